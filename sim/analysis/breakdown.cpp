@@ -1,0 +1,88 @@
+#include "sim/analysis/breakdown.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace syncline {
+
+namespace {
+
+/// The same instants, as intervals that neither touch nor overlap, in order.
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+    std::sort(intervals.begin(), intervals.end(),
+              [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
+    std::vector<Interval> result;
+    for (const Interval& interval : intervals) {
+        if (result.empty() || interval.start_s > result.back().end_s)
+            result.push_back(interval);
+        else
+            result.back().end_s = std::max(result.back().end_s, interval.end_s);
+    }
+    return result;
+}
+
+double length(const std::vector<Interval>& intervals) {
+    double seconds = 0;
+    for (const Interval& interval : intervals) seconds += interval.end_s - interval.start_s;
+    return seconds;
+}
+
+/// How long both are under way at once.
+double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
+    double seconds = 0;
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+        seconds += std::max(0.0, std::min(a[i].end_s, b[j].end_s) - std::max(a[i].start_s, b[j].start_s));
+        if (a[i].end_s < b[j].end_s)
+            ++i;
+        else
+            ++j;
+    }
+    return seconds;
+}
+
+/// The update that ends the iteration of the rank that ends last.
+TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
+    const TaskId none = static_cast<TaskId>(graph.tasks().size());
+    TaskId found = none;
+    for (TaskId task = 0; task < none; ++task) {
+        if (graph.tasks()[task].phase != Phase::update) continue;
+        if (found == none || timeline.last[task].end_s > timeline.last[found].end_s) found = task;
+    }
+    if (found == none) throw std::logic_error("no rank updates its model");
+    return found;
+}
+
+}  // namespace
+
+Breakdown measure(const TaskGraph& graph, const Timeline& timeline) {
+    const TaskId update = last_update(graph, timeline);
+    const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
+
+    std::vector<Interval> computing, exchanging;
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        const Stream& stream = graph.streams()[task.stream];
+        if (stream.process != rank) continue;
+        if (stream.kind == StreamKind::compute) computing.push_back(timeline.last[id]);
+        if (task.exchange != Task::no_exchange) exchanging.push_back(timeline.last[id]);
+    }
+    computing = merged(std::move(computing));
+    exchanging = merged(std::move(exchanging));
+
+    Breakdown result;
+    result.iteration_s = timeline.last[update].end_s - timeline.before_last[update].end_s;
+    result.compute_s = length(computing);
+    result.communication_s = length(exchanging);
+    result.exposed_communication_s = result.communication_s - overlap(computing, exchanging);
+    const std::vector<double>& ends = timeline.iteration_end_s;
+    if (const std::size_t n = ends.size(); n > 2) {
+        const double last_s = ends[n - 1] - ends[n - 2];
+        const double before_s = ends[n - 2] - ends[n - 3];
+        result.drift = std::abs(last_s - before_s) / last_s;
+    }
+    return result;
+}
+
+}  // namespace syncline

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "sim/replay/timeline.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+
+/// Where the time of one steady iteration goes, on the rank that finishes last.
+///
+/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in the last one
+/// replayed. Communication is when at least one exchange is under way, waiting for its peers included; it is exposed
+/// while the compute stream is idle.
+namespace syncline {
+
+struct Breakdown {
+    double iteration_s = 0;
+    double compute_s = 0;
+    double communication_s = 0;
+    double exposed_communication_s = 0;
+    /// How far the last two iterations' lengths are apart, as a part of the last; 0 if only two were replayed.
+    double drift = 0;
+};
+
+/// `timeline` is of at least two iterations.
+Breakdown measure(const TaskGraph& graph, const Timeline& timeline);
+
+}  // namespace syncline

@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace syncline {
+
+namespace {
+
+// Not std::tolower: what is near must not depend on the locale.
+char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before_last, last, row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        before_last = std::exchange(last, row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+            const bool swapped =
+                i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates) {
+    std::optional<std::string> best;
+    std::size_t best_distance = 0;
+    for (const std::string& candidate : candidates) {
+        const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+        // A third of the letters may be wrong, but not all: "k" is not "s".
+        const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
+        if (longer - shorter > allowed) continue;
+        const std::size_t changes = distance(word, candidate);
+        if (changes > allowed || (changes > 0 && changes >= shorter)) continue;
+        if (best && changes >= best_distance) continue;
+        best = candidate;
+        best_distance = changes;
+    }
+    return best;
+}
+
+}  // namespace syncline

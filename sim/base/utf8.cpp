@@ -1,0 +1,49 @@
+#include "sim/base/utf8.hpp"
+
+namespace syncline {
+
+namespace {
+
+struct Form {
+    std::size_t length;
+    char32_t bits;   ///< of the first byte, those that are the character's
+    char32_t least;  ///< what is below would have a shorter form
+};
+
+std::optional<Form> form_of(unsigned char first) {
+    if (first < 0x80) return Form{1, 0x7f, 0};
+    if (first >> 5 == 0x6) return Form{2, 0x1f, 0x80};
+    if (first >> 4 == 0xe) return Form{3, 0x0f, 0x800};
+    if (first >> 3 == 0x1e) return Form{4, 0x07, 0x10000};
+    return std::nullopt;
+}
+
+std::optional<char32_t> decode(std::string_view text, const Form& form) {
+    if (text.size() < form.length) return std::nullopt;
+    char32_t character = static_cast<unsigned char>(text[0]) & form.bits;
+    for (const char byte : text.substr(1, form.length - 1)) {
+        const auto bits = static_cast<unsigned char>(byte);
+        if (bits >> 6 != 0x2) return std::nullopt;
+        character = character << 6 | (bits & 0x3fu);
+    }
+    const bool surrogate = character >= 0xd800 && character < 0xe000;
+    if (character < form.least || character > 0x10ffff || surrogate) return std::nullopt;
+    return character;
+}
+
+}  // namespace
+
+std::optional<char32_t> take_character(std::string_view& text) {
+    const auto form = form_of(static_cast<unsigned char>(text[0]));
+    const auto character = form ? decode(text, *form) : std::nullopt;
+    text.remove_prefix(character ? form->length : 1);
+    return character;
+}
+
+std::size_t count_characters(std::string_view text) {
+    std::size_t count = 0;
+    for (; !text.empty(); ++count) take_character(text);
+    return count;
+}
+
+}  // namespace syncline

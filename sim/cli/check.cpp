@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/files.hpp"
+#include "sim/output/files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+void check(const std::vector<std::string>& files) {
+    std::vector<Diagnostic> errors;
+    for (const std::string& file : files) {
+        try {
+            const std::string kind = config::check_file(file);
+            write_stdout(fmt::format("{}: a correct {}\n", file, kind));
+        } catch (const ConfigError& error) {
+            errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
+        }
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
+}  // namespace
+
+void add_check(CLI::App& program, Action& action) {
+    CLI::App* verb =
+        program.add_subcommand("check", "Read scenario, platform, device or workload files and report all errors");
+    const auto files = std::make_shared<std::vector<std::string>>();
+    verb->add_option("FILE", *files, "the files")->required();
+    verb->callback([files, &action] { action = [files] { check(*files); }; });
+}
+
+}  // namespace syncline::cli

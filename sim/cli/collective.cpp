@@ -1,0 +1,59 @@
+#include <memory>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct Options {
+    std::vector<config::Argument> arguments;
+    std::vector<std::string> assignments;
+    Format format = Format::table;
+    std::string directory;
+};
+
+void collective(const Options& options) {
+    const config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments);
+    ProgressLine progress(question.algorithm);
+    const CollectiveResult result = simulate_allreduce(question.cluster, static_cast<std::uint32_t>(question.ranks),
+                                                       static_cast<std::uint32_t>(question.servers), question.algorithm,
+                                                       static_cast<std::uint64_t>(question.bytes), progress.watch());
+    write_result(result, options.format, options.directory, "collective");
+}
+
+}  // namespace
+
+void add_collective(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("collective", "Replay one exchange alone, without computation");
+    const auto options = std::make_shared<Options>();
+    // Values stay text here: the field tables check them, with the same messages as for files.
+    const auto add = [&](const std::string& key, const std::string& placeholder, const std::string& description) {
+        return verb
+            ->add_option_function<std::string>(
+                "--" + key,
+                [options, key](const std::string& value) {
+                    options->arguments.push_back({key, value});
+                },
+                description)
+            ->option_text(placeholder);
+    };
+    add("platform", "FILE", "the platform file")->required();
+    add("ranks", "N", "how many ranks take part")->required();
+    add("operation", "NAME", "allreduce (default)");
+    add("algorithm", "NAME", "ring (default) or parameter-server");
+    add("servers", "N", "servers of parameter-server, a slice of the buffer each (default 1)");
+    add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB")->required();
+    verb->add_option("--set", options->assignments, "change a key: platform.fabric.latency='5 us'; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_format(*verb, options->format);
+    verb->add_option("--out", options->directory, "also write collective.json, .csv and .txt into DIR")
+        ->option_text("DIR");
+    verb->callback([options, &action] { action = [options] { collective(*options); }; });
+}
+
+}  // namespace syncline::cli

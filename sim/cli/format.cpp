@@ -1,0 +1,32 @@
+#include <map>
+
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline::cli {
+
+void add_format(CLI::App& verb, Format& format) {
+    static const std::map<std::string, Format> formats{
+        {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
+    verb.add_option("--format", format, "how results are written to standard output: table (default), json or csv")
+        ->transform(CLI::Transformer(formats, CLI::ignore_case))
+        ->option_text("table|json|csv");
+}
+
+template <class Result>
+void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem) {
+    const std::string json = to_json(result), csv = to_csv(result), table = to_table(result);
+    if (!directory.empty()) {
+        const std::filesystem::path base = std::filesystem::path(directory) / stem;
+        write_file(base.string() + ".json", json);
+        write_file(base.string() + ".csv", csv);
+        write_file(base.string() + ".txt", table);
+    }
+    write_stdout(format == Format::json ? json : format == Format::csv ? csv : table);
+}
+
+template void write_result(const Report&, Format, const std::string&, const std::string&);
+template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
+
+}  // namespace syncline::cli

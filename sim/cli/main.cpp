@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/interrupt.hpp"
+#include "sim/base/version.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace {
+
+using namespace syncline;
+
+enum ExitCode { ok = 0, failed = 1, usage = 2, invalid_configuration = 3, input_output = 4, bug = 70, stopped = 130 };
+
+/// CLI11 says of an unknown verb only that a verb is required.
+bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
+    if (argc < 2 || argv[1][0] == '-') return false;
+    std::vector<std::string> verbs;
+    for (const CLI::App* verb : program.get_subcommands({})) verbs.push_back(verb->get_name());
+    if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return false;
+    const auto meant = closest(argv[1], verbs);
+    fmt::print(stderr, "error: there is no verb '{}'\n  hint: {}\n", argv[1],
+               meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(verbs, ", ")));
+    return true;
+}
+
+int parse_and_run(int argc, char* argv[]) {
+    CLI::App program("Syncline: how long does one training iteration take on this cluster, and why?", "syncline");
+    program.set_version_flag("--version", std::string("syncline ") + version, "print the version and exit");
+    program.require_subcommand(1);
+    program.footer(
+        "Exit codes: 0 ok, 1 a simulation failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a bug, 130 "
+        "interrupted.");
+    cli::Action action;
+    cli::add_run(program, action);
+    cli::add_collective(program, action);
+    cli::add_check(program, action);
+    cli::add_schema(program, action);
+    if (report_unknown_verb(program, argc, argv)) return usage;
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return program.exit(error) == 0 ? ok : usage;
+    }
+    action();
+    return ok;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+    catch_interrupts();
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const ConfigError& error) {
+        fmt::print(stderr, "{}", error.what());
+        return invalid_configuration;
+    } catch (const Interrupted&) {
+        fmt::print(stderr, "interrupted\n");
+        return stopped;
+    } catch (const OutputError& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        return input_output;
+    } catch (const ReplayError& error) {
+        fmt::print(stderr, "error: {}\n", error.what());
+        return failed;
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "error: this needs more memory than there is\n");
+        return failed;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version,
+                   error.what());
+        return bug;
+    }
+}

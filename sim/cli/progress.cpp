@@ -1,0 +1,48 @@
+#include "sim/cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace syncline::cli {
+
+namespace {
+
+constexpr double first_shown_s = 2;
+constexpr double shown_every_s = 0.2;
+
+}  // namespace
+
+ProgressLine::ProgressLine(std::string what, bool timing)
+    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1), timing_(timing) {}
+
+ProgressLine::~ProgressLine() {
+    // The simulation draws in a process of its own, so whether it has drawn is known here only by the time.
+    if (terminal_ && elapsed_s() > first_shown_s) std::fputs("\r\x1b[K", stderr);
+    if (timing_) fmt::print(stderr, "timing: {}: done after {:.3f} s\n", what_, elapsed_s());
+}
+
+Watch ProgressLine::watch() {
+    if (!terminal_ && !timing_) return {};
+    return [this](const Progress& progress, std::uint64_t expected) { show(progress, expected); };
+}
+
+double ProgressLine::elapsed_s() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void ProgressLine::show(const Progress& progress, std::uint64_t expected) {
+    const double now_s = elapsed_s();
+    if (timing_ && !started_) fmt::print(stderr, "timing: {}: first message after {:.3f} s\n", what_, now_s);
+    started_ = true;
+    if (!terminal_ || now_s < std::max(next_s_, first_shown_s) || expected == 0) return;
+    next_s_ = now_s + shown_every_s;
+    const double part = static_cast<double>(progress.messages) / static_cast<double>(expected);
+    fmt::print(stderr, "\r\x1b[K{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part,
+               progress.messages, expected, now_s * (1 - part) / part);
+    std::fflush(stderr);
+}
+
+}  // namespace syncline::cli

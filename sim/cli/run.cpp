@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct Options {
+    std::string scenario;
+    std::vector<std::string> assignments;
+    Format format = Format::table;
+    std::string directory;
+    std::uint64_t seed = 1;
+    bool timing = false;
+};
+
+void run(const Options& options) {
+    constexpr double steady = 1e-6;
+    const config::Scenario scenario = config::load_scenario(options.scenario, options.assignments);
+    Report report{scenario.name, {}};
+    for (const config::Variant& variant : scenario.variants) {
+        ProgressLine progress(variant.name, options.timing);
+        Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
+        result.variant = variant.name;
+        if (result.time.drift > steady) {
+            fmt::print(stderr,
+                       "note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
+                       "one\n",
+                       variant.name, 100 * result.time.drift);
+        }
+        report.results.push_back(std::move(result));
+    }
+    write_result(report, options.format, options.directory, "results");
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("run", "Replay one training iteration of each variant of a scenario");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
+    verb->add_option(
+            "--set", options->assignments,
+            "change a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_format(*verb, options->format);
+    verb->add_option("--out", options->directory, "also write results.json, results.csv and results.txt into DIR")
+        ->option_text("DIR");
+    verb->add_option("--seed", options->seed, "seed of what is random (default 1); in this version nothing is")
+        ->option_text("N");
+    verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
+    verb->callback([options, &action] { action = [options] { run(*options); }; });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "sim/collective/algorithm.hpp"
+
+/// The two halves of a parameter server's round, for one server and N workers. Member 0 is the server.
+///
+/// Push: every worker sends its whole gradient to the server, all at once; they share the server's link, N·S·β + α. The
+/// server adds each to its sum: N·S·γ. Pull: the server sends the result to every worker, again N·S·β + α. With s
+/// servers, each holding a slice, a phase takes α + β·(max(N, s)·⌊S/s⌋ + max(N, S mod s) if that remainder is not 0):
+/// the servers' links are the bottleneck while s ≤ N, and the phase is α + N·⌈S/s⌉·β; the workers' own beyond, and it
+/// is close to α + S·β. Source: M. Li et al., "Scaling distributed machine learning with the parameter server", OSDI
+/// 2014, for the roles; the times follow from the links' capacities.
+namespace syncline {
+
+class Push : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const override;
+    double cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "α + N·S·β + N·S·γ"; }
+};
+
+class Pull : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const override;
+    double cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "α + N·S·β"; }
+};
+
+/// Push, aggregation and pull of one buffer sliced over `servers` servers on nodes of their own, each phase after the
+/// one before. One worker alone exchanges nothing.
+double parameter_server_cost(std::uint32_t workers, std::uint32_t servers, std::uint64_t bytes,
+                             const MessageCost& message);
+
+}  // namespace syncline

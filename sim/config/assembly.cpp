@@ -1,0 +1,84 @@
+#include "sim/config/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "sim/config/reader.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+bool same_place(const Location& a, const Location& b) {
+    return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
+void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
+    const bool known = std::any_of(errors.begin(), errors.end(), [&](const Diagnostic& other) {
+        return same_place(other.where, error.where) && other.message == error.message;
+    });
+    if (!known) errors.push_back(error);
+}
+
+}  // namespace
+
+void Assembly::attempt(const std::function<void()>& step) {
+    try {
+        step();
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& diagnostic : error.diagnostics()) add(errors_, diagnostic);
+    }
+}
+
+void Assembly::report(const Mark& mark, const std::string& message, const std::string& hint) {
+    add(errors_, {locate(mark), message, hint});
+}
+
+void Assembly::expand(Node* node) {
+    if (node == nullptr || node->kind != Node::Kind::scalar) return;
+    const Mark reference = node->mark;
+    attempt([&] {
+        unread_.push_back(locate(reference));
+        library.expand(*node);
+        unread_.pop_back();
+    });
+}
+
+void Assembly::expand_device(Node& platform) {
+    expand(platform.find("device"));
+}
+
+void Assembly::expand_references(Node& document) {
+    if (Node* platform = document.find("platform")) {
+        expand(platform);
+        expand_device(*platform);
+    }
+    expand(document.find("workload"));
+}
+
+void Assembly::read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
+    std::vector<Diagnostic> found;
+    config::read(node, what, body, found);
+    for (const Diagnostic& error : found) {
+        // A file that could not be read leaves its name where the reader expects a mapping: that has been said already.
+        const bool unread = std::any_of(unread_.begin(), unread_.end(),
+                                        [&](const Location& place) { return same_place(place, error.where); });
+        if (!unread) add(errors_, error);
+    }
+}
+
+void Assembly::finish() const {
+    if (!errors_.empty()) throw ConfigError(errors_);
+}
+
+void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std::int64_t ranks, std::int64_t servers) {
+    if (ranks + servers <= cluster.nodes) return;
+    const std::string who = servers == 0 ? fmt::format("{} ranks", ranks)
+                                         : fmt::format("{} ranks and {} servers of their own", ranks, servers);
+    fields.reject(key, fmt::format("{} do not fit platform '{}', which has {} nodes", who, cluster.name, cluster.nodes),
+                  fmt::format("`--set platform.nodes={}` makes it larger", ranks + servers));
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,54 @@
+#include "sim/config/assembly.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/override.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+/// Reads `node` as what its top-level keys show it to be, except a scenario, which is more than one document.
+std::string read_as(Assembly& assembly, Node& node) {
+    if (node.find("layers")) {
+        Model model;
+        assembly.read(node, "workload", [&](Fields& fields) { describe(fields, model); });
+        return "workload";
+    }
+    if (node.find("fabric")) {
+        Cluster cluster;
+        assembly.expand_device(node);
+        assembly.read(node, "platform", [&](Fields& fields) { describe(fields, cluster); });
+        return "platform";
+    }
+    if (node.find("flops") || node.find("memory_bandwidth")) {
+        Device device;
+        assembly.read(node, "device", [&](Fields& fields) { describe(fields, device); });
+        return "device";
+    }
+    assembly.report(node.mark, "this is neither a scenario nor a platform, a device or a workload",
+                    "a scenario has 'training', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
+                    "workload 'layers'");
+    return "";
+}
+
+}  // namespace
+
+std::string check_file(const std::string& path) {
+    Assembly assembly;
+    Node node = assembly.library.load_argument(path);
+    Node top = node;
+    // A scenario's keys may be paths; in other files a path is an unknown key, which reading them says.
+    try {
+        split_paths(top);
+    } catch (const ConfigError&) {
+        top = node;
+    }
+    if (top.find("training") || top.find("variants")) {
+        load_scenario(path, {});
+        return "scenario";
+    }
+    const std::string kind = read_as(assembly, node);
+    assembly.finish();
+    return kind;
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,94 @@
+#include "sim/config/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/config/text.hpp"
+#include "sim/config/yaml.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the user sees of `path`: `scenarios/../platforms/x.yaml` is `platforms/x.yaml`.
+std::string shown(const fs::path& path) {
+    return path.lexically_normal().string();
+}
+
+/// The file itself, however it was reached.
+fs::path identity(const fs::path& path) {
+    std::error_code error;
+    fs::path canonical = fs::canonical(path, error);
+    return error ? fs::absolute(path) : canonical;
+}
+
+/// Refuses a reference to a file that is being read already, since it would never end.
+void check_cycle(const Mark& reference, const fs::path& path) {
+    const fs::path file = identity(path);
+    std::string way = shown(path);
+    for (const Source* source = reference.source; source; source = source->reference.source) {
+        way = source->name + " -> " + way;
+        if (source->file == file) throw ConfigError({{locate(reference), "reference cycle: " + way, ""}});
+    }
+}
+
+}  // namespace
+
+Location locate(const Mark& mark) {
+    if (!mark.source) return {};
+    std::string_view rest = mark.source->text;
+    // A mark may be where the text ends, past the last line.
+    for (int line = 1; line < mark.line && !rest.empty(); ++line)
+        rest.remove_prefix(std::min(rest.size(), std::min(rest.size(), rest.find('\n')) + 1));
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return {mark.source->name, mark.line, mark.column, std::string(line)};
+}
+
+const Node* Node::find(std::string_view key) const {
+    const auto found =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
+    return found == entries.end() ? nullptr : &found->value;
+}
+
+Node* Node::find(std::string_view key) {
+    return const_cast<Node*>(std::as_const(*this).find(key));
+}
+
+Node Library::load_argument(const std::string& path) {
+    Text file = read_text(path);
+    if (!file.text) throw ConfigError({{{path, 1, 1, path}, file.error, file.hint}});
+    return load(path, std::move(*file.text), {});
+}
+
+void Library::expand(Node& node) {
+    while (node.kind == Node::Kind::scalar) {
+        const fs::path path = node.mark.source->directory / node.scalar;
+        check_cycle(node.mark, path);
+        Text file = read_text(path);
+        if (!file.text) throw ConfigError({{locate(node.mark), file.error, file.hint}});
+        node = load(path, std::move(*file.text), node.mark);
+    }
+}
+
+Node Library::parse(std::string name, std::string text, fs::path directory, std::size_t skip) {
+    return parse_yaml(add({std::move(name), std::move(directory), std::move(text), {}, {}}), skip);
+}
+
+Node Library::load(const fs::path& path, std::string text, const Mark& reference) {
+    const Source& source = add({shown(path), path.parent_path(), std::move(text), identity(path), reference});
+    Node node = parse_yaml(source, 0);
+    if (node.kind == Node::Kind::null) throw ConfigError({{locate(node.mark), "this file is empty", ""}});
+    return node;
+}
+
+const Source& Library::add(Source source) {
+    sources_.push_back(std::make_unique<Source>(std::move(source)));
+    return *sources_.back();
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+/// The field table: each key of our files is declared once, with its name, type, range, and what it means.
+///
+/// A struct's table is one function that visits its fields through this interface. Two things are made from it: the
+/// reader, which fills the struct from a document and reports everything that is wrong (reader.hpp), and the JSON
+/// Schema that editors use (schema.hpp). A default is the value that the struct's member holds before it is visited.
+namespace syncline::config {
+
+struct Key {
+    const char* name;
+    const char* doc;  ///< one sentence, for the schema
+    bool required = false;
+    bool file =
+        false;  ///< of a section: the name of a file may stand in its place (the reader sees what the file holds)
+};
+
+/// Beyond "a finite number above zero with a unit", what a quantity's key takes.
+struct QuantityRange {
+    bool zero = false;           ///< zero is allowed
+    const char* word = nullptr;  ///< this word stands for `word_value`: `unlimited`, `none`
+    double word_value = 0;
+};
+
+class Fields {
+public:
+    Fields() = default;
+    Fields(const Fields&) = delete;
+    Fields& operator=(const Fields&) = delete;
+    virtual ~Fields() = default;
+
+    virtual void text(Key key, std::string& value) = 0;
+    virtual void flag(Key key, bool& value) = 0;
+    virtual void integer(Key key, std::int64_t& value, std::int64_t least,
+                         std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;
+    /// A list of exactly `size` whole numbers; one bare number stands for `size` equal ones.
+    virtual void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) = 0;
+    virtual void quantity(Key key, double& value, Dimension dimension, QuantityRange range = {}) = 0;
+    /// `value` becomes the index of the word that is given.
+    virtual void choice(Key key, int& value, const std::vector<std::string>& words) = 0;
+    /// A mapping of its own. `off`, if given, is a word that may stand in its place and means "as if the key were
+    /// absent". The body runs only when the key holds a mapping (and always for the schema).
+    virtual void section(Key key, const std::function<void(Fields&)>& body, const char* off = nullptr) = 0;
+    /// A list of mappings, not empty; the body runs once for each.
+    virtual void each(Key key, const std::function<void(Fields&)>& body) = 0;
+    /// A mapping from names of the user's choice to mappings; the body runs once for each. A body that visits no field
+    /// leaves its mapping open: any keys are taken.
+    virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;
+
+    /// Says that the value of `key` (or this mapping as a whole, if the key is not there) is wrong for a reason that no
+    /// single field can know. The schema ignores it.
+    virtual void reject(std::string_view key, const std::string& message, const std::string& hint) = 0;
+    /// Whether the document gives `key`. Always false for the schema.
+    virtual bool given(std::string_view key) const = 0;
+    /// Whether nothing has been found wrong in this mapping so far, so that a check over several fields makes sense.
+    /// Always false for the schema.
+    virtual bool sound() const = 0;
+
+    /// A choice whose values are enumerators.
+    template <class Enum>
+    void one_of(Key key, Enum& value, const std::vector<std::pair<std::string, Enum>>& options) {
+        std::vector<std::string> words;
+        int index = 0;
+        for (std::size_t i = 0; i < options.size(); ++i) {
+            words.push_back(options[i].first);
+            if (options[i].second == value) index = static_cast<int>(i);
+        }
+        choice(key, index, words);
+        value = options[static_cast<std::size_t>(index)].second;
+    }
+};
+
+}  // namespace syncline::config

@@ -1,0 +1,240 @@
+#include "sim/config/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "sim/config/whole_number.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+constexpr std::size_t most_errors = 50;
+
+bool same(const Diagnostic& a, const Diagnostic& b) {
+    return a.where.file == b.where.file && a.where.line == b.where.line && a.where.column == b.where.column &&
+           a.message == b.message;
+}
+
+/// All that one reading finds.
+class Findings {
+public:
+    explicit Findings(std::vector<Diagnostic>& errors) : errors_(errors) {}
+
+    void add(const Mark& mark, const std::string& message, const std::string& hint) {
+        // A list of a million wrong values is told from its first ones.
+        if (count_++ >= most_errors) return;
+        const Diagnostic error{locate(mark), message, hint};
+        const bool known =
+            std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) { return same(other, error); });
+        if (!known) errors_.push_back(error);
+    }
+
+private:
+    std::vector<Diagnostic>& errors_;
+    std::size_t count_ = 0;
+};
+
+std::string quoted_list(const std::vector<std::string>& words) {
+    return fmt::format("'{}'", fmt::join(words, "', '"));
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
+    return known.empty() ? "" : fmt::format("it is one of {}", quoted_list(known));
+}
+
+/// One mapping of the document. `what` names it in messages.
+class Reader : public Fields {
+public:
+    Reader(const Node& node, std::string what, Findings& findings)
+        : node_(node), what_(std::move(what)), findings_(findings) {}
+
+    void text(Key key, std::string& value) override {
+        const Node* node = scalar(key, "a text");
+        if (!node) return;
+        if (node->scalar.empty()) return fail(node->mark, fmt::format("'{}' is empty", key.name));
+        value = node->scalar;
+    }
+
+    void flag(Key key, bool& value) override {
+        const Node* node = scalar(key, "true or false");
+        if (!node) return;
+        if (node->quoted || (node->scalar != "true" && node->scalar != "false"))
+            return fail(node->mark, fmt::format("'{}' is {}, not true or false", key.name, kind_of(*node)));
+        value = node->scalar == "true";
+    }
+
+    void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
+        if (const Node* node = scalar(key, "a whole number"))
+            if (const auto number = whole(key, *node, least, most)) value = *number;
+    }
+
+    void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
+        const Node* node = find(key);
+        if (!node) return;
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        if (node->kind != Node::Kind::sequence) {
+            const auto number = whole(key, *node, least, most);
+            if (number) values.assign(size, *number);
+            return;
+        }
+        std::vector<std::int64_t> numbers;
+        for (const Node& item : node->items)
+            if (const auto number = whole(key, item, least, most)) numbers.push_back(*number);
+        if (node->items.size() != size)
+            return fail(node->mark, fmt::format("'{}' has {} numbers, not {}", key.name, node->items.size(), size));
+        if (numbers.size() == size) values = std::move(numbers);
+    }
+
+    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
+        const Node* node = scalar(key, "a number with a unit");
+        if (!node) return;
+        if (range.word && node->scalar == range.word) {
+            value = range.word_value;
+            return;
+        }
+        const Quantity quantity = parse_quantity(node->scalar, dimension);
+        if (!quantity.value) {
+            std::string hint = quantity.hint;
+            if (range.word)
+                hint = closest(node->scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
+                                                           : fmt::format("{}, or '{}'", hint, range.word);
+            return fail(node->mark, fmt::format("'{}': {}", key.name, quantity.error), hint);
+        }
+        if (range.zero && *quantity.value < 0)
+            return fail(node->mark, fmt::format("'{}' is {}, it must not be negative", key.name, node->scalar));
+        if (!range.zero && *quantity.value <= 0)
+            return fail(node->mark, fmt::format("'{}' is {}, it must be above zero", key.name, node->scalar));
+        value = *quantity.value;
+    }
+
+    void choice(Key key, int& value, const std::vector<std::string>& words) override {
+        const Node* node = scalar(key, "a word");
+        if (!node) return;
+        const auto found = std::find(words.begin(), words.end(), node->scalar);
+        if (found == words.end())
+            return fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
+                        suggestion(node->scalar, words));
+        value = static_cast<int>(found - words.begin());
+    }
+
+    void section(Key key, const std::function<void(Fields&)>& body, const char* off) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (off && node->kind == Node::Kind::scalar && node->scalar == off) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        std::string hint = off ? fmt::format("it holds keys, or is '{}'", off) : "";
+        if (key.file) hint = "it holds keys, or is the name of a file that does";
+        fail(node->mark, fmt::format("'{}' is {}, not a mapping", key.name, kind_of(*node)), hint);
+    }
+
+    void each(Key key, const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind != Node::Kind::sequence)
+            return fail(node->mark, fmt::format("'{}' is {}, not a list", key.name, kind_of(*node)));
+        if (node->items.empty()) return fail(node->mark, fmt::format("'{}' has no items", key.name));
+        for (std::size_t i = 0; i < node->items.size(); ++i)
+            inside(node->items[i], fmt::format("item {} of {}", i + 1, key.name), body);
+    }
+
+    void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind != Node::Kind::mapping)
+            return fail(node->mark, fmt::format("'{}' is {}, not a mapping", key.name, kind_of(*node)));
+        for (const Entry& entry : node->entries) {
+            if (entry.key.empty()) fail(entry.mark, fmt::format("a name in '{}' is empty", key.name));
+            inside(entry.value, entry.key, [&](Fields& fields) { body(entry.key, fields); });
+        }
+    }
+
+    void reject(std::string_view key, const std::string& message, const std::string& hint) override {
+        const Node* node = node_.find(key);
+        fail(node ? node->mark : node_.mark, message, hint);
+    }
+
+    bool given(std::string_view key) const override { return node_.find(key) != nullptr; }
+    bool sound() const override { return sound_; }
+
+    /// Runs `body`, then reports the keys that it did not ask for, and those that it needs and the mapping does not
+    /// have.
+    void run(const std::function<void(Fields&)>& body) {
+        if (node_.kind != Node::Kind::mapping)
+            return fail(node_.mark, fmt::format("{} is {}, not a mapping", what_, kind_of(node_)));
+        body(*this);
+        if (!known_.empty()) report_unknown();
+        if (missing_.empty()) return;
+        const char* form = missing_.size() == 1 ? "missing key {} in {}" : "missing keys {} in {}";
+        fail(node_.mark, fmt::format(fmt::runtime(form), quoted_list(missing_), what_));
+    }
+
+private:
+    void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
+        sound_ = false;
+        findings_.add(mark, message, hint);
+    }
+
+    void inside(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
+        Reader inner(node, what, findings_);
+        inner.run(body);
+        sound_ = sound_ && inner.sound_;
+    }
+
+    /// The value of `key` if it is there and holds something.
+    const Node* find(const Key& key) {
+        known_.emplace_back(key.name);
+        const Node* node = node_.find(key.name);
+        if (!node && key.required) {
+            sound_ = false;
+            missing_.emplace_back(key.name);
+        }
+        if (!node || node->kind != Node::Kind::null) return node;
+        fail(node->mark, fmt::format("'{}' has no value", key.name),
+             key.required ? "" : "without the key it has its default");
+        return nullptr;
+    }
+
+    const Node* scalar(const Key& key, const char* expected) {
+        const Node* node = find(key);
+        if (!node || node->kind == Node::Kind::scalar) return node;
+        fail(node->mark, fmt::format("'{}' is {}, not {}", key.name, kind_of(*node), expected));
+        return nullptr;
+    }
+
+    std::optional<std::int64_t> whole(const Key& key, const Node& node, std::int64_t least, std::int64_t most) {
+        const WholeNumber number = parse_whole(node, least, most);
+        if (!number.value) fail(node.mark, fmt::format("'{}': {}", key.name, number.error), number.hint);
+        return number.value;
+    }
+
+    void report_unknown() {
+        for (const Entry& entry : node_.entries) {
+            if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+            fail(entry.mark, fmt::format("unknown key '{}'", entry.key), suggestion(entry.key, known_));
+            // A key that is only misspelt is not missing as well.
+            if (const auto meant = closest(entry.key, known_)) std::erase(missing_, *meant);
+        }
+    }
+
+    const Node& node_;
+    const std::string what_;
+    Findings& findings_;
+    bool sound_ = true;
+    std::vector<std::string> known_;
+    std::vector<std::string> missing_;
+};
+
+}  // namespace
+
+void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body,
+          std::vector<Diagnostic>& errors) {
+    Findings findings(errors);
+    Reader(node, what, findings).run(body);
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/config/assembly.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/override.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+/// One variant's document, everything merged.
+void describe_variant(Fields& fields, std::string& name, Variant& variant) {
+    std::string description;
+    fields.text({"name", "Shown in results; the file's name by default."}, name);
+    fields.text({"description", "For people."}, description);
+    fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
+                   [&](Fields& inner) { describe(inner, variant.cluster); });
+    fields.section({"workload", "The model, or the name of a file that describes it.", true, true},
+                   [&](Fields& inner) { describe(inner, variant.model); });
+    const bool known = fields.sound();
+    fields.section({"training", "How the model is trained on the cluster.", true}, [&](Fields& inner) {
+        describe(inner, variant.plan);
+        if (!known || !inner.sound()) return;
+        const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
+        const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
+        const std::int64_t servers = served ? variant.plan.servers.count : 0;
+        require_nodes(inner, "ranks", variant.cluster, variant.plan.ranks, colocated ? 0 : servers);
+        if (colocated && servers > variant.plan.ranks)
+            inner.reject(
+                "servers",
+                fmt::format("{} colocated servers need as many ranks, and there are {}", servers, variant.plan.ranks),
+                "`location: dedicated` gives them nodes of their own");
+    });
+}
+
+/// Takes the value of `key` out of a mapping; a null if it is not there.
+Node take(Node& node, std::string_view key) {
+    const auto found =
+        std::find_if(node.entries.begin(), node.entries.end(), [&](const Entry& entry) { return entry.key == key; });
+    if (found == node.entries.end()) return {};
+    Node value = std::move(found->value);
+    node.entries.erase(found);
+    return value;
+}
+
+/// The changes of one variant, fit to be merged; false if they are not.
+bool prepare(Assembly& assembly, Entry& variant) {
+    if (variant.value.kind != Node::Kind::mapping) {
+        assembly.report(variant.value.mark, fmt::format("variant '{}' is not a mapping", variant.key),
+                        "it holds the keys that differ, such as `training.overlap: none`");
+        return false;
+    }
+    assembly.attempt([&] { split_paths(variant.value); });
+    for (const char* key : {"name", "variants"}) {
+        const auto& entries = variant.value.entries;
+        const auto found =
+            std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
+        if (found != entries.end())
+            assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
+                            "it changes platform, workload and training");
+    }
+    take(variant.value, "name");
+    take(variant.value, "variants");
+    return true;
+}
+
+/// `--set` values by what they change: the mapping of variants, before any is made, or every variant.
+struct Assignments {
+    std::vector<Node> to_variants;
+    std::vector<Node> to_all;
+};
+
+Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
+    Assignments result;
+    for (const std::string& text : texts) {
+        assembly.attempt([&] {
+            Node node = parse_assignment(assembly.library, text);
+            (node.find("variants") ? result.to_variants : result.to_all).push_back(std::move(node));
+        });
+    }
+    return result;
+}
+
+void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
+    merge(base, changes);
+    assembly.expand_references(base);
+}
+
+}  // namespace
+
+void describe(Fields& fields, Scenario& scenario) {
+    Variant base;
+    describe_variant(fields, scenario.name, base);
+    fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
+                 [](const std::string&, Fields&) {});
+}
+
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments) {
+    Assembly assembly;
+    Node base = assembly.library.load_argument(path);
+    const Assignments changes = parse(assembly, assignments);
+    Scenario scenario;
+    if (base.kind != Node::Kind::mapping) {
+        assembly.read(base, "scenario", [&](Fields& fields) { describe(fields, scenario); });
+        assembly.finish();
+    }
+    assembly.attempt([&] { split_paths(base); });
+    for (const Node& change : changes.to_variants) merge(base, change);
+    Node variants = take(base, "variants");
+    assembly.expand_references(base);
+
+    if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
+        assembly.report(variants.mark, "'variants' is not a mapping", "it maps a name to the keys that differ");
+    if (variants.entries.empty()) {
+        Node unchanged;
+        unchanged.kind = Node::Kind::mapping;
+        variants.entries.push_back({"base", base.mark, unchanged});
+    }
+
+    for (Entry& entry : variants.entries) {
+        if (!prepare(assembly, entry)) continue;
+        Node document = base;
+        merge_expanded(assembly, document, entry.value);
+        for (const Node& change : changes.to_all) merge_expanded(assembly, document, change);
+        Variant variant;
+        variant.name = entry.key;
+        scenario.name = std::filesystem::path(path).stem().string();
+        assembly.read(document, "scenario", [&](Fields& fields) { describe_variant(fields, scenario.name, variant); });
+        scenario.variants.push_back(std::move(variant));
+    }
+    assembly.finish();
+    return scenario;
+}
+
+}  // namespace syncline::config

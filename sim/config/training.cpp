@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include "sim/collective/algorithm.hpp"
+#include "sim/config/files.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+constexpr std::int64_t largest_group = 1 << 20;
+
+/// A cycle far below any network's latency would only slow the simulation down; one of hours is a slip of the unit.
+constexpr double shortest_cycle_s = 1e-6;
+constexpr double longest_cycle_s = 3600;
+
+void describe(Fields& fields, Fusion& fusion) {
+    fields.quantity({"threshold", "Gradients are merged into buckets of up to this many bytes: `64 MiB`.", true},
+                    fusion.threshold_bytes, Dimension::bytes, {.zero = true, .word = "none"});
+    fields.quantity(
+        {"cycle", "Buckets are released at multiples of this time: `5 ms`; without it, when they are full."},
+        fusion.cycle_s, Dimension::seconds, {.zero = true, .word = "none"});
+    if (fusion.cycle_s > 0 && (fusion.cycle_s < shortest_cycle_s || fusion.cycle_s > longest_cycle_s))
+        fields.reject("cycle",
+                      fmt::format("'cycle': {} is out of range", format_quantity(fusion.cycle_s, Dimension::seconds)),
+                      "from 1 us to 3600 s, or 'none'");
+}
+
+void describe(Fields& fields, Servers& servers) {
+    fields.integer({"count", "How many parameter servers."}, servers.count, 1, largest_group);
+    fields.one_of({"placement",
+                   "Which server holds a tensor: in turn, each on the one that holds the fewest bytes so far, or every "
+                   "tensor in equal slices on all."},
+                  servers.placement,
+                  {{"round-robin", Placement::round_robin},
+                   {"greedy-bytes", Placement::greedy_bytes},
+                   {"sliced", Placement::sliced}});
+    fields.one_of({"location", "Servers have nodes of their own, or server i runs on the node of rank i."},
+                  servers.location,
+                  {{"dedicated", ServerLocation::dedicated}, {"colocated", ServerLocation::colocated}});
+}
+
+}  // namespace
+
+void describe(Fields& fields, Plan& plan) {
+    fields.integer({"ranks", "Workers, one device each.", true}, plan.ranks, 1, largest_group);
+    fields.integer({"batch_per_rank", "Samples that one rank computes in an iteration."}, plan.batch_per_rank, 1,
+                   1 << 24);
+    fields.integer({"iterations", "Replayed; the last one is measured."}, plan.iterations, 2, 10'000);
+    fields.one_of({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
+                  plan.parallelism, {{"data", Parallelism::data}});
+    fields.one_of({"exchange", "How gradients reach all ranks."}, plan.exchange,
+                  {{"allreduce", ExchangeKind::allreduce}, {"parameter-server", ExchangeKind::parameter_server}});
+    std::vector<std::pair<std::string, std::string>> algorithms;
+    for (const std::string& name : algorithm_names()) algorithms.emplace_back(name, name);
+    fields.one_of({"algorithm", "Of the all-reduce; a parameter server uses none."}, plan.algorithm, algorithms);
+    fields.one_of({"overlap",
+                   "Exchanges start after the whole backward pass (`none`), or each when its gradients are ready "
+                   "(`wait-free`)."},
+                  plan.overlap, {{"none", Overlap::none}, {"wait-free", Overlap::wait_free}});
+    fields.one_of(
+        {"input_copy", "The next batch's way to the device: free, beside the computation, or before it."},
+        plan.input_copy,
+        {{"none", InputCopy::none}, {"overlapped", InputCopy::overlapped}, {"blocking", InputCopy::blocking}});
+    fields.section(
+        {"fusion", "Merges small gradients into buckets, as Horovod does."},
+        [&](Fields& inner) { describe(inner, plan.fusion); }, "none");
+    fields.section({"servers", "The parameter servers; an all-reduce uses none."},
+                   [&](Fields& inner) { describe(inner, plan.servers); });
+}
+
+}  // namespace syncline::config

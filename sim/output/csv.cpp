@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// A field as RFC 4180 wants it.
+std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"') result += '"';
+        result += c;
+    }
+    return result + '"';
+}
+
+/// The shortest digits that read back as the same number.
+std::string field(double value) {
+    return fmt::format("{}", value);
+}
+std::string field(const std::optional<double>& value) {
+    return value ? field(*value) : "";
+}
+
+template <class Integer>
+std::string field(Integer value) requires std::is_integral_v<Integer> {
+    return fmt::format("{}", value);
+}
+
+std::string line(const std::vector<std::string>& fields) {
+    return fmt::format("{}\n", fmt::join(fields, ","));
+}
+
+}  // namespace
+
+std::string to_csv(const Report& report) {
+    std::string text =
+        line({"variant", "workload", "ranks", "iteration_time_s", "compute_time_s", "communication_time_s",
+              "exposed_communication_time_s", "throughput_samples_per_s", "scaling_efficiency", "messages",
+              "bytes_sent", "gradient_bytes", "closed_form_communication_time_s", "closed_form_iteration_time_s"});
+    for (const Result& r : report.results) {
+        text += line({quoted(r.variant), quoted(r.workload), field(r.ranks), field(r.time.iteration_s),
+                      field(r.time.compute_s), field(r.time.communication_s), field(r.time.exposed_communication_s),
+                      field(r.throughput_samples_per_s), field(r.scaling_efficiency), field(r.messages),
+                      field(r.bytes_sent), field(r.gradient_bytes), field(r.closed_form.communication_time_s),
+                      field(r.closed_form.iteration_time_s)});
+    }
+    return text;
+}
+
+std::string to_csv(const CollectiveResult& r) {
+    return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
+                 "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps"}) +
+           line({r.operation, r.algorithm, field(r.ranks), field(r.bytes), field(r.completion_time_s),
+                 field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
+                 field(r.bus_bandwidth_Bps)});
+}
+
+}  // namespace syncline

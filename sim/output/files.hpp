@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+/// Writing, without ever leaving half a file behind.
+namespace syncline {
+
+/// The file system or a pipe said no; what() says which path and why.
+class OutputError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Writes `text` to a temporary file beside `path`, then renames it, making directories as needed. Throws OutputError.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+/// Writes to standard output, all of it. Throws OutputError.
+void write_stdout(const std::string& text);
+
+}  // namespace syncline

@@ -1,0 +1,65 @@
+#include <nlohmann/json.hpp>
+
+#include "sim/base/version.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json object(const Result& result) {
+    return {
+        {"variant", result.variant},
+        {"workload", result.workload},
+        {"ranks", result.ranks},
+        {"iteration_time_s", result.time.iteration_s},
+        {"compute_time_s", result.time.compute_s},
+        {"communication_time_s", result.time.communication_s},
+        {"exposed_communication_time_s", result.time.exposed_communication_s},
+        {"throughput_samples_per_s", result.throughput_samples_per_s},
+        {"scaling_efficiency", result.scaling_efficiency},
+        {"messages", result.messages},
+        {"bytes_sent", result.bytes_sent},
+        {"gradient_bytes", result.gradient_bytes},
+        {"closed_form",
+         {{"formula", result.closed_form.formula},
+          {"communication_time_s", number_or_null(result.closed_form.communication_time_s)},
+          {"iteration_time_s", number_or_null(result.closed_form.iteration_time_s)}}},
+    };
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+    Json results = Json::array();
+    for (const Result& result : report.results) results.push_back(object(result));
+    return Json{{"schema_version", result_schema_version}, {"name", report.name}, {"results", std::move(results)}}.dump(
+               2) +
+           "\n";
+}
+
+std::string to_json(const CollectiveResult& result) {
+    return Json{
+               {"schema_version", result_schema_version},
+               {"operation", result.operation},
+               {"algorithm", result.algorithm},
+               {"ranks", result.ranks},
+               {"bytes", result.bytes},
+               {"completion_time_s", result.completion_time_s},
+               {"closed_form_s", number_or_null(result.closed_form_s)},
+               {"messages", result.messages},
+               {"bytes_sent", result.bytes_sent},
+               {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
+               {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
+           }
+               .dump(2) +
+           "\n";
+}
+
+}  // namespace syncline

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell; the first is flush left, numbers are flush right. The first row is the header.
+std::string aligned(const std::vector<Row>& rows) {
+    std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const Row& row : rows) {
+        text += fmt::format("{:<{}}", row[0], widths[0]);
+        for (std::size_t i = 1; i < row.size(); ++i) text += fmt::format("  {:>{}}", row[i], widths[i]);
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
+    return text;
+}
+
+std::string seconds(double value) {
+    return format_quantity(value, Dimension::seconds);
+}
+std::string seconds(const std::optional<double>& value) {
+    return value ? seconds(*value) : "-";
+}
+std::string bytes(std::uint64_t value) {
+    return format_quantity(static_cast<double>(value), Dimension::bytes);
+}
+std::string bandwidth(const std::optional<double>& value) {
+    return value ? format_quantity(*value, Dimension::bandwidth) : "-";
+}
+
+}  // namespace
+
+std::string to_table(const Report& report) {
+    std::vector<Row> rows{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
+                           "closed form", "samples/s", "efficiency", "messages", "sent"}};
+    for (const Result& r : report.results) {
+        rows.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
+                        seconds(r.time.compute_s), seconds(r.time.communication_s),
+                        seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
+                        fmt::format("{:.1f}", r.throughput_samples_per_s), fmt::format("{:.3f}", r.scaling_efficiency),
+                        fmt::format("{}", r.messages), bytes(r.bytes_sent)});
+    }
+    return report.name + ": one steady iteration\n\n" + aligned(rows);
+}
+
+std::string to_table(const CollectiveResult& r) {
+    return aligned({
+        {r.operation + ", " + r.algorithm, fmt::format("{} ranks, {}", r.ranks, bytes(r.bytes))},
+        {"completion time", seconds(r.completion_time_s)},
+        {"closed form", seconds(r.closed_form_s)},
+        {"messages", fmt::format("{}", r.messages)},
+        {"sent", bytes(r.bytes_sent)},
+        {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
+        {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
+    });
+}
+
+}  // namespace syncline

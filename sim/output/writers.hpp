@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "sim/analysis/experiment.hpp"
+
+/// Results as text: one function per format and kind of result. All end with a newline; the same result gives the same
+/// bytes.
+///
+/// JSON and CSV carry a quantity's unit in its name (`iteration_time_s`); what does not exist is null or empty. The
+/// table is for people: scaled units, four digits.
+namespace syncline {
+
+std::string to_json(const Report& report);
+std::string to_csv(const Report& report);
+std::string to_table(const Report& report);
+
+std::string to_json(const CollectiveResult& result);
+std::string to_csv(const CollectiveResult& result);
+std::string to_table(const CollectiveResult& result);
+
+}  // namespace syncline

@@ -1,0 +1,46 @@
+#include "sim/replay/replay.hpp"
+
+#include <fmt/format.h>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+
+#include <algorithm>
+#include <memory>
+
+#include "sim/replay/stream_actor.hpp"
+#include "sim/replay/wires.hpp"
+
+namespace syncline {
+
+namespace sg = simgrid::s4u;
+
+Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+    std::string program = "syncline";
+    // SimGrid reports what it changes in its settings; that is ours to say, not its.
+    std::string quiet = "--log=root.thres:critical";
+    std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
+    int count = 2;
+    sg::Engine engine(&count, arguments.data());
+    configure_network(cluster);
+    sg::Engine::set_config("contexts/stack-size:64");  // KiB: thousands of actors, none of them deep
+
+    std::uint32_t nodes = 0;
+    for (const Process& process : graph.processes()) nodes = std::max(nodes, process.node + 1);
+    const std::vector<sg::Host*> hosts = wire(cluster, nodes);
+
+    Session session(cluster, graph, options);
+    std::vector<std::unique_ptr<StreamActor>> actors;
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
+        actors.push_back(std::make_unique<StreamActor>(session, stream));
+        sg::Host* host = hosts[graph.processes()[graph.streams()[stream].process].node];
+        sg::Actor::create("stream", host, [actor = actors.back().get()] { actor->run(); });
+    }
+    // SimGrid ends actors that wait for each other; what they waited for is to be seen before it does.
+    std::string stuck;
+    sg::Engine::on_deadlock_cb([&] { stuck = session.stuck(); });
+    engine.run();
+    if (!stuck.empty()) throw std::logic_error("deadlock: these streams wait for each other" + stuck);
+    return std::move(session.timeline);
+}
+
+}  // namespace syncline

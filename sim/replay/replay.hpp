@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+
+#include "sim/platform/cluster.hpp"
+#include "sim/replay/timeline.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+
+/// Replays a task graph on a cluster, message by message, on SimGrid.
+///
+/// One actor per stream. It takes the stream's tasks in order, waits for what each depends on, and either sleeps for
+/// the task's seconds or runs its member's program of a collective. A message is a put and a get in a mailbox: it
+/// starts when both sides have come to it, pays the route's latency, and shares its links with whatever else is on
+/// them.
+///
+/// SimGrid allows one simulation per process; this folder is the only one that knows it.
+namespace syncline {
+
+/// A simulation that could not go on: a bug of ours if it deadlocks.
+class ReplayError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct Progress {
+    std::uint64_t messages = 0;  ///< put so far, over all iterations
+    double simulated_s = 0;
+};
+
+struct ReplayOptions {
+    std::uint32_t iterations = 1;
+    /// Called every few thousand messages.
+    std::function<void(const Progress&)> progress;
+};
+
+/// Call at most once in a process. Throws ReplayError on a deadlock, naming streams and tasks that are stuck.
+Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
+
+/// The same in a process of its own, as often as one likes. Throws ReplayError also if that process dies.
+Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
+
+}  // namespace syncline

@@ -1,0 +1,119 @@
+#include "sim/replay/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <simgrid/s4u/Engine.hpp>
+#include <utility>
+
+namespace syncline {
+
+namespace {
+
+constexpr std::uint64_t report_every = 4096;  // messages
+
+const char* name(Phase phase) {
+    switch (phase) {
+        case Phase::forward:
+            return "forward";
+        case Phase::backward:
+            return "backward";
+        case Phase::update:
+            return "update";
+        case Phase::input_copy:
+            return "input copy";
+        case Phase::release:
+            return "release";
+        case Phase::exchange:
+            return "exchange";
+        case Phase::push:
+            return "push";
+        case Phase::pull:
+            return "pull";
+        case Phase::aggregate:
+            return "aggregation";
+        case Phase::barrier:
+            return "barrier";
+    }
+    return "task";
+}
+
+}  // namespace
+
+Session::Session(const Cluster& cluster_, const TaskGraph& graph_, const ReplayOptions& options)
+    : cluster(cluster_),
+      graph(graph_),
+      iterations(options.iterations),
+      options_(options),
+      ended_(graph_.tasks().size(), 0),
+      first_waiter_(graph_.tasks().size(), nobody),
+      waiters_(graph_.streams().size()) {
+    timeline.iteration_end_s.resize(iterations, 0);
+    timeline.last.resize(graph.tasks().size());
+    if (iterations > 1) timeline.before_last.resize(graph.tasks().size());
+}
+
+void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
+    Waiter& waiter = waiters_[stream];
+    while (ended_[task] <= iteration) {
+        if (!waiter.wake) waiter.wake = simgrid::s4u::Semaphore::create(0);
+        waiter.next = first_waiter_[task];
+        first_waiter_[task] = stream;
+        waiter.wake->acquire();
+    }
+}
+
+void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
+    if (Interval* recorded = interval(task, iteration)) recorded->start_s = now_s;
+}
+
+void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
+    ended_[task] = iteration + 1;
+    if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
+    double& end_s = timeline.iteration_end_s[iteration];
+    end_s = std::max(end_s, now_s);
+    // Waking one lets other actors run, which may come to wait for this task's next iteration: off the list first.
+    for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
+        const StreamId next = waiters_[stream].next;
+        waiters_[stream].wake->release();
+        stream = next;
+    }
+}
+
+void Session::sent(std::uint32_t iteration, std::uint64_t messages, std::uint64_t bytes) {
+    if (iteration + 1 == iterations) {
+        timeline.messages += messages;
+        timeline.bytes_sent += bytes;
+    }
+    messages_ += messages;
+    if (options_.progress && messages_ >= next_report_) {
+        next_report_ = messages_ + report_every;
+        options_.progress({messages_, simgrid::s4u::Engine::get_clock()});
+    }
+}
+
+std::string Session::stuck() const {
+    constexpr std::size_t shown = 8;
+    std::string text;
+    std::size_t count = 0;
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
+        // The first task of the least iteration that the stream has not been through.
+        const auto tasks = graph.tasks_of(stream);
+        const auto at =
+            std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });
+        if (at == tasks.end() || ended_[*at] == iterations || ++count > shown) continue;
+        const Task& task = graph.tasks()[*at];
+        text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, name(task.phase),
+                            task.subject, ended_[*at]);
+    }
+    if (count > shown) text += fmt::format("\n  and {} more", count - shown);
+    return text;
+}
+
+Interval* Session::interval(TaskId task, std::uint32_t iteration) {
+    if (iteration + 1 == iterations) return &timeline.last[task];
+    if (iteration + 2 == iterations) return &timeline.before_last[task];
+    return nullptr;
+}
+
+}  // namespace syncline

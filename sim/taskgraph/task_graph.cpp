@@ -1,0 +1,119 @@
+#include "sim/taskgraph/task_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace syncline {
+
+namespace {
+
+/// Groups `items` by `row(item)` into `start` and `values`, keeping the order within a row.
+template <class Item, class Value, class Row, class Get>
+void sort_into_rows(const std::vector<Item>& items, std::size_t rows, Row row, Get get,
+                    std::vector<std::uint32_t>& start, std::vector<Value>& values) {
+    start.assign(rows + 1, 0);
+    for (std::size_t i = 0; i < items.size(); ++i) ++start[row(items[i]) + 1];
+    for (std::size_t r = 0; r < rows; ++r) start[r + 1] += start[r];
+    values.resize(items.size());
+    std::vector<std::uint32_t> next(start.begin(), start.end() - 1);
+    for (std::size_t i = 0; i < items.size(); ++i) values[next[row(items[i])]++] = get(i);
+}
+
+}  // namespace
+
+ProcessId TaskGraph::add_process(Process process) {
+    processes_.push_back(process);
+    return static_cast<ProcessId>(processes_.size() - 1);
+}
+
+StreamId TaskGraph::add_stream(ProcessId process, StreamKind kind) {
+    streams_.push_back({process, kind});
+    return static_cast<StreamId>(streams_.size() - 1);
+}
+
+GroupId TaskGraph::add_group(std::vector<ProcessId> members) {
+    groups_.push_back(std::move(members));
+    return static_cast<GroupId>(groups_.size() - 1);
+}
+
+ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
+    exchanges_.push_back(exchange);
+    return static_cast<ExchangeId>(exchanges_.size() - 1);
+}
+
+TaskId TaskGraph::add_task(const Task& task) {
+    tasks_.push_back(task);
+    return static_cast<TaskId>(tasks_.size() - 1);
+}
+
+void TaskGraph::depend(TaskId task, TaskId on, bool previous_iteration) {
+    edges_.push_back({task, {on, previous_iteration}});
+}
+
+void TaskGraph::seal() {
+    sort_into_rows(
+        tasks_, streams_.size(), [](const Task& task) { return task.stream; },
+        [](std::size_t i) { return static_cast<TaskId>(i); }, stream_start_, stream_tasks_);
+    sort_into_rows(
+        edges_, tasks_.size(), [](const Edge& edge) { return edge.task; },
+        [this](std::size_t i) { return edges_[i].dependency; }, dependency_start_, dependencies_);
+    edges_ = {};
+    check_acyclic();
+}
+
+std::span<const TaskId> TaskGraph::tasks_of(StreamId stream) const {
+    return {stream_tasks_.begin() + stream_start_[stream], stream_tasks_.begin() + stream_start_[stream + 1]};
+}
+
+std::span<const Dependency> TaskGraph::dependencies_of(TaskId task) const {
+    return {dependencies_.begin() + dependency_start_[task], dependencies_.begin() + dependency_start_[task + 1]};
+}
+
+void TaskGraph::check_acyclic() const {
+    // Runs the streams as the replayer would, without time: whatever is left in the end waits for itself.
+    std::vector<bool> done(tasks_.size(), false);
+    std::vector<std::size_t> next(streams_.size(), 0);
+    std::vector<std::vector<StreamId>> waiting(tasks_.size());
+    std::vector<StreamId> runnable;
+    for (StreamId stream = 0; stream < streams_.size(); ++stream) runnable.push_back(stream);
+    std::size_t finished = 0;
+    while (!runnable.empty()) {
+        const StreamId stream = runnable.back();
+        runnable.pop_back();
+        const std::span<const TaskId> tasks = tasks_of(stream);
+        while (next[stream] < tasks.size()) {
+            const TaskId task = tasks[next[stream]];
+            const Dependency* blocking = nullptr;
+            for (const Dependency& dependency : dependencies_of(task)) {
+                if (!dependency.previous_iteration && !done[dependency.on]) blocking = &dependency;
+            }
+            if (blocking != nullptr) {
+                waiting[blocking->on].push_back(stream);
+                break;
+            }
+            done[task] = true;
+            ++finished;
+            ++next[stream];
+            runnable.insert(runnable.end(), waiting[task].begin(), waiting[task].end());
+            waiting[task].clear();
+        }
+    }
+    if (finished != tasks_.size()) {
+        throw std::logic_error(fmt::format("task graph: {} of {} tasks wait for each other in a circle",
+                                           tasks_.size() - finished, tasks_.size()));
+    }
+}
+
+std::uint64_t count_messages(const TaskGraph& graph) {
+    std::uint64_t messages = 0;
+    for (const Task& task : graph.tasks()) {
+        if (task.exchange == Task::no_exchange) continue;
+        const Exchange& exchange = graph.exchange(task.exchange);
+        const auto members = static_cast<std::uint32_t>(graph.group(exchange.group).size());
+        messages += messages_sent(exchange.algorithm->program(task.member, members, exchange.bytes));
+    }
+    return messages;
+}
+
+}  // namespace syncline

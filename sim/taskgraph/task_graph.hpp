@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+
+/// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
+///
+/// A process is a worker (a rank) or a server. It runs several streams, each of which takes its tasks strictly in the
+/// order in which they were added, as a CUDA stream does; a task waits for the tasks it depends on, in this iteration
+/// or in the one before. A collective is one task for each member of its group; its messages unfold while it is
+/// replayed, so the graph grows with ranks × layers and never with messages.
+namespace syncline {
+
+using ProcessId = std::uint32_t;
+using StreamId = std::uint32_t;
+using TaskId = std::uint32_t;
+using ExchangeId = std::uint32_t;
+using GroupId = std::uint32_t;
+
+enum class StreamKind : std::uint8_t { compute, input_copy, release, exchange, push, pull, aggregate };
+
+enum class Phase : std::uint8_t {
+    forward,
+    backward,
+    update,
+    input_copy,
+    release,
+    exchange,
+    push,
+    pull,
+    aggregate,
+    barrier
+};
+
+struct Process {
+    std::uint32_t node = 0;  ///< where it runs
+    bool worker = true;
+};
+
+struct Stream {
+    ProcessId process = 0;
+    StreamKind kind = StreamKind::compute;
+};
+
+/// One collective among a group. Messages of exchanges with the same channel between the same two processes stay in
+/// order.
+struct Exchange {
+    const CollectiveAlgorithm* algorithm = nullptr;
+    GroupId group = 0;
+    std::uint32_t channel = 0;
+    std::uint64_t bytes = 0;
+    double gamma_s_per_B = 0;  ///< of the members' reductions
+};
+
+struct Task {
+    static constexpr ExchangeId no_exchange = ~ExchangeId{0};
+
+    StreamId stream = 0;
+    Phase phase = Phase::forward;
+    std::uint32_t subject = 0;          ///< the layer or bucket that this is about
+    double seconds = 0;                 ///< how long the stream is busy, if this is no exchange
+    ExchangeId exchange = no_exchange;  ///< the collective, if it is one ...
+    std::uint32_t member = 0;           ///< ... and which member of its group this stream is
+};
+
+struct Dependency {
+    TaskId on = 0;
+    bool previous_iteration = false;
+};
+
+class TaskGraph {
+public:
+    ProcessId add_process(Process process);
+    StreamId add_stream(ProcessId process, StreamKind kind);
+    GroupId add_group(std::vector<ProcessId> members);
+    ExchangeId add_exchange(const Exchange& exchange);
+    TaskId add_task(const Task& task);
+    void depend(TaskId task, TaskId on, bool previous_iteration = false);
+
+    /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error where tasks of one
+    /// iteration wait for each other in a circle, streams' orders included.
+    void seal();
+
+    const std::vector<Process>& processes() const { return processes_; }
+    const std::vector<Stream>& streams() const { return streams_; }
+    const std::vector<Task>& tasks() const { return tasks_; }
+    const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
+    const std::vector<Exchange>& exchanges() const { return exchanges_; }
+    std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
+
+    // After seal():
+    std::span<const TaskId> tasks_of(StreamId stream) const;
+    std::span<const Dependency> dependencies_of(TaskId task) const;
+
+private:
+    void check_acyclic() const;
+
+    struct Edge {
+        TaskId task;
+        Dependency dependency;
+    };
+
+    std::vector<Process> processes_;
+    std::vector<Stream> streams_;
+    std::vector<Task> tasks_;
+    std::vector<Exchange> exchanges_;
+    std::vector<std::vector<ProcessId>> groups_;
+    std::vector<Edge> edges_;
+    // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
+    std::vector<std::uint32_t> stream_start_;
+    std::vector<TaskId> stream_tasks_;
+    std::vector<std::uint32_t> dependency_start_;
+    std::vector<Dependency> dependencies_;
+};
+
+/// Messages of one iteration, by the programs.
+std::uint64_t count_messages(const TaskGraph& graph);
+
+}  // namespace syncline

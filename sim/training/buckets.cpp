@@ -1,0 +1,74 @@
+#include "sim/training/buckets.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/collective/program.hpp"
+
+namespace syncline {
+
+namespace {
+
+double next_tick(double ready_s, double cycle_s) {
+    return cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
+}
+
+bool joins(const Bucket& bucket, std::uint64_t bytes, double release_s, const Fusion& fusion) {
+    const bool fits = static_cast<double>(bucket.bytes + bytes) <= fusion.threshold_bytes;
+    return fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
+}
+
+}  // namespace
+
+std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
+                                 const Plan& plan) {
+    double now_s = start_s;
+    for (const LayerTime& time : times) now_s += time.forward_s;
+    double backward_end_s = now_s;
+    for (const LayerTime& time : times) backward_end_s += time.backward_s;
+
+    std::vector<Bucket> buckets;
+    for (std::size_t i = model.layers.size(); i-- > 0;) {
+        now_s += times[i].backward_s;
+        const std::uint64_t bytes = gradient_bytes(model, model.layers[i]);
+        if (bytes == 0) continue;
+        const double ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;
+        const double release_s = next_tick(ready_s, plan.fusion.cycle_s);
+        if (buckets.empty() || !joins(buckets.back(), bytes, release_s, plan.fusion)) buckets.emplace_back();
+        Bucket& bucket = buckets.back();
+        bucket.bytes += bytes;
+        bucket.layers.push_back(static_cast<std::uint32_t>(i));
+        bucket.ready_s = ready_s;
+        bucket.release_s = release_s;
+    }
+    return buckets;
+}
+
+std::vector<std::vector<Shard>> place(const std::vector<Bucket>& buckets, const Servers& servers) {
+    const auto count = static_cast<std::uint32_t>(servers.count);
+    std::vector<std::vector<Shard>> shards(buckets.size());
+    std::vector<std::uint64_t> held(count, 0);
+    for (std::size_t tensor = 0; tensor < buckets.size(); ++tensor) {
+        const std::size_t bucket = buckets.size() - 1 - tensor;
+        const std::uint64_t bytes = buckets[bucket].bytes;
+        switch (servers.placement) {
+            case Placement::round_robin:
+                shards[bucket] = {{static_cast<std::uint32_t>(tensor % count), bytes}};
+                break;
+            case Placement::greedy_bytes: {
+                const auto least = std::min_element(held.begin(), held.end());
+                *least += bytes;
+                shards[bucket] = {{static_cast<std::uint32_t>(least - held.begin()), bytes}};
+                break;
+            }
+            case Placement::sliced:
+                for (std::uint32_t server = 0; server < count; ++server) {
+                    shards[bucket].push_back({server, Partition{bytes, count}.size(server)});
+                }
+                break;
+        }
+    }
+    return shards;
+}
+
+}  // namespace syncline

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/training/plan.hpp"
+#include "sim/workload/compute_model.hpp"
+#include "sim/workload/model.hpp"
+
+/// Buckets: which gradients travel together, and when.
+///
+/// Gradients become ready in backward order, from the last layer to the first. Merged as in Horovod's tensor fusion
+/// (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Horovod's cycle runs freely; here it starts
+/// anew with every iteration, which keeps iterations alike and differs by less than one cycle. Left out: the copies
+/// into and out of the fusion buffer, and the negotiation.
+namespace syncline {
+
+struct Bucket {
+    std::uint64_t bytes = 0;
+    std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
+    double ready_s = 0;  ///< after the iteration's start, when computation is undisturbed: all gradients are there ...
+    double release_s = 0;  ///< ... and the exchange may start (later than ready_s only with a cycle)
+};
+
+/// Buckets in the order in which they are released. `start_s` is when the forward pass starts. Layers without
+/// parameters are in none.
+std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
+                                 const Plan& plan);
+
+/// Part of a bucket on one server.
+struct Shard {
+    std::uint32_t server = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// Shards of each bucket, by the plan's placement; tensors are placed in forward order, as frameworks create them.
+std::vector<std::vector<Shard>> place(const std::vector<Bucket>& buckets, const Servers& servers);
+
+}  // namespace syncline

@@ -1,0 +1,143 @@
+#include "sim/training/iteration.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "sim/training/buckets.hpp"
+#include "sim/training/exchange.hpp"
+#include "sim/workload/compute_model.hpp"
+
+namespace syncline {
+
+namespace {
+
+std::vector<ProcessId> add_workers(TaskGraph& graph, std::uint32_t ranks) {
+    std::vector<ProcessId> workers;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) workers.push_back(graph.add_process({rank, true}));
+    return workers;
+}
+
+/// The computation of one rank, up to the tasks after which its buckets may leave.
+class RankComputation {
+public:
+    RankComputation(TaskGraph& graph, ProcessId process)
+        : graph_(graph), process_(process), compute_(graph.add_stream(process, StreamKind::compute)) {}
+
+    void add_layers(const std::vector<LayerTime>& times) {
+        const auto layers = static_cast<std::uint32_t>(times.size());
+        for (std::uint32_t i = 0; i < layers; ++i) {
+            const TaskId task = graph_.add_task({compute_, Phase::forward, i, times[i].forward_s});
+            if (i == 0) first_ = task;
+        }
+        backward_.resize(layers);
+        for (std::uint32_t i = layers; i-- > 0;) {
+            backward_[i] = graph_.add_task({compute_, Phase::backward, i, times[i].backward_s});
+        }
+    }
+
+    /// The batch of an iteration is on the device before its first layer starts: copied then (blocking), or while the
+    /// iteration before it computed (overlapped).
+    void add_input_copy(double seconds, InputCopy mode) {
+        if (mode == InputCopy::none) return;
+        const StreamId stream = graph_.add_stream(process_, StreamKind::input_copy);
+        const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
+        graph_.depend(first_, copy, mode == InputCopy::overlapped);
+        graph_.depend(copy, update_, true);
+    }
+
+    std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
+        std::vector<TaskId> releases;
+        std::optional<StreamId> timer;
+        double timer_s = 0;
+        for (std::uint32_t i = 0; i < buckets.size(); ++i) {
+            const Bucket& bucket = buckets[i];
+            const TaskId ready = plan.overlap == Overlap::none ? backward_.front() : backward_[bucket.layers.back()];
+            if (plan.fusion.cycle_s == 0) {
+                releases.push_back(ready);
+                continue;
+            }
+            if (!timer) timer = graph_.add_stream(process_, StreamKind::release);
+            const double wait_s = bucket.release_s - std::max(bucket.ready_s, timer_s);
+            timer_s = bucket.release_s;
+            releases.push_back(graph_.add_task({*timer, Phase::release, i, std::max(0.0, wait_s)}));
+            graph_.depend(releases.back(), ready);
+        }
+        return releases;
+    }
+
+    void add_update(const std::vector<TaskId>& exchanged) {
+        update_ = graph_.add_task({compute_, Phase::update, 0, 0});
+        for (const TaskId task : exchanged) graph_.depend(update_, task);
+    }
+
+private:
+    TaskGraph& graph_;
+    ProcessId process_;
+    StreamId compute_;
+    TaskId first_ = 0;
+    TaskId update_ = 0;
+    std::vector<TaskId> backward_;  // by layer
+};
+
+Last add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Bucket>& buckets,
+                   const Ready& ready, const Plan& plan, const Cluster& cluster) {
+    if (plan.exchange == ExchangeKind::parameter_server) {
+        return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, plan.overlap,
+                                    cluster);
+    }
+    std::vector<std::uint64_t> bytes;
+    for (const Bucket& bucket : buckets) bytes.push_back(bucket.bytes);
+    return add_allreduce(graph, workers, bytes, ready, plan.algorithm, cluster);
+}
+
+}  // namespace
+
+double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan) {
+    if (plan.input_copy == InputCopy::none) return 0;
+    const double elements = static_cast<double>(model.sample_elements) * static_cast<double>(plan.batch_per_rank);
+    return elements * model.element_bytes / cluster.device.host_link_Bps;
+}
+
+TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
+    const double copy_s = input_copy_seconds(cluster, model, plan);
+    const double start_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
+    const std::vector<Bucket> buckets = ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
+
+    TaskGraph graph;
+    const std::vector<ProcessId> workers = add_workers(graph, ranks);
+    std::vector<RankComputation> computations;
+    Ready ready(buckets.size(), std::vector<TaskId>(ranks));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        RankComputation& computation = computations.emplace_back(graph, workers[rank]);
+        computation.add_layers(times);
+        const std::vector<TaskId> releases = computation.add_releases(buckets, plan);
+        for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) ready[bucket][rank] = releases[bucket];
+    }
+    Last exchanged(ranks);
+    if (!buckets.empty()) exchanged = add_exchanges(graph, workers, buckets, ready, plan, cluster);
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        computations[rank].add_update(exchanged[rank]);
+        computations[rank].add_input_copy(copy_s, plan.input_copy);
+    }
+    graph.seal();
+    return graph;
+}
+
+TaskGraph build_collective(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
+                           const std::string& algorithm, std::uint64_t bytes) {
+    TaskGraph graph;
+    const std::vector<ProcessId> workers = add_workers(graph, ranks);
+    if (ranks > 1 && algorithm == "parameter-server") {
+        const Servers sliced{servers, Placement::sliced, ServerLocation::dedicated};
+        const std::vector<Bucket> whole{{bytes, {}, 0, 0}};
+        add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, Overlap::none, cluster);
+    } else if (ranks > 1) {
+        add_allreduce(graph, workers, {bytes}, {}, algorithm, cluster);
+    }
+    graph.seal();
+    return graph;
+}
+
+}  // namespace syncline

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/platform/cluster.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+#include "sim/training/plan.hpp"
+#include "sim/workload/model.hpp"
+
+/// One synchronous data-parallel iteration as a task graph.
+///
+/// Each rank: forward layer by layer, backward from last to first; gradients exchanged in buckets (see Overlap,
+/// Fusion); then the update, which ends the iteration: the next forward pass starts after it. The update itself takes
+/// no time of its own (it is within a calibrated throughput). The input batch of the next iteration is copied beside
+/// this one (`overlapped`), or its own before it. One rank alone exchanges nothing, so it is the reference for scaling.
+namespace syncline {
+
+TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan);
+
+/// Seconds of the host-to-device copy of one rank's batch; 0 if the plan has none.
+double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan);
+
+/// One all-reduce alone, no computation. `algorithm` is that of an all-reduce or "parameter-server", whose servers hold
+/// a slice each and have nodes of their own.
+TaskGraph build_collective(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
+                           const std::string& algorithm, std::uint64_t bytes);
+
+}  // namespace syncline

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+/// How a model is trained on a cluster: how many ranks, what each computes, and how gradients are exchanged.
+namespace syncline {
+
+enum class Parallelism { data };
+enum class ExchangeKind { allreduce, parameter_server };
+
+/// When exchanges run. `none`: after the whole backward pass. `wait_free` (wait-free backpropagation): a bucket's
+/// exchange starts when its gradients are ready, beside the rest of the backward pass. In both the next iteration
+/// starts when all exchanges of this one are through.
+enum class Overlap { none, wait_free };
+
+/// Which server holds a tensor. `round_robin`: tensor i on server i mod s; `greedy_bytes`: each on the server that
+/// holds the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.
+enum class Placement { round_robin, greedy_bytes, sliced };
+
+/// `dedicated`: servers have nodes of their own, after the workers'; `colocated`: server i runs on the node of rank i.
+enum class ServerLocation { dedicated, colocated };
+
+/// How the next input batch reaches the device: not at all, beside the computation (prefetched), or before it.
+enum class InputCopy { none, overlapped, blocking };
+
+/// Gradients are merged into buckets of up to `threshold_bytes`, in the order in which they become ready. Without a
+/// cycle a bucket is released when it is full; with one, at each multiple of `cycle_s` after the iteration's start,
+/// whatever is ready.
+struct Fusion {
+    double threshold_bytes = 0;  ///< 0: no fusion, every layer is a bucket
+    double cycle_s = 0;          ///< 0: no cycle
+};
+
+struct Servers {
+    std::int64_t count = 1;
+    Placement placement = Placement::round_robin;
+    ServerLocation location = ServerLocation::dedicated;
+};
+
+struct Plan {
+    std::int64_t ranks = 1;
+    std::int64_t batch_per_rank = 32;
+    std::int64_t iterations = 4;  ///< replayed; the last one is measured
+    Parallelism parallelism = Parallelism::data;
+    ExchangeKind exchange = ExchangeKind::allreduce;
+    std::string algorithm = "ring";
+    Overlap overlap = Overlap::wait_free;
+    InputCopy input_copy = InputCopy::overlapped;
+    Fusion fusion;
+    Servers servers;
+};
+
+}  // namespace syncline

@@ -1,0 +1,66 @@
+#include "sim/workload/model.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace syncline {
+
+namespace {
+
+std::int64_t total(const Model& model, std::int64_t Layer::*count) {
+    std::int64_t sum = 0;
+    for (const Layer& layer : model.layers) sum += layer.*count;
+    return sum;
+}
+
+}  // namespace
+
+std::int64_t Model::parameters() const {
+    return total(*this, &Layer::parameters);
+}
+
+std::int64_t Model::macs() const {
+    return total(*this, &Layer::macs);
+}
+
+std::uint64_t Model::gradient_bytes() const {
+    // Layer by layer, so that the sum is what the layers' exchanges move even where elements are smaller than a byte.
+    std::uint64_t sum = 0;
+    for (const Layer& layer : layers) sum += syncline::gradient_bytes(*this, layer);
+    return sum;
+}
+
+std::uint64_t gradient_bytes(const Model& model, const Layer& layer) {
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(layer.parameters) * model.element_bytes));
+}
+
+std::int64_t output_size(const Convolution& conv, int axis) {
+    const std::int64_t in = axis == 0 ? conv.height : conv.width;
+    const std::int64_t room = in + 2 * conv.padding[axis] - conv.kernel[axis];
+    // Division truncates towards zero: without this a kernel that is just too large would seem to fit once.
+    return room < 0 ? 0 : room / conv.stride[axis] + 1;
+}
+
+Layer convolution(std::string name, const Convolution& conv) {
+    const std::int64_t pixels = output_size(conv, 0) * output_size(conv, 1);
+    const std::int64_t weights = conv.filters * (conv.channels / conv.groups) * conv.kernel[0] * conv.kernel[1];
+    Layer layer;
+    layer.name = std::move(name);
+    layer.parameters = weights + (conv.bias ? conv.filters : 0) + (conv.batch_norm ? 2 * conv.filters : 0);
+    layer.macs = weights * pixels;
+    layer.inputs = conv.channels * conv.height * conv.width;
+    layer.activations = conv.filters * pixels;
+    return layer;
+}
+
+Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias) {
+    Layer layer;
+    layer.name = std::move(name);
+    layer.parameters = inputs * outputs + (bias ? outputs : 0);
+    layer.macs = inputs * outputs;
+    layer.inputs = inputs;
+    layer.activations = outputs;
+    return layer;
+}
+
+}  // namespace syncline

@@ -1,0 +1,153 @@
+#include <random>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/training/iteration.hpp"
+#include "tests/catch.hpp"
+
+// Whole iterations at message level, against the recurrences of the α-β model and against each other.
+
+using namespace syncline;
+
+namespace {
+
+Cluster cluster_of(double bandwidth_Bps) {
+    Cluster cluster;
+    cluster.nodes = 256;
+    cluster.device.flops_per_s = 1e12;
+    cluster.device.memory_Bps = 1e11;
+    cluster.device.reduction_Bps = 5e10;
+    cluster.host.reduction_Bps = 3e10;
+    cluster.fabric.bandwidth_Bps = bandwidth_Bps;
+    cluster.fabric.latency_s = 2e-6;
+    return cluster;
+}
+
+/// A random network of `count` layers; some have no parameters.
+Model random_model(std::mt19937& random, std::size_t count) {
+    Model model;
+    model.name = "random";
+    model.sample_elements = 150528;
+    const auto draw = [&](std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t parameters = draw(0, 4) == 0 ? 0 : draw(1, 3'000'000);
+        model.layers.push_back({"layer", parameters, draw(1, 100'000'000), draw(1, 100'000), draw(1, 100'000)});
+    }
+    model.layers.push_back({"last", 1'000'003, 1'000'000, 1000, 1000});
+    return model;
+}
+
+Plan plan_of(std::int64_t ranks) {
+    Plan plan;
+    plan.ranks = ranks;
+    plan.batch_per_rank = 8;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap, fusion and input copies") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 30; ++round) {
+        const Model model = random_model(random, 1 + random() % 12);
+        Cluster cluster = cluster_of(round % 2 == 0 ? 1e9 : 1e10);
+        if (round % 3 == 0) cluster.device.host_link_Bps = 2e9;
+        Plan plan = plan_of(2 + random() % 9);
+        plan.overlap = round % 4 < 2 ? Overlap::wait_free : Overlap::none;
+        plan.input_copy = round % 5 < 2 ? InputCopy::blocking : InputCopy::overlapped;
+        if (round % 3 == 1) plan.fusion.threshold_bytes = 6e6;
+        if (round % 6 == 1) plan.fusion.cycle_s = 2e-3;
+        CAPTURE(round, plan.ranks);
+        const Result result = simulate(cluster, model, plan);
+        CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
+        CHECK(result.bytes_sent == std::uint64_t(2 * (plan.ranks - 1)) * result.gradient_bytes);
+        CHECK(result.time.drift < 1e-9);
+    }
+}
+
+TEST_CASE("parameter-server iterations without overlap equal the closed form, wherever servers and tensors are") {
+    std::mt19937 random(11);
+    for (int round = 0; round < 36; ++round) {
+        const Model model = random_model(random, 1 + random() % 9);
+        const Cluster cluster = cluster_of(2e9);
+        Plan plan = plan_of(4 + random() % 5);
+        plan.exchange = ExchangeKind::parameter_server;
+        plan.overlap = Overlap::none;
+        plan.servers.count = 1 + random() % 4;
+        plan.servers.placement =
+            std::array{Placement::round_robin, Placement::greedy_bytes, Placement::sliced}[round % 3];
+        plan.servers.location = round % 2 == 0 ? ServerLocation::dedicated : ServerLocation::colocated;
+        CAPTURE(round, plan.ranks, plan.servers.count);
+        const Result result = simulate(cluster, model, plan);
+        CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
+        CHECK(result.bytes_sent == std::uint64_t(2 * plan.ranks) * result.gradient_bytes);
+    }
+}
+
+TEST_CASE("wait-free is never slower than no overlap, and the parts of an iteration fit together") {
+    std::mt19937 random(3);
+    for (int round = 0; round < 40; ++round) {
+        const Model model = random_model(random, 1 + random() % 10);
+        const Cluster cluster = cluster_of(round % 2 == 0 ? 1e9 : 2e10);
+        Plan plan = plan_of(2 + random() % 7);
+        plan.exchange = round % 4 < 2 ? ExchangeKind::allreduce : ExchangeKind::parameter_server;
+        plan.servers.count = 1 + random() % 2;
+        plan.servers.placement = round % 8 < 4 ? Placement::round_robin : Placement::sliced;
+        plan.servers.location = random() % 2 == 0 ? ServerLocation::dedicated : ServerLocation::colocated;
+        CAPTURE(round, plan.ranks, plan.servers.count);
+        plan.overlap = Overlap::none;
+        const Result none = simulate(cluster, model, plan);
+        plan.overlap = Overlap::wait_free;
+        const Result wait_free = simulate(cluster, model, plan);
+        CHECK(wait_free.time.iteration_s <= none.time.iteration_s * (1 + 1e-9));
+        CHECK(none.time.exposed_communication_s == Approx(none.time.communication_s));
+        for (const Result& result : {none, wait_free}) {
+            const Breakdown& time = result.time;
+            CHECK(time.exposed_communication_s <= time.communication_s);
+            CHECK(time.compute_s + time.exposed_communication_s <= time.iteration_s * (1 + 1e-9));
+            CHECK(time.compute_s <= time.iteration_s * (1 + 1e-9));
+            CHECK(result.scaling_efficiency <= 1 + 1e-9);
+            CHECK(result.messages > 0);
+        }
+    }
+}
+
+TEST_CASE("one rank exchanges nothing and takes its computation, or its input copy if that is longer") {
+    std::mt19937 random(5);
+    const Model model = random_model(random, 6);
+    Cluster cluster = cluster_of(1e9);
+    for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
+        Plan plan = plan_of(1);
+        plan.exchange = exchange;
+        const Result result = simulate(cluster, model, plan);
+        CHECK(result.messages == 0);
+        CHECK(result.bytes_sent == 0);
+        CHECK(result.time.iteration_s == Approx(result.time.compute_s));
+        CHECK(result.scaling_efficiency == 1);
+    }
+    const double copy_s = 1.0;
+    cluster.device.host_link_Bps = 8 * 150528 * 4 / copy_s;
+    Plan plan = plan_of(1);
+    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(copy_s));
+    plan.input_copy = InputCopy::blocking;
+    const Result blocking = simulate(cluster, model, plan);
+    CHECK(blocking.time.iteration_s == Approx(copy_s + blocking.time.compute_s));
+}
+
+TEST_CASE("replaying the same graph twice gives the same timeline to the last bit") {
+    std::mt19937 random(9);
+    const Model model = random_model(random, 8);
+    Plan plan = plan_of(6);
+    plan.exchange = ExchangeKind::parameter_server;
+    plan.servers.count = 3;
+    const Cluster cluster = cluster_of(1e9);
+    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const Timeline first = replay_isolated(cluster, graph, {3, {}});
+    const Timeline second = replay_isolated(cluster, graph, {3, {}});
+    REQUIRE(first.last.size() == second.last.size());
+    for (std::size_t i = 0; i < first.last.size(); ++i) {
+        CHECK(first.last[i].start_s == second.last[i].start_s);
+        CHECK(first.last[i].end_s == second.last[i].end_s);
+    }
+}

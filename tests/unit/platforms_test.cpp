@@ -1,0 +1,126 @@
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/config/document.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/reader.hpp"
+#include "tests/catch.hpp"
+
+using namespace syncline;
+
+namespace {
+
+Cluster read_cluster(const config::Node& node) {
+    Cluster cluster;
+    std::vector<Diagnostic> errors;
+    config::read(
+        node, "platform", [&](config::Fields& fields) { describe(fields, cluster); }, errors);
+    if (!errors.empty()) throw ConfigError(errors);
+    return cluster;
+}
+
+Cluster shipped(const std::string& name) {
+    config::Library library;
+    config::Node node = library.load_argument(SYNCLINE_SOURCE_DIR "/platforms/" + name + ".yaml");
+    library.expand(*node.find("device"));
+    return read_cluster(node);
+}
+
+Cluster written(const std::string& text) {
+    config::Library library;
+    return read_cluster(library.parse("test.yaml", text, "."));
+}
+
+const std::string small =
+    "nodes: 2\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\nfabric: {bandwidth: 8 Gbps, latency: 1 us}\n";
+
+}  // namespace
+
+TEST_CASE("the presets differ in their network alone") {
+    // FDR carries 64 bits of data in 66: 4 · 14.0625 Gb/s · 64/66 = 54.54 Gb/s; EDR 4 · 25.78125 · 64/66 = 100
+    // (InfiniBand Trade Association).
+    for (const auto& [name, bits_per_s] :
+         {std::pair{"p100-25g", 25e9}, std::pair{"p100-56g", 54.54e9}, std::pair{"p100-100g", 100e9}}) {
+        INFO(name);
+        const Cluster cluster = shipped(name);
+        CHECK(cluster.name == name);
+        CHECK(cluster.nodes == 4096);
+        CHECK(cluster.fabric.topology == Topology::star);
+        CHECK(cluster.fabric.bandwidth_Bps == Approx(bits_per_s / 8));
+        CHECK(cluster.fabric.latency_s == Approx(1e-6));
+        CHECK(cluster.route_latency_s() == Approx(2e-6));
+        CHECK(cluster.network == NetworkModel::exact);
+        CHECK(cluster.host.reduction_Bps == Approx(25.6e9));
+        CHECK(cluster.host.loopback_Bps == Approx(38.4e9));
+        // NVIDIA Tesla P100 datasheet; NVIDIA NCCL, src/graph/topo.h.
+        CHECK(cluster.device.name == "p100-sxm2");
+        CHECK(cluster.device.flops_per_s == Approx(10.6e12));
+        CHECK(cluster.device.memory_Bps == Approx(732e9));
+        CHECK(cluster.device.host_link_Bps == Approx(12e9));
+        CHECK(cluster.device.reduction_Bps == Approx(244e9));
+    }
+}
+
+TEST_CASE("the P100 is calibrated by what TensorFlow published") {
+    // TensorFlow benchmarks page, DGX-1, one P100, synthetic data, May 2017.
+    const Device device = shipped("p100-25g").device;
+    for (const auto& [workload, batch, throughput] :
+         {std::tuple{"resnet-50", 64, 219.0}, std::tuple{"inception-v3", 64, 142.0}, std::tuple{"vgg-16", 64, 154.0},
+          std::tuple{"alexnet-tf", 512, 2987.0}}) {
+        INFO(workload);
+        bool found = false;
+        for (const Calibration& calibration : device.calibration) {
+            if (calibration.workload != workload) continue;
+            found = true;
+            CHECK(calibration.batch == batch);
+            CHECK(calibration.samples_per_s == Approx(throughput));
+            CHECK(calibration.source.find("TensorFlow benchmarks") != std::string::npos);
+        }
+        CHECK(found);
+    }
+}
+
+TEST_CASE("what a platform leaves out costs no time, except an addition on the device") {
+    const Cluster cluster = written(small);
+    CHECK(std::isinf(cluster.device.host_link_Bps));
+    CHECK(std::isinf(cluster.host.reduction_Bps));
+    CHECK(std::isinf(cluster.host.loopback_Bps));
+    CHECK(cluster.device.reduction_Bps == Approx(100e9));
+    CHECK(cluster.device.calibration.empty());
+}
+
+TEST_CASE("a rate can be unlimited") {
+    const Cluster cluster = written(small + "host: {reduction_rate: unlimited}\n");
+    CHECK(std::isinf(cluster.host.reduction_Bps));
+}
+
+TEST_CASE("network models are named as SimGrid names them") {
+    CHECK(written(small + "network: {model: SMPI}\n").network == NetworkModel::SMPI);
+    CHECK_THROWS_AS(written(small + "network: {model: LV09}\n"), ConfigError);
+}
+
+TEST_CASE("platforms that cannot be are refused") {
+    for (const char* text : {
+             "nodes: 0\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "
+             "us}\n",
+             "nodes: 1\ndevice: {flops: 0 flops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "
+             "us}\n",
+             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1}\nfabric: {bandwidth: 1 Gbps, latency: 1 us}\n",
+             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: -1 Gbps, latency: 1 "
+             "us}\n",
+             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1e9 "
+             "s}\n",
+             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: nan "
+             "s}\n",
+             "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\n",
+         }) {
+        INFO(text);
+        CHECK_THROWS_AS(written(text), ConfigError);
+    }
+    const Cluster instant = written(
+        "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 0 s}\n");
+    CHECK(instant.fabric.latency_s == 0);
+}
