@@ -24,7 +24,7 @@ double allreduce_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
     return end_s;
 }
 
-/// When the last pull has ended, each phase after the one before.
+/// When the last pull has ended, if all ranks start together.
 std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
                                            const Plan& plan) {
     const std::vector<std::vector<Shard>> placed = place(buckets, plan.servers);
@@ -79,10 +79,9 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     }
     ClosedForm result{
         "2(α + max over servers of its bytes·N·β) + sums", parameter_server_end(at_once, cluster, plan), {}};
-    if (plan.overlap == Overlap::none) {
-        result.iteration_time_s = parameter_server_end(buckets, cluster, plan);
-        if (result.iteration_time_s) result.iteration_time_s = std::max(least_s, *result.iteration_time_s);
-    }
+    const std::optional<double> end_s = parameter_server_end(buckets, cluster, plan);
+    if (end_s && plan.servers.location == ServerLocation::dedicated)
+        result.iteration_time_s = std::max(least_s, *end_s);
     return result;
 }
 

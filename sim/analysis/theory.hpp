@@ -12,10 +12,14 @@
 ///
 /// All-reduce: buckets run one after the other, start[b] = max(end[b-1], released[b]), end[b] = start[b] + cost(b), and
 /// the iteration ends with the later of computation and last bucket (the recurrence of S. Shi et al., "MG-WFBP",
-/// INFOCOM 2019). Parameter server without overlap: each server takes its tensors in order, N·b·β + α each, sums while
-/// the next arrives, and sends them back when all servers are done. With overlap, or with more servers than workers,
-/// there is no closed form. Exact for the `exact` network on a star; for the other network models it is only a
-/// reference.
+/// INFOCOM 2019).
+///
+/// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
+/// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more
+/// servers than workers. With colocated servers there is none of a steady iteration: a rank gets what its own node
+/// holds earlier than the others do, and runs ahead of them from then on.
+///
+/// Exact for the `exact` network on a star; for the other network models it is only a reference.
 namespace syncline {
 
 struct ClosedForm {

@@ -36,7 +36,7 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
     std::optional<std::string> best;
     std::size_t best_distance = 0;
     for (const std::string& candidate : candidates) {
-        const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+        const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
         // A third of the letters may be wrong, but not all: "k" is not "s".
         const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
         if (longer - shorter > allowed) continue;

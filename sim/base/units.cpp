@@ -100,8 +100,9 @@ std::string normal(std::string unit) {
 }
 
 std::optional<double> factor_of(const std::string& unit, Dimension dimension) {
+    const std::string name = normal(unit);
     for (const Unit& known : family(dimension).units)
-        if (known.name == normal(unit)) return known.factor;
+        if (known.name == name) return known.factor;
     return std::nullopt;
 }
 

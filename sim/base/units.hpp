@@ -7,9 +7,9 @@
 
 /// Quantities as people write them: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`.
 ///
-/// A value is held in the base unit of its dimension: bytes, seconds, bytes per second, FLOP per second, events per second.
-/// Prefixes are SI (k, M, G, T, P, E: powers of 1000) or binary (Ki, Mi, Gi, Ti, Pi: powers of 1024); `b` and `bit` are bits,
-/// `B` is bytes. A number without a unit, a NaN and an infinity are errors, whatever the dimension.
+/// A value is held in the base unit of its dimension: bytes, seconds, bytes per second, FLOP per second, events per
+/// second. Prefixes are SI (k, M, G, T, P, E: powers of 1000) or binary (Ki, Mi, Gi, Ti, Pi: powers of 1024); `b` and
+/// `bit` are bits, `B` is bytes. A number without a unit, a NaN and an infinity are errors, whatever the dimension.
 namespace syncline {
 
 enum class Dimension { bytes, seconds, bandwidth, flops, rate };

@@ -12,7 +12,8 @@ namespace syncline::config {
 namespace {
 
 bool same_place(const Location& a, const Location& b) {
-    return a.file == b.file && a.line == b.line && a.column == b.column;
+    // All of `--set` are line 1 of a file of that name: only their texts differ.
+    return a.file == b.file && a.line == b.line && a.column == b.column && a.source_line == b.source_line;
 }
 
 void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {

@@ -40,13 +40,12 @@ void describe(Fields& fields, CollectiveQuestion& question) {
 /// An option as a document's entry, whose place is the option as it was typed.
 Entry entry(Assembly& assembly, const Argument& argument) {
     const std::string option = "--" + argument.key;
-    const std::string typed = option + " " + argument.value;
-    // None of it is YAML: the value is the text itself.
-    Node value = assembly.library.parse(option, typed, "", typed.size());
+    const Mark start = assembly.library.cite(option, option + " " + argument.value, "");
+    Node value;
     value.kind = Node::Kind::scalar;
-    value.mark = {value.mark.source, 1, 1};
+    value.mark = {start.source, 1, static_cast<int>(option.size()) + 2};
     value.scalar = argument.value;
-    return {argument.key, value.mark, value};
+    return {argument.key, start, std::move(value)};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/utf8.hpp"
 #include "sim/config/text.hpp"
 #include "sim/config/yaml.hpp"
 
@@ -46,7 +47,8 @@ Location locate(const Mark& mark) {
         rest.remove_prefix(std::min(rest.size(), std::min(rest.size(), rest.find('\n')) + 1));
     std::string_view line = rest.substr(0, rest.find('\n'));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    return {mark.source->name, mark.line, mark.column, std::string(line)};
+    const auto before = line.substr(0, static_cast<std::size_t>(mark.column) - 1);
+    return {mark.source->name, mark.line, static_cast<int>(count_characters(before)) + 1, std::string(line)};
 }
 
 const Node* Node::find(std::string_view key) const {
@@ -77,6 +79,10 @@ void Library::expand(Node& node) {
 
 Node Library::parse(std::string name, std::string text, fs::path directory, std::size_t skip) {
     return parse_yaml(add({std::move(name), std::move(directory), std::move(text), {}, {}}), skip);
+}
+
+Mark Library::cite(std::string name, std::string text, fs::path directory) {
+    return {&add({std::move(name), std::move(directory), std::move(text), {}, {}}), 1, 1};
 }
 
 Node Library::load(const fs::path& path, std::string text, const Mark& reference) {

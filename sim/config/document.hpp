@@ -19,7 +19,7 @@ struct Source;
 struct Mark {
     const Source* source = nullptr;
     int line = 1;
-    int column = 1;
+    int column = 1;  ///< in bytes; locate() counts characters
 };
 
 /// One text that the user wrote: a file, or an argument.
@@ -70,6 +70,9 @@ public:
     /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Nothing but comments is a null.
     /// Throws ConfigError.
     Node parse(std::string name, std::string text, std::filesystem::path directory, std::size_t skip = 0);
+
+    /// The place where `text`, which is no YAML, begins; `name` is shown in errors.
+    Mark cite(std::string name, std::string text, std::filesystem::path directory);
 
 private:
     Node load(const std::filesystem::path& path, std::string text, const Mark& reference);

@@ -40,10 +40,10 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
 /// What `syncline collective` is asked: one exchange alone.
 struct CollectiveQuestion {
     std::int64_t ranks = 2;
-    std::int64_t servers = 1;        ///< parameter-server only
+    std::int64_t servers = 1;  ///< parameter-server only
     std::string operation = "allreduce";
     std::string algorithm = "ring";
-    double bytes = 0;                ///< of the whole buffer, the same on every rank
+    double bytes = 0;  ///< of the whole buffer, the same on every rank
     Cluster cluster;
 };
 
@@ -58,5 +58,11 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
 
 /// Checks one file by itself and says what it is: "scenario", "platform", "device" or "workload". Throws ConfigError.
 std::string check_file(const std::string& path);
+
+/// The kinds of file that there are: "scenario", "platform", "device", "workload".
+const std::vector<std::string>& file_kinds();
+
+/// The JSON Schema of a kind of file.
+std::string schema_of(const std::string& kind);
 
 }  // namespace syncline::config

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/base/utf8.hpp"
-
 namespace syncline::config {
 
 namespace {
@@ -48,7 +46,7 @@ public:
             inner = &target.entries.back();
         }
         if (!is_mapping(inner->value)) return fail_twice(entry, *inner);
-        entry.mark.column += static_cast<int>(count_characters(part)) + 1;
+        entry.mark.column += static_cast<int>(part.size()) + 1;
         set(inner->value, path.substr(dot + 1), std::move(entry));
     }
 

@@ -7,8 +7,8 @@
 
 /// Overrides: how one document changes another. Variants of a scenario and `--set` are the two users.
 ///
-/// A mapping changes key by key, everything else replaces what was there; a null (`~`) removes the key, so its default comes
-/// back. A key may be a path: `training.ranks: 8` is the same as `training: {ranks: 8}`.
+/// A mapping changes key by key, everything else replaces what was there; a null (`~`) removes the key, so its default
+/// comes back. A key may be a path: `training.ranks: 8` is the same as `training: {ranks: 8}`.
 namespace syncline::config {
 
 void merge(Node& base, const Node& changes);
@@ -17,8 +17,8 @@ void merge(Node& base, const Node& changes);
 /// Throws ConfigError when a path has an empty part or sets a key twice.
 void split_paths(Node& node);
 
-/// Reads `key.path=value` into a document of its own: `{key: {path: value}}`, the value parsed as YAML. File names in it are
-/// relative to the working directory. Throws ConfigError.
+/// Reads `key.path=value` into a document of its own: `{key: {path: value}}`, the value parsed as YAML. File names in
+/// it are relative to the working directory. Throws ConfigError.
 Node parse_assignment(Library& library, const std::string& text);
 
 }  // namespace syncline::config

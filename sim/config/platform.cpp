@@ -44,8 +44,8 @@ void describe(Fields& fields, Fabric& fabric) {
     fields.one_of({"topology", "How the nodes are wired: `star` is one switch that never blocks."}, fabric.topology,
                   {{"star", Topology::star}});
     bandwidth(fields, {"bandwidth", "Of one link, each direction: `25 Gbps`.", true}, fabric.bandwidth_Bps);
-    fields.quantity({"latency", "Of one link; a message crosses two: `1 us`.", true}, fabric.latency_s,
-                    Dimension::seconds, {.zero = true});
+    fields.quantity({"latency", "Of one link; a message crosses two: `1 us`, or `none`.", true}, fabric.latency_s,
+                    Dimension::seconds, {.word = "none"});
     require_range(fields, "latency", fabric.latency_s, 0, 3600, Dimension::seconds);
 }
 

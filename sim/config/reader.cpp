@@ -15,8 +15,9 @@ namespace {
 constexpr std::size_t most_errors = 50;
 
 bool same(const Diagnostic& a, const Diagnostic& b) {
+    // The line too: every `--set` has the same name and begins at 1:1.
     return a.where.file == b.where.file && a.where.line == b.where.line && a.where.column == b.where.column &&
-           a.message == b.message;
+           a.where.source_line == b.where.source_line && a.message == b.message;
 }
 
 /// All that one reading finds.
@@ -24,9 +25,12 @@ class Findings {
 public:
     explicit Findings(std::vector<Diagnostic>& errors) : errors_(errors) {}
 
+    /// A list of a million wrong values is told from its first ones.
+    bool enough() const { return count_ == most_errors; }
+
     void add(const Mark& mark, const std::string& message, const std::string& hint) {
-        // A list of a million wrong values is told from its first ones.
-        if (count_++ >= most_errors) return;
+        if (enough()) return;
+        ++count_;
         const Diagnostic error{locate(mark), message, hint};
         const bool known =
             std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) { return same(other, error); });
@@ -108,7 +112,8 @@ public:
         if (range.zero && *quantity.value < 0)
             return fail(node->mark, fmt::format("'{}' is {}, it must not be negative", key.name, node->scalar));
         if (!range.zero && *quantity.value <= 0)
-            return fail(node->mark, fmt::format("'{}' is {}, it must be above zero", key.name, node->scalar));
+            return fail(node->mark, fmt::format("'{}' is {}, it must be above zero", key.name, node->scalar),
+                        range.word ? fmt::format("or '{}'", range.word) : "");
         value = *quantity.value;
     }
 
@@ -215,6 +220,8 @@ private:
     void report_unknown() {
         for (const Entry& entry : node_.entries) {
             if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+            sound_ = false;
+            if (findings_.enough()) return;
             fail(entry.mark, fmt::format("unknown key '{}'", entry.key), suggestion(entry.key, known_));
             // A key that is only misspelt is not missing as well.
             if (const auto meant = closest(entry.key, known_)) std::erase(missing_, *meant);

@@ -79,6 +79,7 @@ void check_text(const Source& source) {
         throw ConfigError({{locate(mark), message, hint}});
     };
     for (std::string_view rest = source.text; !rest.empty();) {
+        const std::size_t before = rest.size();
         const auto character = take_character(rest);
         if (!character) fail("this byte is not UTF-8 text", "write it as UTF-8");
         const bool space = *character == '\n' || *character == '\r' || *character == '\t';
@@ -89,7 +90,7 @@ void check_text(const Source& source) {
         if (separators > most_separators)
             fail("there is too much in this file",
                  fmt::format("at most {} lines, brackets, commas and other signs of YAML", most_separators));
-        ++mark.column;
+        mark.column += static_cast<int>(before - rest.size());
         if (*character == '\n') mark = {&source, mark.line + 1, 1};
     }
 }

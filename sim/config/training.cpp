@@ -15,10 +15,10 @@ constexpr double longest_cycle_s = 3600;
 
 void describe(Fields& fields, Fusion& fusion) {
     fields.quantity({"threshold", "Gradients are merged into buckets of up to this many bytes: `64 MiB`.", true},
-                    fusion.threshold_bytes, Dimension::bytes, {.zero = true, .word = "none"});
+                    fusion.threshold_bytes, Dimension::bytes, {.word = "none"});
     fields.quantity(
         {"cycle", "Buckets are released at multiples of this time: `5 ms`; without it, when they are full."},
-        fusion.cycle_s, Dimension::seconds, {.zero = true, .word = "none"});
+        fusion.cycle_s, Dimension::seconds, {.word = "none"});
     if (fusion.cycle_s > 0 && (fusion.cycle_s < shortest_cycle_s || fusion.cycle_s > longest_cycle_s))
         fields.reject("cycle",
                       fmt::format("'cycle': {} is out of range", format_quantity(fusion.cycle_s, Dimension::seconds)),

@@ -6,11 +6,12 @@
 #include <yaml-cpp/parser.h>
 
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
-#include "sim/base/utf8.hpp"
 #include "sim/config/text.hpp"
 
 namespace syncline::config {
@@ -29,12 +30,14 @@ public:
 
     /// Throws ConfigError if anything was wrong.
     Node finish() {
+        if (key_error_) errors_.push_back(*key_error_);
         if (!errors_.empty()) throw ConfigError(errors_);
         return std::move(document_);
     }
 
     void OnDocumentStart(const YAML::Mark& mark) override {
-        if (documents_++ > 0) stop(place(mark), "a second document begins here", "a file holds one");
+        if (documents_++ > 0)
+            stop(place(mark), "a second document begins here", "a file holds one; is the indentation right?");
     }
     void OnDocumentEnd() override {}
 
@@ -115,7 +118,6 @@ private:
     bool at_key() const { return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().key; }
 
     void open(Node::Kind kind, const Mark& mark, bool brackets) {
-        if (at_key()) refuse_key(mark);
         if (open_.size() == deepest) stop(mark, "this is nested too deeply", fmt::format("at most {} levels", deepest));
         open_.push_back({make(kind, mark), brackets, nullptr, {}});
     }
@@ -138,17 +140,14 @@ private:
     }
 
     void add_key(Node key) {
-        if (key.kind != Node::Kind::scalar) refuse_key(key.mark);
+        if (key.kind != Node::Kind::scalar && !key_error_)
+            key_error_ = Diagnostic{locate(key.mark), "a key must be a plain word", ""};
         if (key.scalar == "<<" && !key.quoted) fail(key.mark, "merge keys are not supported", "write the keys out");
         open_.back().key = std::make_unique<Node>(std::move(key));
     }
 
-    // yaml-cpp takes what follows a bracket that is never closed for a key.
-    [[noreturn]] void refuse_key(const Mark& mark) {
-        stop(mark, "a key must be a plain word", "if this is no key, a bracket is not closed");
-    }
-
     void add_entry(const Node& key, Node value) {
+        if (key.kind != Node::Kind::scalar) return;
         const auto [first, fresh] = open_.back().known_keys.emplace(key.scalar, key.mark);
         if (fresh)
             open_.back().node.entries.push_back({key.scalar, key.mark, std::move(value)});
@@ -171,6 +170,8 @@ private:
     int documents_ = 0;
     std::vector<Open> open_;
     std::vector<Diagnostic> errors_;
+    // Said last, if the rest is YAML: a bracket that is not closed makes yaml-cpp see keys where there are none.
+    std::optional<Diagnostic> key_error_;
 };
 
 /// yaml-cpp's messages in words that help, message and hint. It says little more than which of its functions failed,
@@ -207,7 +208,7 @@ Node parse_yaml(const Source& source, std::size_t skip) {
     // Spaces instead of what is skipped keep the marks right. Space at the end would hide from yaml-cpp that a quote is
     // not closed.
     const std::string_view text = source.text;
-    const std::string blank(count_characters(text.substr(0, skip)), ' ');
+    const std::string blank(skip, ' ');
     const auto end = text.find_last_not_of(" \t\r\n") + 1;
     std::istringstream stream(end > skip ? blank + std::string(text.substr(skip, end - skip)) : "");
     Builder builder(source);

@@ -23,13 +23,14 @@ Last add_allreduce(TaskGraph& graph, const std::vector<ProcessId>& workers, cons
                    const Ready& ready, const std::string& algorithm, const Cluster& cluster);
 
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
-/// which carries one push and one pull at a time, in order; servers aggregate while the next push arrives. With
-/// `Overlap::none` pulls wait until everything is aggregated, as TensorFlow's synchronous variables do; with
-/// `wait_free` each is pulled as soon as it is (H. Zhang et al., "Poseidon", USENIX ATC 2017). Adds the servers'
-/// processes: on the nodes after the workers', or on the first workers' nodes.
+/// which carries one push and one pull at a time, in order; servers aggregate while the next push arrives. Pulls wait
+/// until all servers have aggregated everything, as TensorFlow's synchronous variables do: pulling a tensor while
+/// others are still pushed is another design (H. Zhang et al., "Poseidon", USENIX ATC 2017), and one that may lose on
+/// colocated servers, whose links carry both. Adds the servers' processes: on the nodes after the workers', or on the
+/// first workers' nodes.
 Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
                           const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& servers,
-                          Overlap overlap, const Cluster& cluster);
+                          const Cluster& cluster);
 
 /// Seconds per reduced byte at a rate in bytes per second.
 inline double gamma_of(double reduction_Bps) {

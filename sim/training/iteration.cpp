@@ -82,8 +82,7 @@ private:
 Last add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Bucket>& buckets,
                    const Ready& ready, const Plan& plan, const Cluster& cluster) {
     if (plan.exchange == ExchangeKind::parameter_server) {
-        return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, plan.overlap,
-                                    cluster);
+        return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster);
     }
     std::vector<std::uint64_t> bytes;
     for (const Bucket& bucket : buckets) bytes.push_back(bucket.bytes);
@@ -132,7 +131,7 @@ TaskGraph build_collective(const Cluster& cluster, std::uint32_t ranks, std::uin
     if (ranks > 1 && algorithm == "parameter-server") {
         const Servers sliced{servers, Placement::sliced, ServerLocation::dedicated};
         const std::vector<Bucket> whole{{bytes, {}, 0, 0}};
-        add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, Overlap::none, cluster);
+        add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, cluster);
     } else if (ranks > 1) {
         add_allreduce(graph, workers, {bytes}, {}, algorithm, cluster);
     }

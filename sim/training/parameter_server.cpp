@@ -39,7 +39,7 @@ Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::
 
 Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
                           const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,
-                          Overlap overlap, const Cluster& cluster) {
+                          const Cluster& cluster) {
     static const Push push;
     static const Pull pull;
     const auto ranks = static_cast<std::uint32_t>(workers.size());
@@ -74,17 +74,14 @@ Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& worker
         }
     }
 
-    std::optional<TaskId> barrier;
-    if (overlap == Overlap::none && !aggregated.empty()) {
-        const StreamId stream = graph.add_stream(workers.front(), StreamKind::release);
-        barrier = graph.add_task({stream, Phase::barrier, 0, 0});
-        for (const Aggregated& sum : aggregated) graph.depend(*barrier, sum.task);
-    }
+    const StreamId barrier_stream = graph.add_stream(workers.front(), StreamKind::release);
+    const TaskId barrier = graph.add_task({barrier_stream, Phase::barrier, 0, 0});
+    for (const Aggregated& sum : aggregated) graph.depend(barrier, sum.task);
     for (const Aggregated& sum : aggregated) {
         Server& server = *servers[sum.shard.server];
         const ExchangeId exchange = graph.add_exchange({&pull, server.group, sum.shard.server, sum.shard.bytes, 0});
         const TaskId sent = graph.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member});
-        graph.depend(sent, barrier.value_or(sum.task));
+        graph.depend(sent, barrier);
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             const TaskId task =
                 graph.add_task({server.worker_pull[rank], Phase::pull, sum.bucket, 0, exchange, rank + 1});

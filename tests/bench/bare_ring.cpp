@@ -4,8 +4,8 @@
 //
 // What was tried on SimGrid 3.32 and left: receiving with get_async and wait_all, or permanent receivers, gains
 // nothing; detached puts halve the speed once ranks run apart, as waiting messages pile up in the mailboxes.
-// network/optim:Full is a few per cent faster while all flows end at the same instant, and forty times slower (256
-// ranks) when the links' latencies differ.
+// network/optim:Full is no faster here, and forty times slower (256 ranks) when the links' latencies differ. Lazy is
+// wrong where a host sends to several at once, which a ring never does.
 
 #include <sys/resource.h>
 

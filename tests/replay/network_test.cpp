@@ -1,3 +1,5 @@
+#include <string>
+
 #include "sim/analysis/experiment.hpp"
 #include "sim/collective/ring.hpp"
 #include "tests/catch.hpp"
@@ -69,6 +71,8 @@ TEST_CASE("an exchange that cannot end is reported as a bug, with the streams th
         replay_isolated(star(NetworkModel::exact), graph, {1, {}});
         FAIL("no deadlock was seen");
     } catch (const std::logic_error& error) {
-        CHECK_THAT(error.what(), Catch::Contains("process 0: exchange 3") && Catch::Contains("process 1: exchange 3"));
+        const std::string text = error.what();
+        CHECK(text.find("process 0: exchange 3") != std::string::npos);
+        CHECK(text.find("process 1: exchange 3") != std::string::npos);
     }
 }

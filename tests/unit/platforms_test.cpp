@@ -41,7 +41,7 @@ const std::string small =
 
 TEST_CASE("the presets differ in their network alone") {
     // FDR carries 64 bits of data in 66: 4 · 14.0625 Gb/s · 64/66 = 54.54 Gb/s; EDR 4 · 25.78125 · 64/66 = 100
-    // (InfiniBand Trade Association).
+    // (Wikipedia, InfiniBand).
     for (const auto& [name, bits_per_s] :
          {std::pair{"p100-25g", 25e9}, std::pair{"p100-56g", 54.54e9}, std::pair{"p100-100g", 100e9}}) {
         INFO(name);
@@ -121,6 +121,6 @@ TEST_CASE("platforms that cannot be are refused") {
         CHECK_THROWS_AS(written(text), ConfigError);
     }
     const Cluster instant = written(
-        "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 0 s}\n");
+        "nodes: 1\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: none}\n");
     CHECK(instant.fabric.latency_s == 0);
 }

@@ -269,7 +269,7 @@ TEST_CASE("options that are wrong are shown as typed") {
     REQUIRE(errors.size() == 3);
     CHECK(errors[0].where.file == "--ranks");
     CHECK(errors[0].where.line == 1);
-    CHECK(errors[0].where.column == 1);
+    CHECK(errors[0].where.column == 9);
     CHECK(errors[0].where.source_line == "--ranks 0");
     CHECK(errors_of([] { config::load_collective({{"platform", p100}, {"bytes", "1 B"}}, {}); }).size() == 1);
     CHECK(errors_of([] {

@@ -1,1 +1,160 @@
+#include "sim/base/units.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
 #include "tests/catch.hpp"
+
+using namespace syncline;
+
+namespace {
+
+constexpr Dimension dimensions[] = {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops,
+                                    Dimension::rate};
+
+double read(const std::string& text, Dimension dimension) {
+    const Quantity quantity = parse_quantity(text, dimension);
+    INFO(text << ": " << quantity.error);
+    REQUIRE(quantity.value);
+    CHECK(quantity.error.empty());
+    return *quantity.value;
+}
+
+Quantity refused(const std::string& text, Dimension dimension) {
+    const Quantity quantity = parse_quantity(text, dimension);
+    INFO(text);
+    CHECK_FALSE(quantity.value);
+    CHECK_FALSE(quantity.error.empty());
+    CHECK_FALSE(quantity.hint.empty());
+    return quantity;
+}
+
+}  // namespace
+
+TEST_CASE("a quantity is a number times a unit") {
+    struct Example {
+        const char* text;
+        Dimension dimension;
+        double value;
+    };
+    for (const auto& [text, dimension, value] : std::vector<Example>{
+             {"64 MiB", Dimension::bytes, 64 * 1048576.0},
+             {"4B", Dimension::bytes, 4},
+             {"1 KB", Dimension::bytes, 1000},
+             {"8 kbit", Dimension::bytes, 1000},
+             {"8 b", Dimension::bytes, 1},
+             {"8 Kibit", Dimension::bytes, 1024},
+             {"1e3kB", Dimension::bytes, 1e6},
+             {"1EB", Dimension::bytes, 1e18},
+             {"1E2B", Dimension::bytes, 100},
+             {"1.5 us", Dimension::seconds, 1.5e-6},
+             {"1.5 \u00b5s", Dimension::seconds, 1.5e-6},
+             {"1.5 \u03bcs", Dimension::seconds, 1.5e-6},
+             {"  +2   min  ", Dimension::seconds, 120},
+             {".5h", Dimension::seconds, 1800},
+             {"-3. ps", Dimension::seconds, -3e-12},
+             {"25 Gbps", Dimension::bandwidth, 3.125e9},
+             {"25 Gb/s", Dimension::bandwidth, 3.125e9},
+             {"25 Gbit/s", Dimension::bandwidth, 3.125e9},
+             {"3.1 GB/s", Dimension::bandwidth, 3.1e9},
+             {"3.1 GBps", Dimension::bandwidth, 3.1e9},
+             {"3 GiB/s", Dimension::bandwidth, 3 * 0x1p30},
+             {"9.3 Tflops", Dimension::flops, 9.3e12},
+             {"9.3 TFLOPS", Dimension::flops, 9.3e12},
+             {"9.3 TFLOP/s", Dimension::flops, 9.3e12},
+             {"2 Kflop/s", Dimension::flops, 2000},
+             {"7 flops", Dimension::flops, 7},
+             {"219 images/s", Dimension::rate, 219},
+             {"219 img/s", Dimension::rate, 219},
+             {"219 samples/s", Dimension::rate, 219},
+             {"219/s", Dimension::rate, 219},
+             {"219 1/s", Dimension::rate, 219},
+         })
+        CHECK(read(text, dimension) == Approx(value));
+}
+
+TEST_CASE("every prefix has its power, in bytes and in bits") {
+    const std::string si = "kMGTPE", binary = "KMGTP";
+    for (std::size_t i = 0; i < si.size(); ++i) {
+        const double power = std::pow(1000, i + 1);
+        CHECK(read(std::string("1 ") + si[i] + "B", Dimension::bytes) == Approx(power));
+        CHECK(read(std::string("8 ") + si[i] + "b", Dimension::bytes) == Approx(power));
+        CHECK(read(std::string("8 ") + si[i] + "bps", Dimension::bandwidth) == Approx(power));
+        CHECK(read(std::string("1 ") + si[i] + "flops", Dimension::flops) == Approx(power));
+    }
+    for (std::size_t i = 0; i < binary.size(); ++i) {
+        const double power = std::pow(1024, i + 1);
+        CHECK(read(std::string("1 ") + binary[i] + "iB", Dimension::bytes) == Approx(power));
+        CHECK(read(std::string("8 ") + binary[i] + "ibit/s", Dimension::bandwidth) == Approx(power));
+    }
+}
+
+TEST_CASE("a number needs a unit") {
+    const Quantity quantity = refused("25", Dimension::bandwidth);
+    CHECK(quantity.error == "25 has no unit");
+    CHECK(quantity.hint == "write for example 25 Gbps");
+    for (const Dimension dimension : dimensions) CHECK(refused("0", dimension).error == "0 has no unit");
+}
+
+TEST_CASE("a unit of another dimension is called by its name") {
+    const Quantity quantity = refused("64 MiB", Dimension::bandwidth);
+    CHECK(quantity.error == "64 MiB is a size, not a bandwidth");
+    CHECK(quantity.hint == "did you mean 64 MiB/s?");
+    CHECK(refused("25 Gbps", Dimension::bytes).error == "25 Gbps is a bandwidth, not a size");
+    CHECK(refused("5 ms", Dimension::flops).error == "5 ms is a time, not a computing speed");
+}
+
+TEST_CASE("a slip in a unit is mended") {
+    CHECK(refused("25 gbps", Dimension::bandwidth).hint == "did you mean 25 Gbps (bits) or 25 GBps (bytes)?");
+    CHECK(refused("3 mb", Dimension::bytes).hint == "did you mean 3 Mb (bits) or 3 MB (bytes)?");
+    CHECK(refused("3 mib", Dimension::bytes).hint == "did you mean 3 Mib (bits) or 3 MiB (bytes)?");
+    CHECK(refused("3 MS", Dimension::seconds).hint == "did you mean 3 ms?");
+    CHECK(refused("3 tflops", Dimension::flops).hint == "did you mean 3 Tflops?");
+    CHECK(refused("3 image/s", Dimension::rate).hint == "did you mean 3 images/s?");
+    CHECK(refused("3 parsec", Dimension::seconds).error == "unknown unit 'parsec'");
+    CHECK(refused("1,5 s", Dimension::seconds).hint == "a fraction follows a point");
+}
+
+TEST_CASE("what is no finite number is refused in every dimension") {
+    for (const Dimension dimension : dimensions)
+        for (const char* text :
+             {"", " ", "s", "nan s", "inf B", "-inf Gbps", "infinity", "e3 B", "+-5 s", "--5 s", ". B", "1e999 B",
+              "1e-999 s", "-1e999 flops", "1 2 B", "0x10 B", "1_000 B", "one B", "5\tB x"})
+            refused(text, dimension);
+    CHECK(refused("1e308 PB", Dimension::bytes).error == "1e308 PB is out of range");
+}
+
+TEST_CASE("zero and less are read as they are") {
+    CHECK(read("0 s", Dimension::seconds) == 0);
+    CHECK_FALSE(std::signbit(read("-0 s", Dimension::seconds)));
+    CHECK(read("-2 Gbps", Dimension::bandwidth) == Approx(-2.5e8));
+}
+
+TEST_CASE("quantities are shown with four digits and a prefix") {
+    CHECK(format_quantity(25'550'000, Dimension::bytes) == "25.55 MB");
+    CHECK(format_quantity(3.125e9, Dimension::bandwidth) == "3.125 GB/s");
+    CHECK(format_quantity(0.01696, Dimension::seconds) == "16.96 ms");
+    CHECK(format_quantity(10.6e12, Dimension::flops) == "10.6 Tflops");
+    CHECK(format_quantity(219, Dimension::rate) == "219 /s");
+    CHECK(format_quantity(1, Dimension::bytes) == "1 B");
+    CHECK(format_quantity(999.94, Dimension::bytes) == "999.9 B");
+    CHECK(format_quantity(999.96, Dimension::bytes) == "1 kB");
+    CHECK(format_quantity(3600, Dimension::seconds) == "3600 s");
+    CHECK(format_quantity(86400, Dimension::seconds) == "86400 s");
+    CHECK(format_quantity(0, Dimension::seconds) == "0 s");
+    CHECK(format_quantity(-1e-6, Dimension::seconds) == "-1 us");
+    CHECK(format_quantity(std::numeric_limits<double>::infinity(), Dimension::bandwidth) == "inf B/s");
+}
+
+TEST_CASE("what is shown can be read back to four digits") {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> exponent(-14, 21);
+    for (int i = 0; i < 2000; ++i) {
+        const double value = std::pow(10, exponent(random));
+        for (const Dimension dimension : dimensions)
+            CHECK(read(format_quantity(value, dimension), dimension) == Approx(value).epsilon(5.1e-4));
+    }
+}

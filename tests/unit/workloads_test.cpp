@@ -60,8 +60,8 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
     // - torchvision, meta["num_params"] of AlexNet_Weights 61100840, VGG16_Weights 138357544, ResNet50_Weights 25557032
     // and
     //   Inception_V3_Weights 27161264 (with the auxiliary classifier)
-    // - HewlettPackard/dlcookbook-dlbs, README, AlexNet 60965224 (two groups)
-    // - osmr/imgclsmob, pytorch/README.md, AlexNet 62378344; inceptionv3.py asserts 23834568
+    // - HewlettPackard/dlcookbook-dlbs, docs/models/models.md (2017), AlexNet 60965224 (two groups)
+    // - osmr/imgclsmob, model tables, AlexNet 62378344; its inceptionv3.py asserts 23834568
     // Multiply-accumulates, which the same tables call FLOPS:
     // - torchvision, meta["_ops"] in units of 1e9: 0.714, 15.47, 4.089, and 5.713 for Inception-v3 without the
     // classifier

@@ -1,0 +1,46 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "sim/config/files.hpp"
+#include "tests/catch.hpp"
+
+// Every file that is shipped can be read, and the schemas beside them are those of the field tables.
+
+using namespace syncline;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path root = SYNCLINE_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("shipped files are correct and name their schema, which is there") {
+    int files = 0;
+    for (const char* folder : {"scenarios", "platforms", "workloads"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+            if (entry.path().extension() != ".yaml") continue;
+            CAPTURE(entry.path().string());
+            CHECK_NOTHROW(config::check_file(entry.path().string()));
+            CHECK(text_of(entry.path()).rfind("# yaml-language-server: $schema=schema.json\n", 0) == 0);
+            CHECK(fs::exists(entry.path().parent_path() / "schema.json"));
+            ++files;
+        }
+    }
+    CHECK(files >= 15);
+}
+
+TEST_CASE("shipped schemas are those that `syncline schema` prints") {
+    CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
+    CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));
+    CHECK(text_of(root / "platforms/devices/schema.json") == config::schema_of("device"));
+    CHECK(text_of(root / "workloads/schema.json") == config::schema_of("workload"));
+}
