@@ -20,8 +20,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     std::string quiet = "--log=root.thres:critical";
     std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
     int count = 2;
-    sg::Engine engine(&count, arguments.data());
-    configure_network(cluster);
+    // Never destroyed: that would unwind the stack of every actor that is left, to no one's use, as a process runs one
+    // simulation and ends.
+    static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
+    configure_network(cluster, may_send_at_once(graph));
     sg::Engine::set_config("contexts/stack-size:64");  // KiB: thousands of actors, none of them deep
 
     std::uint32_t nodes = 0;
@@ -35,11 +37,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         sg::Host* host = hosts[graph.processes()[graph.streams()[stream].process].node];
         sg::Actor::create("stream", host, [actor = actors.back().get()] { actor->run(); });
     }
-    // SimGrid ends actors that wait for each other; what they waited for is to be seen before it does.
-    std::string stuck;
-    sg::Engine::on_deadlock_cb([&] { stuck = session.stuck(); });
-    engine.run();
-    if (!stuck.empty()) throw std::logic_error("deadlock: these streams wait for each other" + stuck);
+    // Thrown here, before SimGrid ends the actors that wait for each other.
+    sg::Engine::on_deadlock_cb(
+        [&] { throw std::logic_error("deadlock: these streams wait for each other" + session.stuck()); });
+    engine->run();
     return std::move(session.timeline);
 }
 

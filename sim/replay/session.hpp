@@ -22,7 +22,7 @@ public:
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     void sent(std::uint32_t iteration, std::uint64_t messages, std::uint64_t bytes);
 
-    /// The tasks at which streams stand, in words, if not all have come to their end; else nothing.
+    /// The tasks at which streams stand that have not come to their end, in words.
     std::string stuck() const;
 
     const Cluster& cluster;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <stdexcept>
 
 namespace syncline {
@@ -105,15 +106,35 @@ void TaskGraph::check_acyclic() const {
     }
 }
 
+namespace {
+
+/// What a task's member does in its exchange; nothing if the task is no exchange.
+Program program_of(const TaskGraph& graph, const Task& task) {
+    if (task.exchange == Task::no_exchange) return {};
+    const Exchange& exchange = graph.exchange(task.exchange);
+    const auto members = static_cast<std::uint32_t>(graph.group(exchange.group).size());
+    return exchange.algorithm->program(task.member, members, exchange.bytes);
+}
+
+}  // namespace
+
 std::uint64_t count_messages(const TaskGraph& graph) {
     std::uint64_t messages = 0;
-    for (const Task& task : graph.tasks()) {
-        if (task.exchange == Task::no_exchange) continue;
-        const Exchange& exchange = graph.exchange(task.exchange);
-        const auto members = static_cast<std::uint32_t>(graph.group(exchange.group).size());
-        messages += messages_sent(exchange.algorithm->program(task.member, members, exchange.bytes));
-    }
+    for (const Task& task : graph.tasks()) messages += messages_sent(program_of(graph, task));
     return messages;
+}
+
+bool may_send_at_once(const TaskGraph& graph) {
+    std::map<std::uint32_t, StreamId> sender;  // by node
+    for (const Task& task : graph.tasks()) {
+        for (const Step& step : program_of(graph, task).steps) {
+            if (step.sends.size() > 1) return true;
+            if (step.sends.empty()) continue;
+            const std::uint32_t node = graph.processes()[graph.streams()[task.stream].process].node;
+            if (sender.emplace(node, task.stream).first->second != task.stream) return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace syncline

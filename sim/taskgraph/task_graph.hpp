@@ -119,4 +119,8 @@ private:
 /// Messages of one iteration, by the programs.
 std::uint64_t count_messages(const TaskGraph& graph);
 
+/// Whether some node may have several messages out at once: because a step sends several, or because several of the
+/// node's streams send.
+bool may_send_at_once(const TaskGraph& graph);
+
 }  // namespace syncline

@@ -47,6 +47,8 @@ Plan plan_of(std::int64_t ranks) {
     return plan;
 }
 
+constexpr std::array placements{Placement::round_robin, Placement::greedy_bytes, Placement::sliced};
+
 }  // namespace
 
 TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap, fusion and input copies") {
@@ -77,8 +79,7 @@ TEST_CASE("parameter-server iterations equal the closed form, whatever the place
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = round % 4 < 2 ? Overlap::none : Overlap::wait_free;
         plan.servers.count = 1 + random() % 4;
-        plan.servers.placement =
-            std::array{Placement::round_robin, Placement::greedy_bytes, Placement::sliced}[round % 3];
+        plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
         const Result result = simulate(cluster, model, plan);
         CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
@@ -97,8 +98,7 @@ TEST_CASE("colocated servers: the first iteration, which all ranks start togethe
         plan.overlap = Overlap::none;
         plan.servers.count = 1 + random() % 4;
         plan.servers.location = ServerLocation::colocated;
-        plan.servers.placement =
-            std::array{Placement::round_robin, Placement::greedy_bytes, Placement::sliced}[round % 3];
+        plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
         double compute_s = 0;
         for (const LayerTime& time : layer_times(model, cluster.device, plan.batch_per_rank)) {

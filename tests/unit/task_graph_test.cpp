@@ -1,4 +1,5 @@
 #include "sim/taskgraph/task_graph.hpp"
+#include "sim/collective/parameter_server.hpp"
 #include "sim/collective/ring.hpp"
 #include "tests/catch.hpp"
 
@@ -57,4 +58,35 @@ TEST_CASE("messages of a graph are those of its members' programs") {
     }
     graph.seal();
     CHECK(count_messages(graph) == 3u * 2 * 5 * 4);
+}
+
+TEST_CASE("a node sends several messages at once if a step does, or several of its streams do") {
+    static const RingAllreduce ring;
+    static const Pull pull;
+    for (const int streams : {1, 2}) {
+        TaskGraph graph;
+        const GroupId group = graph.add_group({graph.add_process({0}), graph.add_process({1})});
+        for (int stream = 0; stream < streams; ++stream) {
+            const ExchangeId exchange = graph.add_exchange({&ring, group, 0, 100, 0});
+            for (const std::uint32_t rank : {0u, 1u}) {
+                const StreamId own = graph.add_stream(rank, StreamKind::exchange);
+                for (int bucket = 0; bucket < 2; ++bucket) {
+                    graph.add_task({own, Phase::exchange, 0, 0, exchange, rank});
+                }
+            }
+        }
+        graph.seal();
+        CHECK(may_send_at_once(graph) == (streams == 2));
+    }
+    for (const std::uint32_t workers : {1u, 2u}) {
+        TaskGraph graph;
+        std::vector<ProcessId> members;
+        for (std::uint32_t member = 0; member <= workers; ++member) members.push_back(graph.add_process({member}));
+        const ExchangeId exchange = graph.add_exchange({&pull, graph.add_group(members), 0, 100, 0});
+        for (const ProcessId member : members) {
+            graph.add_task({graph.add_stream(member, StreamKind::pull), Phase::pull, 0, 0, exchange, member});
+        }
+        graph.seal();
+        CHECK(may_send_at_once(graph) == (workers == 2));
+    }
 }
