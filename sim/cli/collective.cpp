@@ -41,12 +41,12 @@ void add_collective(CLI::App& program, Action& action) {
                 description)
             ->option_text(placeholder);
     };
-    add("platform", "FILE", "the platform file")->required();
-    add("ranks", "N", "how many ranks take part")->required();
+    add("platform", "FILE", "the platform file (required)")->required();
+    add("ranks", "N", "how many ranks take part (required)")->required();
     add("operation", "NAME", "allreduce (default)");
     add("algorithm", "NAME", "ring (default) or parameter-server");
     add("servers", "N", "servers of parameter-server, a slice of the buffer each (default 1)");
-    add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB")->required();
+    add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB (required)")->required();
     verb->add_option("--set", options->assignments, "change a key: platform.fabric.latency='5 us'; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
+#include <utility>
 
 #include "sim/config/reader.hpp"
 
@@ -71,7 +73,20 @@ void Assembly::read(const Node& node, const std::string& what, const std::functi
 }
 
 void Assembly::finish() const {
-    if (!errors_.empty()) throw ConfigError(errors_);
+    if (errors_.empty()) return;
+    // In the order in which a person goes through the files, not in that of the field tables.
+    std::vector<std::string> files;
+    const auto position = [&](const Diagnostic& error) {
+        const auto file = std::find(files.begin(), files.end(), error.where.file);
+        return std::tuple(file - files.begin(), error.where.line, error.where.column);
+    };
+    for (const Diagnostic& error : errors_) {
+        if (std::find(files.begin(), files.end(), error.where.file) == files.end()) files.push_back(error.where.file);
+    }
+    std::vector<Diagnostic> sorted = errors_;
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](const Diagnostic& a, const Diagnostic& b) { return position(a) < position(b); });
+    throw ConfigError(std::move(sorted));
 }
 
 void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std::int64_t ranks, std::int64_t servers) {
