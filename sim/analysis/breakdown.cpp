@@ -48,7 +48,7 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     TaskId found = none;
     for (TaskId task = 0; task < none; ++task) {
         if (graph.tasks()[task].phase != Phase::update) continue;
-        if (found == none || timeline.last[task].end_s > timeline.last[found].end_s) found = task;
+        if (found == none || timeline.measured()[task].end_s > timeline.measured()[found].end_s) found = task;
     }
     if (found == none) throw std::logic_error("no rank updates its model");
     return found;
@@ -65,22 +65,22 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline) {
         const Task& task = graph.tasks()[id];
         const Stream& stream = graph.streams()[task.stream];
         if (stream.process != rank) continue;
-        if (stream.kind == StreamKind::compute) computing.push_back(timeline.last[id]);
-        if (task.exchange != Task::no_exchange) exchanging.push_back(timeline.last[id]);
+        if (stream.kind == StreamKind::compute) computing.push_back(timeline.measured()[id]);
+        if (task.exchange != Task::no_exchange) exchanging.push_back(timeline.measured()[id]);
     }
     computing = merged(std::move(computing));
     exchanging = merged(std::move(exchanging));
 
     Breakdown result;
-    result.iteration_s = timeline.last[update].end_s - timeline.before_last[update].end_s;
+    const auto ended_s = [&](std::size_t before) {
+        return timeline.recorded[timeline.recorded.size() - 1 - before][update].end_s;
+    };
+    result.iteration_s = ended_s(0) - ended_s(1);
     result.compute_s = length(computing);
     result.communication_s = length(exchanging);
     result.exposed_communication_s = result.communication_s - overlap(computing, exchanging);
-    const std::vector<double>& ends = timeline.iteration_end_s;
-    if (const std::size_t n = ends.size(); n > 2) {
-        const double last_s = ends[n - 1] - ends[n - 2];
-        const double before_s = ends[n - 2] - ends[n - 3];
-        result.drift = std::abs(last_s - before_s) / last_s;
+    if (timeline.recorded.size() > 2 && result.iteration_s > 0) {
+        result.drift = std::abs(1 - (ended_s(1) - ended_s(2)) / result.iteration_s);
     }
     return result;
 }

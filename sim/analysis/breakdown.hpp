@@ -5,9 +5,9 @@
 
 /// Where the time of one steady iteration goes, on the rank that finishes last.
 ///
-/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in the last one
-/// replayed. Communication is when at least one exchange is under way, waiting for its peers included; it is exposed
-/// while the compute stream is idle.
+/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in this one.
+/// Communication is when at least one exchange is under way, waiting for its peers included; it is exposed while the
+/// compute stream is idle.
 namespace syncline {
 
 struct Breakdown {
@@ -15,11 +15,11 @@ struct Breakdown {
     double compute_s = 0;
     double communication_s = 0;
     double exposed_communication_s = 0;
-    /// How far the last two iterations' lengths are apart, as a part of the last; 0 if only two were replayed.
+    /// How far its length is from that of the iteration before, as a part of it; 0 if the measured one is the second.
     double drift = 0;
 };
 
-/// `timeline` is of at least two iterations.
+/// Of the iteration that `timeline` measured, which is not its first.
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline);
 
 }  // namespace syncline

@@ -19,8 +19,10 @@ struct Result {
     std::string workload;
     std::int64_t ranks = 0;
     Breakdown time;
-    double throughput_samples_per_s = 0;
-    double scaling_efficiency = 0;  ///< throughput over ranks times that of one rank, simulated too
+    /// Nothing if the iteration takes no time.
+    std::optional<double> throughput_samples_per_s;
+    /// Throughput over ranks times that of one rank, simulated too.
+    std::optional<double> scaling_efficiency;
     std::uint64_t messages = 0;
     std::uint64_t bytes_sent = 0;
     std::uint64_t gradient_bytes = 0;

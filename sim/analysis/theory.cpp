@@ -63,6 +63,7 @@ MessageCost message_cost(const Cluster& cluster, double reduction_Bps) {
 }
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
+    if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;

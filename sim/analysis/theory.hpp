@@ -19,7 +19,7 @@
 /// servers than workers. With colocated servers there is none of a steady iteration: a rank gets what its own node
 /// holds earlier than the others do, and runs ahead of them from then on.
 ///
-/// Exact for the `exact` network on a star; for the other network models it is only a reference.
+/// Exact for the `exact` network on a star; for the other network models there is none.
 namespace syncline {
 
 struct ClosedForm {

@@ -52,7 +52,8 @@ void add_collective(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     add_format(*verb, options->format);
     verb->add_option("--out", options->directory, "also write collective.json, .csv and .txt into DIR")
-        ->option_text("DIR");
+        ->option_text("DIR")
+        ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
     verb->callback([options, &action] { action = [options] { collective(*options); }; });
 }
 

@@ -9,8 +9,12 @@ namespace syncline::cli {
 void add_format(CLI::App& verb, Format& format) {
     static const std::map<std::string, Format> formats{
         {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
-    verb.add_option("--format", format, "how results are written to standard output: table (default), json or csv")
-        ->transform(CLI::Transformer(formats, CLI::ignore_case))
+    verb.add_option_function<std::string>(
+            "--format", [&format](const std::string& word) { format = formats.at(word); },
+            "how results are written to standard output: table (default), json or csv")
+        ->check([](const std::string& word) {
+            return formats.count(word) > 0 ? std::string() : "'" + word + "' is not table, json or csv";
+        })
         ->option_text("table|json|csv");
 }
 

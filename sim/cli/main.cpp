@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 using namespace syncline;
 
-enum ExitCode { ok = 0, failed = 1, usage = 2, invalid_configuration = 3, input_output = 4, bug = 70, stopped = 130 };
+enum ExitCode { ok = 0, failed = 1, usage = 2, invalid_configuration = 3, input_output = 4, bug = 70 };
 
 /// CLI11 says of an unknown verb only that a verb is required.
 bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
@@ -23,8 +24,8 @@ bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
     for (const CLI::App* verb : program.get_subcommands({})) verbs.push_back(verb->get_name());
     if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return false;
     const auto meant = closest(argv[1], verbs);
-    fmt::print(stderr, "error: there is no verb '{}'\n  hint: {}\n", argv[1],
-               meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(verbs, ", ")));
+    say("error: there is no verb '{}'\n  hint: {}\n", argv[1],
+        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(verbs, ", ")));
     return true;
 }
 
@@ -53,27 +54,28 @@ int parse_and_run(int argc, char* argv[]) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
+    // Started with one of the standard descriptors closed, a pipe of ours could get its number. Writing to what takes
+    // its place fails, as it should.
+    for (const int descriptor : {0, 1, 2}) {
+        if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+    }
     catch_interrupts();
     try {
         return parse_and_run(argc, argv);
     } catch (const ConfigError& error) {
-        fmt::print(stderr, "{}", error.what());
+        say("{}", error.what());
         return invalid_configuration;
-    } catch (const Interrupted&) {
-        fmt::print(stderr, "interrupted\n");
-        return stopped;
     } catch (const OutputError& error) {
-        fmt::print(stderr, "{}\n", error.what());
+        say("{}\n", error.what());
         return input_output;
     } catch (const ReplayError& error) {
-        fmt::print(stderr, "error: {}\n", error.what());
+        say("error: {}\n", error.what());
         return failed;
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "error: this needs more memory than there is\n");
+        say("error: this needs more memory than there is\n");
         return failed;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version,
-                   error.what());
+        say("bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version, error.what());
         return bug;
     }
 }

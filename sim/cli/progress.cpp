@@ -1,4 +1,5 @@
 #include "sim/cli/progress.hpp"
+#include "sim/output/files.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,6 +11,12 @@ namespace syncline::cli {
 
 namespace {
 
+const auto program_start = std::chrono::steady_clock::now();
+
+double since_start_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - program_start).count();
+}
+
 constexpr double first_shown_s = 2;
 constexpr double shown_every_s = 0.2;
 
@@ -20,8 +27,8 @@ ProgressLine::ProgressLine(std::string what, bool timing)
 
 ProgressLine::~ProgressLine() {
     // The simulation draws in a process of its own, so whether it has drawn is known here only by the time.
-    if (terminal_ && elapsed_s() > first_shown_s) std::fputs("\r\x1b[K", stderr);
-    if (timing_) fmt::print(stderr, "timing: {}: done after {:.3f} s\n", what_, elapsed_s());
+    if (terminal_ && elapsed_s() > first_shown_s) say("\r\x1b[K");
+    if (timing_) say("timing: {}: done after {:.3f} s\n", what_, elapsed_s());
 }
 
 Watch ProgressLine::watch() {
@@ -35,14 +42,14 @@ double ProgressLine::elapsed_s() const {
 
 void ProgressLine::show(const Progress& progress, std::uint64_t expected) {
     const double now_s = elapsed_s();
-    if (timing_ && !started_) fmt::print(stderr, "timing: {}: first message after {:.3f} s\n", what_, now_s);
+    if (timing_ && !started_)
+        say("timing: {}: first message {:.3f} s after the program's start\n", what_, since_start_s());
     started_ = true;
     if (!terminal_ || now_s < std::max(next_s_, first_shown_s) || expected == 0) return;
     next_s_ = now_s + shown_every_s;
     const double part = static_cast<double>(progress.messages) / static_cast<double>(expected);
-    fmt::print(stderr, "\r\x1b[K{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part,
-               progress.messages, expected, now_s * (1 - part) / part);
-    std::fflush(stderr);
+    say("\r\x1b[K{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part, progress.messages, expected,
+        now_s * (1 - part) / part);
 }
 
 }  // namespace syncline::cli

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <charconv>
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/files.hpp"
 
 namespace syncline::cli {
 
@@ -30,10 +33,9 @@ void run(const Options& options) {
         Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
         result.variant = variant.name;
         if (result.time.drift > steady) {
-            fmt::print(stderr,
-                       "note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
-                       "one\n",
-                       variant.name, 100 * result.time.drift);
+            say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
+                "one\n",
+                variant.name, 100 * result.time.drift);
         }
         report.results.push_back(std::move(result));
     }
@@ -53,9 +55,16 @@ void add_run(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     add_format(*verb, options->format);
     verb->add_option("--out", options->directory, "also write results.json, results.csv and results.txt into DIR")
-        ->option_text("DIR");
+        ->option_text("DIR")
+        ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
     verb->add_option("--seed", options->seed, "seed of what is random (default 1); in this version nothing is")
-        ->option_text("N");
+        ->option_text("N")
+        ->check([](const std::string& text) {
+            std::uint64_t number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool whole = !text.empty() && error == std::errc() && end == text.data() + text.size();
+            return whole ? "" : "'" + text + "' is not a whole number from 0 to 2^64-1";
+        });
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
 }

@@ -97,4 +97,19 @@ void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std:
                   fmt::format("`--set platform.nodes={}` makes it larger", ranks + servers));
 }
 
+void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks) {
+    constexpr double most = 9e18;
+    const double sent = 2 * bytes * static_cast<double>(ranks);
+    if (sent > most)
+        fields.reject(key, fmt::format("{} ranks would exchange {}", ranks, format_quantity(sent, Dimension::bytes)),
+                      fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
+}
+
+void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {
+    constexpr std::int64_t most = 1 << 22;
+    if (ranks * servers > most)
+        fields.reject(key, fmt::format("{} ranks and {} servers are {} connections", ranks, servers, ranks * servers),
+                      fmt::format("at most {} can be simulated", most));
+}
+
 }  // namespace syncline::config

@@ -44,4 +44,10 @@ private:
 /// of their own.
 void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std::int64_t ranks, std::int64_t servers);
 
+/// Rejects `key` where the bytes of an exchange among `ranks` could not be counted in 64 bits.
+void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks);
+
+/// Rejects `key` where ranks × servers connections are more than can be simulated.
+void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers);
+
 }  // namespace syncline::config

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
@@ -28,13 +30,17 @@ void describe(Fields& fields, CollectiveQuestion& question) {
     fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, question.servers, 1,
                    largest_group);
     fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", true}, question.bytes, Dimension::bytes,
-                    {.zero = true});
+                    {.zero = true, .most = 1e15});
+    if (question.bytes != std::floor(question.bytes))
+        fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     const bool served = question.algorithm == parameter_server;
     if (!fields.sound()) return;
     if (fields.given("servers") && !served)
         fields.reject("servers", fmt::format("'{}' has no servers", question.algorithm),
                       "`--algorithm parameter-server` has");
     require_nodes(fields, "ranks", question.cluster, question.ranks, served ? question.servers : 0);
+    require_countable(fields, "bytes", question.bytes, question.ranks);
+    if (served) require_connections(fields, "servers", question.ranks, question.servers);
 }
 
 /// An option as a document's entry, whose place is the option as it was typed.

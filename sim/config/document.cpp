@@ -24,7 +24,9 @@ std::string shown(const fs::path& path) {
 fs::path identity(const fs::path& path) {
     std::error_code error;
     fs::path canonical = fs::canonical(path, error);
-    return error ? fs::absolute(path) : canonical;
+    if (!error) return canonical;
+    fs::path absolute = fs::absolute(path, error);
+    return error ? path : absolute;
 }
 
 /// Refuses a reference to a file that is being read already, since it would never end.
@@ -69,7 +71,7 @@ Node Library::load_argument(const std::string& path) {
 
 void Library::expand(Node& node) {
     while (node.kind == Node::Kind::scalar) {
-        const fs::path path = node.mark.source->directory / node.scalar;
+        const fs::path path = node.scalar.empty() ? fs::path() : node.mark.source->directory / node.scalar;
         check_cycle(node.mark, path);
         Text file = read_text(path);
         if (!file.text) throw ConfigError({{locate(node.mark), file.error, file.hint}});

@@ -30,6 +30,9 @@ struct QuantityRange {
     bool zero = false;           ///< zero is allowed
     const char* word = nullptr;  ///< this word stands for `word_value`: `unlimited`, `none`
     double word_value = 0;
+    /// What lies outside is refused: values that no machine has come from a slip of the unit.
+    double least = 0;
+    double most = std::numeric_limits<double>::infinity();
 };
 
 class Fields {

@@ -9,6 +9,8 @@ namespace syncline::config {
 
 namespace {
 
+constexpr std::ptrdiff_t deepest_path = 64;
+
 Entry* find_entry(Node& node, std::string_view key) {
     const auto found =
         std::find_if(node.entries.begin(), node.entries.end(), [&](const Entry& entry) { return entry.key == key; });
@@ -104,6 +106,10 @@ void split_paths(Node& node) {
     if (!is_mapping(node)) return;
     for (Entry& entry : node.entries) {
         const std::string path = entry.key;
+        if (std::count(path.begin(), path.end(), '.') >= deepest_path) {
+            splitter.errors.push_back({locate(entry.mark), "this path has too many parts", ""});
+            continue;
+        }
         splitter.set(result, path, std::move(entry));
     }
     node = std::move(result);

@@ -1,52 +1,35 @@
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string>
-
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
 
 namespace {
 
-constexpr QuantityRange or_unlimited{false, "unlimited", unlimited};
-
-/// Values that no machine has come from a slip of the unit, and would let simulated time overflow.
-void require_range(Fields& fields, const char* key, double value, double least, double most, Dimension dimension) {
-    if (!fields.given(key) || !std::isfinite(value) || (value >= least && value <= most)) return;
-    fields.reject(key, fmt::format("'{}': {} is out of range", key, format_quantity(value, dimension)),
-                  fmt::format("from {} to {}", format_quantity(least, dimension), format_quantity(most, dimension)));
-}
-
-void bandwidth(Fields& fields, Key key, double& value, QuantityRange range = {}) {
-    fields.quantity(key, value, Dimension::bandwidth, range);
-    require_range(fields, key.name, value, 1, 1e18, Dimension::bandwidth);
-}
+constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};
+constexpr QuantityRange bandwidths_or_unlimited{
+    .word = "unlimited", .word_value = unlimited, .least = bandwidths.least, .most = bandwidths.most};
 
 void describe(Fields& fields, Calibration& calibration) {
     fields.integer({"batch", "Samples per iteration in that measurement.", true}, calibration.batch, 1, 1 << 24);
     fields.quantity({"throughput", "Samples per second of one device without any exchange: `219 images/s`.", true},
-                    calibration.samples_per_s, Dimension::rate);
-    require_range(fields, "throughput", calibration.samples_per_s, 1e-6, 1e12, Dimension::rate);
+                    calibration.samples_per_s, Dimension::rate, {.least = 1e-6, .most = 1e12});
     fields.text({"source", "Who measured it, and how.", true}, calibration.source);
 }
 
 void describe(Fields& fields, Host& host) {
-    bandwidth(
-        fields,
+    fields.quantity(
         {"reduction_rate", "Bytes of one gradient that a parameter server adds to another per second: `10 GBps`."},
-        host.reduction_Bps, or_unlimited);
-    bandwidth(fields, {"loopback_bandwidth", "Between two processes of one node: `10 GBps`."}, host.loopback_Bps,
-              or_unlimited);
+        host.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"loopback_bandwidth", "Between two processes of one node: `10 GBps`."}, host.loopback_Bps,
+                    Dimension::bandwidth, bandwidths_or_unlimited);
 }
 
 void describe(Fields& fields, Fabric& fabric) {
     fields.one_of({"topology", "How the nodes are wired: `star` is one switch that never blocks."}, fabric.topology,
                   {{"star", Topology::star}});
-    bandwidth(fields, {"bandwidth", "Of one link, each direction: `25 Gbps`.", true}, fabric.bandwidth_Bps);
+    fields.quantity({"bandwidth", "Of one link, each direction: `25 Gbps`.", true}, fabric.bandwidth_Bps,
+                    Dimension::bandwidth, bandwidths);
     fields.quantity({"latency", "Of one link; a message crosses two: `1 us`, or `none`.", true}, fabric.latency_s,
-                    Dimension::seconds, {.word = "none"});
-    require_range(fields, "latency", fabric.latency_s, 0, 3600, Dimension::seconds);
+                    Dimension::seconds, {.word = "none", .most = 3600});
 }
 
 }  // namespace
@@ -54,15 +37,16 @@ void describe(Fields& fields, Fabric& fabric) {
 void describe(Fields& fields, Device& device) {
     fields.text({"name", "Of this kind of device."}, device.name);
     fields.quantity({"flops", "Peak in the precision that trains: `10.6 Tflops`.", true}, device.flops_per_s,
-                    Dimension::flops);
-    require_range(fields, "flops", device.flops_per_s, 1, 1e24, Dimension::flops);
-    bandwidth(fields, {"memory_bandwidth", "Of the device's memory: `732 GBps`.", true}, device.memory_Bps);
-    bandwidth(fields, {"host_link", "Host to device, one direction: `12 GBps`."}, device.host_link_Bps, or_unlimited);
-    bandwidth(fields,
-              {"reduction_rate",
-               "Bytes of one gradient added to another per second; by default a third of `memory_bandwidth`, since an "
-               "addition reads two elements and writes one."},
-              device.reduction_Bps, or_unlimited);
+                    Dimension::flops, {.least = 1, .most = 1e24});
+    fields.quantity({"memory_bandwidth", "Of the device's memory: `732 GBps`.", true}, device.memory_Bps,
+                    Dimension::bandwidth, bandwidths);
+    fields.quantity({"host_link", "Host to device, one direction: `12 GBps`."}, device.host_link_Bps,
+                    Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity(
+        {"reduction_rate",
+         "Bytes of one gradient added to another per second; by default a third of `memory_bandwidth`, since an "
+         "addition reads two elements and writes one."},
+        device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
     fields.named({"calibration", "From a workload's name to what one device was measured to do with it."},
                  [&](const std::string& workload, Fields& entry) {
@@ -86,7 +70,7 @@ void describe(Fields& fields, Cluster& cluster) {
     fields.section({"network", "How SimGrid prices a message."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "`exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, with their "
-                      "correction factors for TCP."},
+                      "correction factors for TCP; `Constant`: latency alone."},
                      cluster.network,
                      {{"exact", NetworkModel::exact},
                       {"LV08", NetworkModel::LV08},

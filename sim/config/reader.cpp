@@ -42,6 +42,11 @@ private:
     std::size_t count_ = 0;
 };
 
+/// Of a name, which goes to terminals and tables.
+bool has_control(const std::string& text) {
+    return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
 std::string quoted_list(const std::vector<std::string>& words) {
     return fmt::format("'{}'", fmt::join(words, "', '"));
 }
@@ -61,6 +66,7 @@ public:
         const Node* node = scalar(key, "a text");
         if (!node) return;
         if (node->scalar.empty()) return fail(node->mark, fmt::format("'{}' is empty", key.name));
+        if (has_control(node->scalar)) return fail(node->mark, fmt::format("'{}' holds a control character", key.name));
         value = node->scalar;
     }
 
@@ -114,6 +120,10 @@ public:
         if (!range.zero && *quantity.value <= 0)
             return fail(node->mark, fmt::format("'{}' is {}, it must be above zero", key.name, node->scalar),
                         range.word ? fmt::format("or '{}'", range.word) : "");
+        if (*quantity.value < range.least || *quantity.value > range.most)
+            return fail(node->mark, fmt::format("'{}' is {}, which is out of range", key.name, node->scalar),
+                        fmt::format("from {} to {}", format_quantity(range.least, dimension),
+                                    format_quantity(range.most, dimension)));
         value = *quantity.value;
     }
 

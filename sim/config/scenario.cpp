@@ -16,6 +16,9 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant) {
     std::string description;
     fields.text({"name", "Shown in results; the file's name by default."}, name);
     fields.text({"description", "For people."}, description);
+    // Taken out before a variant is read; named here so that a misspelt one is recognised.
+    fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
+                 [](const std::string&, Fields&) {});
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster); });
     fields.section({"workload", "The model, or the name of a file that describes it.", true, true},
@@ -28,6 +31,8 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant) {
         const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
         const std::int64_t servers = served ? variant.plan.servers.count : 0;
         require_nodes(inner, "ranks", variant.cluster, variant.plan.ranks, colocated ? 0 : servers);
+        require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks);
+        require_connections(inner, "servers", variant.plan.ranks, servers);
         if (colocated && servers > variant.plan.ranks)
             inner.reject(
                 "servers",
@@ -53,6 +58,10 @@ bool prepare(Assembly& assembly, Entry& variant) {
                         "it holds the keys that differ, such as `training.overlap: none`");
         return false;
     }
+    const bool printable =
+        std::none_of(variant.key.begin(), variant.key.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (variant.key.empty() || !printable)
+        assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
     assembly.attempt([&] { split_paths(variant.value); });
     for (const char* key : {"name", "variants"}) {
         const auto& entries = variant.value.entries;
@@ -94,8 +103,6 @@ void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
 void describe(Fields& fields, Scenario& scenario) {
     Variant base;
     describe_variant(fields, scenario.name, base);
-    fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
-                 [](const std::string&, Fields&) {});
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments) {

@@ -49,6 +49,7 @@ Text too_large(const fs::path& path) {
 
 Text read_text(const fs::path& path) {
     std::error_code error;
+    if (path.filename().empty() && !fs::is_directory(path, error)) return {{}, "the name of the file is empty", ""};
     const fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found) return failure(path, "does not exist", nearest(path));
     if (error) return failure(path, fmt::format("cannot be read: {}", error.message()));

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sim/base/interrupt.hpp"
+
 namespace syncline {
 
 namespace {
@@ -29,14 +31,15 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     const std::string temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
     std::FILE* file = std::fopen(temporary.c_str(), "wb");
     if (file == nullptr) fail("write " + path.string(), std::strerror(errno));
+    remove_when_interrupted(temporary.c_str());
     const bool written = write_all(file, text) && fsync(fileno(file)) == 0;
     const std::string reason = std::strerror(errno);
     std::fclose(file);
     if (written) std::filesystem::rename(temporary, path, error);
-    if (!written || error) {
-        std::filesystem::remove(temporary);
-        fail("write " + path.string(), written ? error.message() : reason);
-    }
+    std::error_code unremoved;
+    if (!written || error) std::filesystem::remove(temporary, unremoved);
+    remove_when_interrupted(nullptr);
+    if (!written || error) fail("write " + path.string(), written ? error.message() : reason);
 }
 
 void write_stdout(const std::string& text) {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 /// Writing, without ever leaving half a file behind.
 namespace syncline {
@@ -18,5 +22,13 @@ void write_file(const std::filesystem::path& path, const std::string& text);
 
 /// Writes to standard output, all of it. Throws OutputError.
 void write_stdout(const std::string& text);
+
+/// Writes to standard error, or not at all if that takes nothing: what is said there changes no result.
+template <class... Args>
+void say(fmt::format_string<Args...> form, Args&&... args) {
+    const std::string text = fmt::format(form, std::forward<Args>(args)...);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
 
 }  // namespace syncline

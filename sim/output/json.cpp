@@ -22,8 +22,8 @@ Json object(const Result& result) {
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},
         {"exposed_communication_time_s", result.time.exposed_communication_s},
-        {"throughput_samples_per_s", result.throughput_samples_per_s},
-        {"scaling_efficiency", result.scaling_efficiency},
+        {"throughput_samples_per_s", number_or_null(result.throughput_samples_per_s)},
+        {"scaling_efficiency", number_or_null(result.scaling_efficiency)},
         {"messages", result.messages},
         {"bytes_sent", result.bytes_sent},
         {"gradient_bytes", result.gradient_bytes},
@@ -58,7 +58,7 @@ std::string to_json(const CollectiveResult& result) {
                {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
                {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
            }
-               .dump(2) +
+               .dump(2, ' ', false, Json::error_handler_t::replace) +
            "\n";
 }
 

@@ -41,6 +41,10 @@ std::string bandwidth(const std::optional<double>& value) {
     return value ? format_quantity(*value, Dimension::bandwidth) : "-";
 }
 
+std::string decimals(const std::optional<double>& value, int digits) {
+    return value ? fmt::format("{:.{}f}", *value, digits) : "-";
+}
+
 }  // namespace
 
 std::string to_table(const Report& report) {
@@ -50,7 +54,7 @@ std::string to_table(const Report& report) {
         rows.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                         seconds(r.time.compute_s), seconds(r.time.communication_s),
                         seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
-                        fmt::format("{:.1f}", r.throughput_samples_per_s), fmt::format("{:.3f}", r.scaling_efficiency),
+                        decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3),
                         fmt::format("{}", r.messages), bytes(r.bytes_sent)});
     }
     return report.name + ": one steady iteration\n\n" + aligned(rows);

@@ -46,8 +46,8 @@ struct Fabric {
     double latency_s = 0;      ///< of one link; a message crosses two
 };
 
-/// How SimGrid prices a message. `exact` is the α-β model with max-min sharing and nothing added; the others are
-/// SimGrid's own, with the correction factors for TCP that they carry.
+/// How a message is priced. `exact` is the α-β model with max-min sharing and nothing added; `Constant` is its α alone,
+/// whatever the size; the others are SimGrid's own, with the correction factors for TCP that they carry.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
 struct Cluster {

@@ -1,11 +1,12 @@
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <system_error>
@@ -49,8 +50,9 @@ void take(const char*& in, std::vector<Value>& values) {
 std::string encode(const Timeline& timeline) {
     std::string out;
     append(out, timeline.iteration_end_s);
-    append(out, timeline.last);
-    append(out, timeline.before_last);
+    const std::uint64_t recorded = timeline.recorded.size();
+    append(out, &recorded, 1);
+    for (const std::vector<Interval>& intervals : timeline.recorded) append(out, intervals);
     append(out, &timeline.messages, 1);
     append(out, &timeline.bytes_sent, 1);
     return out;
@@ -59,8 +61,10 @@ std::string encode(const Timeline& timeline) {
 Timeline decode(const char* in) {
     Timeline timeline;
     take(in, timeline.iteration_end_s);
-    take(in, timeline.last);
-    take(in, timeline.before_last);
+    std::uint64_t recorded = 0;
+    take(in, &recorded, 1);
+    timeline.recorded.resize(recorded);
+    for (std::vector<Interval>& intervals : timeline.recorded) take(in, intervals);
     take(in, &timeline.messages, 1);
     take(in, &timeline.bytes_sent, 1);
     return timeline;
@@ -79,9 +83,11 @@ std::string replay_and_encode(const Cluster& cluster, const TaskGraph& graph, co
     }
 }
 
-[[noreturn]] void run_child(int out, const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+[[noreturn]] void run_child(pid_t parent, int out, const Cluster& cluster, const TaskGraph& graph,
+                            const ReplayOptions& options) {
     release_interrupts();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent leaves nothing running behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves nothing running behind ...
+    if (getppid() != parent) _exit(1);  // ... nor does one that died before that
     const std::string answer = replay_and_encode(cluster, graph, options);
     const char* from = answer.data();
     for (std::size_t left = answer.size(); left > 0;) {
@@ -94,50 +100,48 @@ std::string replay_and_encode(const Cluster& cluster, const TaskGraph& graph, co
     _exit(0);  // not exit(): what the parent has buffered is the parent's to write
 }
 
-/// Everything that comes through `in`, until its other end is closed or the user interrupts.
+/// Everything that comes through `in`, until its other end is closed.
 std::string read_all(int in) {
     std::string answer;
     char buffer[65536];
-    while (!interrupted()) {
-        // Wakes up now and then: a signal that comes just before it sleeps must not be missed.
-        pollfd ready{in, POLLIN, 0};
-        if (poll(&ready, 1, 100) <= 0) continue;
+    while (true) {
         const ssize_t count = read(in, buffer, sizeof buffer);
-        if (count == 0) break;
-        if (count > 0)
-            answer.append(buffer, static_cast<std::size_t>(count));
-        else if (errno != EINTR)
-            throw std::system_error(errno, std::generic_category(), "read");
+        if (count > 0) answer.append(buffer, static_cast<std::size_t>(count));
+        if (count == 0) return answer;
+        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "read");
     }
-    return answer;
 }
 
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
     int ends[2];
-    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    std::fflush(nullptr);  // or the child would write what is buffered once more
+    const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (child == 0) {
         close(ends[0]);
-        run_child(ends[1], cluster, graph, options);
+        run_child(parent, ends[1], cluster, graph, options);
     }
+    end_when_interrupted(child);
     close(ends[1]);
     const std::string answer = read_all(ends[0]);
     close(ends[0]);
-    if (interrupted()) kill(child, SIGKILL);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) kill(child, SIGKILL);
-    if (interrupted()) throw Interrupted();
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    end_when_interrupted(0);
 
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
         const std::string text = fmt::format("the simulation was ended by signal {} ({})", signal, strsignal(signal));
-        if (signal == SIGKILL || signal == SIGTERM) throw ReplayError(text + "; was there enough memory?");
-        throw std::logic_error(text);
+        // SimGrid aborts when it gets no memory for a stack, the kernel kills.
+        if (signal == SIGABRT || signal == SIGKILL) throw ReplayError(text + "; was there enough memory?");
+        throw ReplayError(text);
     }
-    if (answer.empty()) throw std::logic_error("the simulation ended without an answer");
+    if (WEXITSTATUS(status) != 0 || answer.empty()) throw std::logic_error("the simulation ended without an answer");
     const auto outcome = static_cast<Outcome>(answer.front());
     if (outcome == Outcome::bug) throw std::logic_error(answer.substr(1));
     if (outcome == Outcome::failed) throw ReplayError(answer.substr(1));

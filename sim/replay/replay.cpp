@@ -24,7 +24,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     // simulation and ends.
     static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
     configure_network(cluster, may_send_at_once(graph));
-    sg::Engine::set_config("contexts/stack-size:64");  // KiB: thousands of actors, none of them deep
+    // Thousands of actors, none of them deep: 64 KiB each, without the guard page that would make each stack a mapping
+    // of its own, of which a process may have 65530.
+    sg::Engine::set_config("contexts/stack-size:64");
+    sg::Engine::set_config("contexts/guard-size:0");
 
     std::uint32_t nodes = 0;
     for (const Process& process : graph.processes()) nodes = std::max(nodes, process.node + 1);

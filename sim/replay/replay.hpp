@@ -18,7 +18,7 @@
 /// SimGrid allows one simulation per process; this folder is the only one that knows it.
 namespace syncline {
 
-/// A simulation that could not go on: a bug of ours if it deadlocks.
+/// A simulation that could not go on.
 class ReplayError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -30,15 +30,17 @@ struct Progress {
 };
 
 struct ReplayOptions {
-    std::uint32_t iterations = 1;
+    std::uint32_t iterations = 1;  ///< replayed, one after the other ...
+    std::uint32_t measured = 0;    ///< ... and which of them is measured
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress;
 };
 
-/// Call at most once in a process. Throws ReplayError on a deadlock, naming streams and tasks that are stuck.
+/// Call at most once in a process. Throws std::logic_error on a deadlock, naming streams and tasks that are stuck:
+/// whoever made the graph is to blame, not the user.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
-/// The same in a process of its own, as often as one likes. Throws ReplayError also if that process dies.
+/// The same in a process of its own, as often as one likes. Throws ReplayError if that process dies.
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 }  // namespace syncline

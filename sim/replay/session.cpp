@@ -11,6 +11,7 @@ namespace syncline {
 namespace {
 
 constexpr std::uint64_t report_every = 4096;  // messages
+constexpr std::uint32_t recorded_before = 2;  // iterations before the measured one
 
 const char* name(Phase phase) {
     switch (phase) {
@@ -49,8 +50,8 @@ Session::Session(const Cluster& cluster_, const TaskGraph& graph_, const ReplayO
       first_waiter_(graph_.tasks().size(), nobody),
       waiters_(graph_.streams().size()) {
     timeline.iteration_end_s.resize(iterations, 0);
-    timeline.last.resize(graph.tasks().size());
-    if (iterations > 1) timeline.before_last.resize(graph.tasks().size());
+    timeline.recorded.resize(std::min(options.measured, recorded_before) + 1);
+    for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
 }
 
 void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
@@ -81,7 +82,7 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages, std::uint64_t bytes) {
-    if (iteration + 1 == iterations) {
+    if (iteration == options_.measured) {
         timeline.messages += messages;
         timeline.bytes_sent += bytes;
     }
@@ -111,9 +112,9 @@ std::string Session::stuck() const {
 }
 
 Interval* Session::interval(TaskId task, std::uint32_t iteration) {
-    if (iteration + 1 == iterations) return &timeline.last[task];
-    if (iteration + 2 == iterations) return &timeline.before_last[task];
-    return nullptr;
+    const std::uint32_t first = options_.measured + 1 - static_cast<std::uint32_t>(timeline.recorded.size());
+    if (iteration < first || iteration > options_.measured) return nullptr;
+    return &timeline.recorded[iteration - first][task];
 }
 
 }  // namespace syncline

@@ -13,10 +13,12 @@ struct Interval {
 
 struct Timeline {
     std::vector<double> iteration_end_s;  ///< when the last task of each iteration ended
-    std::vector<Interval> last;           ///< of every task in the last iteration ...
-    std::vector<Interval> before_last;    ///< ... and in the one before it (empty if there is none)
-    std::uint64_t messages = 0;           ///< sent in the last iteration, by all processes
+    /// Of every task, in the measured iteration and up to two before it: the measured one is the last of these.
+    std::vector<std::vector<Interval>> recorded;
+    std::uint64_t messages = 0;  ///< sent in the measured iteration, by all processes
     std::uint64_t bytes_sent = 0;
+
+    const std::vector<Interval>& measured() const { return recorded.back(); }
 };
 
 }  // namespace syncline

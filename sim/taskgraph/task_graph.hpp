@@ -37,7 +37,6 @@ enum class Phase : std::uint8_t {
 
 struct Process {
     std::uint32_t node = 0;  ///< where it runs
-    bool worker = true;
 };
 
 struct Stream {
@@ -88,7 +87,6 @@ public:
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<Task>& tasks() const { return tasks_; }
     const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
-    const std::vector<Exchange>& exchanges() const { return exchanges_; }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
 
     // After seal():

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<ProcessId> add_workers(TaskGraph& graph, std::uint32_t ranks) {
     std::vector<ProcessId> workers;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) workers.push_back(graph.add_process({rank, true}));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) workers.push_back(graph.add_process({rank}));
     return workers;
 }
 

@@ -20,7 +20,7 @@ struct Server {
 
 Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::uint32_t node) {
     Server server;
-    const ProcessId process = graph.add_process({node, false});
+    const ProcessId process = graph.add_process({node});
     std::vector<ProcessId> members{process};
     members.insert(members.end(), workers.begin(), workers.end());
     server.group = graph.add_group(std::move(members));
@@ -85,7 +85,7 @@ Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& worker
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             const TaskId task =
                 graph.add_task({server.worker_pull[rank], Phase::pull, sum.bucket, 0, exchange, rank + 1});
-            if (!ready.empty()) graph.depend(task, ready[sum.bucket][rank]);
+            graph.depend(task, barrier);
             server.last_pull[rank] = task;
         }
     }

@@ -10,8 +10,11 @@ enum class Parallelism { data };
 enum class ExchangeKind { allreduce, parameter_server };
 
 /// When exchanges run. `none`: after the whole backward pass. `wait_free` (wait-free backpropagation): a bucket's
-/// exchange starts when its gradients are ready, beside the rest of the backward pass. In both the next iteration
-/// starts when all exchanges of this one are through.
+/// all-reduce or push starts when its gradients are ready, beside the rest of the backward pass. In both the next
+/// iteration starts when all exchanges of this one are through.
+///
+/// With the same buckets wait_free is never slower. A fusion cycle makes more buckets of them when they become ready
+/// one by one, each with a latency of its own, and may lose.
 enum class Overlap { none, wait_free };
 
 /// Which server holds a tensor. `round_robin`: tensor i on server i mod s; `greedy_bytes`: each on the server that
@@ -41,7 +44,7 @@ struct Servers {
 struct Plan {
     std::int64_t ranks = 1;
     std::int64_t batch_per_rank = 32;
-    std::int64_t iterations = 4;  ///< replayed; the last one is measured
+    std::int64_t iterations = 4;  ///< the last of so many is measured (and one more replayed behind it)
     Parallelism parallelism = Parallelism::data;
     ExchangeKind exchange = ExchangeKind::allreduce;
     std::string algorithm = "ring";

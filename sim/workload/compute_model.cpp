@@ -35,7 +35,9 @@ std::vector<LayerTime> layer_times(const Model& model, const Device& device, std
                                        [&](const Calibration& row) { return row.workload == model.name; });
     if (measured == device.calibration.end()) return times;
     const double measured_s = static_cast<double>(measured->batch) / measured->samples_per_s;
-    const double factor = measured_s / total(roofline(model, device, measured->batch));
+    const double modelled_s = total(roofline(model, device, measured->batch));
+    if (modelled_s == 0) return times;  // nothing to scale: layers that neither compute nor move anything
+    const double factor = measured_s / modelled_s;
     for (LayerTime& time : times) {
         time.forward_s *= factor;
         time.backward_s *= factor;

@@ -105,13 +105,33 @@ TEST_CASE("colocated servers: the first iteration, which all ranks start togethe
             compute_s += time.forward_s + time.backward_s;
         }
         const ClosedForm theory = closed_form(cluster, model, plan);
-        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {1, {}});
+        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {});
         CHECK(timeline.iteration_end_s[0] - compute_s == Approx(theory.communication_time_s.value()).epsilon(1e-6));
         CHECK(!theory.iteration_time_s);
     }
 }
 
-TEST_CASE("wait-free is never slower than no overlap, and the parts of an iteration fit together") {
+TEST_CASE("the measured iteration is one among others: its time is the mean over many") {
+    std::mt19937 random(17);
+    for (int round = 0; round < 30; ++round) {
+        const Model model = random_model(random, 1 + random() % 9);
+        const Cluster cluster = cluster_of(2e9);
+        Plan plan = plan_of(3 + random() % 5);
+        plan.iterations = 12;
+        plan.exchange = ExchangeKind::parameter_server;
+        plan.overlap = round % 2 == 0 ? Overlap::none : Overlap::wait_free;
+        plan.servers.count = 1 + random() % 3;
+        plan.servers.location = ServerLocation::colocated;  // whose ranks run ahead of each other
+        CAPTURE(round, plan.ranks, plan.servers.count);
+        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0, {}});
+        const double mean_s = (timeline.iteration_end_s[38] - timeline.iteration_end_s[18]) / 20;
+        const Result result = simulate(cluster, model, plan);
+        CHECK(result.time.iteration_s == Approx(mean_s).epsilon(1e-6));
+        CHECK(result.time.drift < 1e-6);
+    }
+}
+
+TEST_CASE("wait-free is never slower than no overlap of the same buckets, and the parts of an iteration fit together") {
     std::mt19937 random(3);
     for (int round = 0; round < 100; ++round) {
         const Model model = random_model(random, 1 + random() % 10);
@@ -122,6 +142,7 @@ TEST_CASE("wait-free is never slower than no overlap, and the parts of an iterat
         plan.servers.placement = round % 8 < 4 ? Placement::round_robin : Placement::sliced;
         plan.servers.location = random() % 2 == 0 ? ServerLocation::dedicated : ServerLocation::colocated;
         CAPTURE(round, plan.ranks, plan.servers.count);
+        if (round % 3 == 0) plan.fusion.threshold_bytes = 5e6;
         plan.overlap = Overlap::none;
         const Result none = simulate(cluster, model, plan);
         plan.overlap = Overlap::wait_free;
@@ -169,11 +190,25 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     plan.servers.count = 3;
     const Cluster cluster = cluster_of(1e9);
     const TaskGraph graph = build_iteration(cluster, model, plan);
-    const Timeline first = replay_isolated(cluster, graph, {3, {}});
-    const Timeline second = replay_isolated(cluster, graph, {3, {}});
-    REQUIRE(first.last.size() == second.last.size());
-    for (std::size_t i = 0; i < first.last.size(); ++i) {
-        CHECK(first.last[i].start_s == second.last[i].start_s);
-        CHECK(first.last[i].end_s == second.last[i].end_s);
+    const Timeline first = replay_isolated(cluster, graph, {3, 2, {}});
+    const Timeline second = replay_isolated(cluster, graph, {3, 2, {}});
+    REQUIRE(first.measured().size() == second.measured().size());
+    for (std::size_t i = 0; i < first.measured().size(); ++i) {
+        CHECK(first.measured()[i].start_s == second.measured()[i].start_s);
+        CHECK(first.measured()[i].end_s == second.measured()[i].end_s);
+    }
+}
+
+TEST_CASE("on a fast network there is little communication beside much computation, whatever the exchange") {
+    std::mt19937 random(19);
+    const Model model = random_model(random, 8);
+    Cluster cluster = cluster_of(1e13);
+    cluster.fabric.latency_s = 1e-9;
+    cluster.host.reduction_Bps = cluster.device.reduction_Bps = unlimited;
+    for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
+        Plan plan = plan_of(4);
+        plan.exchange = exchange;
+        const Result result = simulate(cluster, model, plan);
+        CHECK(result.time.communication_s < 0.01 * result.time.compute_s);
     }
 }

@@ -61,14 +61,14 @@ TEST_CASE("servers on one sender's path share its link, whatever starts together
 TEST_CASE("an exchange that cannot end is reported as a bug, with the streams that are stuck") {
     static const Stuck stuck;
     TaskGraph graph;
-    const GroupId group = graph.add_group({graph.add_process({0, true}), graph.add_process({1, true})});
+    const GroupId group = graph.add_group({graph.add_process({0}), graph.add_process({1})});
     const ExchangeId exchange = graph.add_exchange({&stuck, group, 0, 100, 0});
     for (std::uint32_t rank : {0u, 1u}) {
         graph.add_task({graph.add_stream(rank, StreamKind::exchange), Phase::exchange, 3, 0, exchange, rank});
     }
     graph.seal();
     try {
-        replay_isolated(star(NetworkModel::exact), graph, {1, {}});
+        replay_isolated(star(NetworkModel::exact), graph, {});
         FAIL("no deadlock was seen");
     } catch (const std::logic_error& error) {
         const std::string text = error.what();

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// `syncline collective`: one exchange alone, beside the closed form as the test works it out.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr double latency_s = 3e-6, bandwidth_Bps = 2e9;  // of a link
+
+/// The options that give the network of these constants, with reductions that cost nothing.
+std::vector<std::string> question(const std::string& algorithm, std::uint64_t ranks, std::uint64_t bytes) {
+    return {"collective",
+            "--platform",
+            shipped("platforms/p100-25g.yaml"),
+            "--ranks",
+            std::to_string(ranks),
+            "--operation",
+            "allreduce",
+            "--algorithm",
+            algorithm,
+            "--bytes",
+            std::to_string(bytes) + " B",
+            "--set",
+            "platform.fabric={bandwidth: 16 Gbps, latency: 3 us}",
+            "--set",
+            "platform.device.reduction_rate=unlimited",
+            "--set",
+            "platform.host.reduction_rate=unlimited",
+            "--format",
+            "json"};
+}
+
+json ask(std::vector<std::string> arguments, const std::vector<std::string>& more = {}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_program({.arguments = std::move(arguments), .limit_s = 60});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+    return json::parse(outcome.out);
+}
+
+std::uint64_t larger_share(std::uint64_t bytes, std::uint64_t parts) {
+    return bytes / parts + (bytes % parts == 0 ? 0 : 1);
+}
+
+}  // namespace
+
+TEST_CASE("collective: JSON is one object with the documented fields") {
+    const json answer = ask(question("ring", 4, 1000));
+    std::set<std::string> keys;
+    for (const auto& [key, value] : answer.items()) keys.insert(key);
+    CHECK(keys == std::set<std::string>{"schema_version", "operation", "algorithm", "ranks", "bytes",
+                                        "completion_time_s", "closed_form_s", "messages", "bytes_sent",
+                                        "algorithm_bandwidth_Bps", "bus_bandwidth_Bps"});
+    CHECK(answer["schema_version"] == 1);
+    CHECK(answer["operation"] == "allreduce");
+    CHECK(answer["algorithm"] == "ring");
+    CHECK(answer["ranks"] == 4);
+    CHECK(answer["bytes"] == 1000);
+    const double seconds = answer["completion_time_s"];
+    CHECK(answer["algorithm_bandwidth_Bps"].get<double>() == Approx(1000 / seconds).epsilon(1e-9));
+    CHECK(answer["bus_bandwidth_Bps"].get<double>() == Approx(1000 / seconds * 2 * 3 / 4).epsilon(1e-9));
+}
+
+TEST_CASE("collective: a ring takes 2(N-1)(α + ⌈S/N⌉β)") {
+    const std::uint64_t ranks = GENERATE(2u, 3u, 4u, 7u, 16u, 33u);
+    const std::uint64_t bytes = GENERATE(1u, 4u, 1000u, 999'999u, 100'000'000u);
+    CAPTURE(ranks, bytes);
+    const json answer = ask(question("ring", ranks, bytes));
+    const double block = static_cast<double>(larger_share(bytes, ranks));
+    const double seconds = 2 * static_cast<double>(ranks - 1) * (2 * latency_s + block / bandwidth_Bps);
+    CHECK(answer["completion_time_s"].get<double>() == Approx(seconds).epsilon(1e-6));
+    CHECK(answer["closed_form_s"].get<double>() == Approx(seconds).epsilon(1e-6));
+    CHECK(answer["messages"] == 2 * ranks * (ranks - 1));
+    CHECK(answer["bytes_sent"] == 2 * (ranks - 1) * bytes);
+}
+
+TEST_CASE("collective: reductions add (N-1)⌈S/N⌉γ to a ring") {
+    for (const std::uint64_t ranks : {2, 5, 8}) {
+        const json free = ask(question("ring", ranks, 1'000'003));
+        const json priced = ask(question("ring", ranks, 1'000'003), {"--set", "platform.device.reduction_rate=4 GBps"});
+        const double block = static_cast<double>(larger_share(1'000'003, ranks));
+        CHECK(priced["completion_time_s"].get<double>() - free["completion_time_s"].get<double>() ==
+              Approx(static_cast<double>(ranks - 1) * block / 4e9).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("collective: s servers take 2(α + Nβ⌈S/s⌉), where the buffer divides") {
+    const std::uint64_t ranks = GENERATE(2u, 5u, 16u);
+    const std::uint64_t servers = GENERATE(1u, 2u);
+    CAPTURE(ranks, servers);
+    const std::uint64_t bytes = 10'000'000;
+    const json answer = ask(question("parameter-server", ranks, bytes), {"--servers", std::to_string(servers)});
+    const double through_link = static_cast<double>(bytes / servers * ranks);
+    const double seconds = 2 * (2 * latency_s + through_link / bandwidth_Bps);
+    CHECK(answer["completion_time_s"].get<double>() == Approx(seconds).epsilon(1e-6));
+    CHECK(answer["closed_form_s"].get<double>() == Approx(seconds).epsilon(1e-6));
+    CHECK(answer["messages"] == 2 * ranks * servers);
+    CHECK(answer["bytes_sent"] == 2 * ranks * bytes);
+}
+
+TEST_CASE("collective: one rank sends nothing, and then there is no bandwidth") {
+    for (const char* algorithm : {"ring", "parameter-server"}) {
+        const json answer = ask(question(algorithm, 1, 1000));
+        CHECK(answer["completion_time_s"] == 0);
+        CHECK(answer["closed_form_s"] == 0);
+        CHECK(answer["messages"] == 0);
+        CHECK(answer["bytes_sent"] == 0);
+        CHECK(answer["algorithm_bandwidth_Bps"].is_null());
+        CHECK(answer["bus_bandwidth_Bps"].is_null());
+    }
+}
+
+TEST_CASE("collective: a buffer of no bytes still takes its messages") {
+    const json answer = ask(question("ring", 4, 0));
+    CHECK(answer["bytes"] == 0);
+    CHECK(answer["messages"] == 24);
+    CHECK(answer["bytes_sent"] == 0);
+    CHECK(answer["completion_time_s"].get<double>() == Approx(6 * 2 * latency_s).epsilon(1e-6));
+    const json nobody = ask(question("ring", 1, 0));
+    CHECK(nobody["completion_time_s"] == 0);
+}
+
+TEST_CASE("collective: sizes are read with their units") {
+    const std::pair<const char*, std::uint64_t> sizes[] = {{"100MB", 100'000'000}, {"64 MiB", 64ull << 20}, {"4B", 4},
+                                                           {"8 kbit", 1000},       {"1.5 kB", 1500},        {"0B", 0}};
+    for (const auto& [text, bytes] : sizes) {
+        const json answer = ask({"collective", "--platform", shipped("platforms/p100-25g.yaml"), "--ranks", "2",
+                                 "--bytes", text, "--format", "json"});
+        CAPTURE(text);
+        CHECK(answer["bytes"] == bytes);
+        CHECK(answer["algorithm"] == "ring");
+    }
+}
+
+TEST_CASE("collective: CSV and table show the same answer, --out writes all three") {
+    const TempDir directory;
+    std::vector<std::string> arguments = question("ring", 4, 1000);
+    const json answer = ask(arguments);
+    arguments.pop_back();
+    const auto in_format = [&](const std::string& format) {
+        std::vector<std::string> all = arguments;
+        all.insert(all.end(), {format, "--out", (directory / "out").string()});
+        const Outcome outcome = run_program({.arguments = all});
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    };
+    const std::string shown = in_format("json");
+    CHECK(shown == read_file(directory / "out/collective.json"));
+    const std::string csv = in_format("csv");
+    CHECK(csv == read_file(directory / "out/collective.csv"));
+    CHECK(csv.rfind("operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
+                    "algorithm_bandwidth_Bps,bus_bandwidth_Bps\nallreduce,ring,4,1000,",
+                    0) == 0);
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
+    const std::string table = in_format("table");
+    CHECK(table == read_file(directory / "out/collective.txt"));
+    for (const char* word : {"ring", "4 ranks", "1 kB", "completion time", "messages", "24"})
+        CHECK(table.find(word) != std::string::npos);
+    CHECK(directory.list() ==
+          std::vector<std::string>{"out", "out/collective.csv", "out/collective.json", "out/collective.txt"});
+}
+
+TEST_CASE("collective: every preset works, and the faster network is the faster one") {
+    int presets = 0;
+    for (const auto& entry : fs::directory_iterator(shipped("platforms"))) {
+        if (entry.path().extension() != ".yaml") continue;
+        CAPTURE(entry.path().string());
+        const json answer = ask({"collective", "--platform", entry.path().string(), "--ranks", "8", "--operation",
+                                 "allreduce", "--algorithm", "ring", "--bytes", "100MB", "--format", "json"});
+        CHECK(answer["completion_time_s"].get<double>() == Approx(answer["closed_form_s"].get<double>()).epsilon(1e-6));
+        CHECK(answer["messages"] == 112);
+        ++presets;
+    }
+    CHECK(presets >= 3);
+}
+
+TEST_CASE("collective: SimGrid's own network models can be chosen") {
+    const double exact = ask(question("ring", 4, 1'000'000))["completion_time_s"];
+    for (const char* model : {"LV08", "CM02", "SMPI", "Constant"}) {
+        const json answer =
+            ask(question("ring", 4, 1'000'000), {"--set", std::string("platform.network.model=") + model});
+        CAPTURE(model, answer.dump(), exact);
+        CHECK(answer["completion_time_s"].get<double>() > 0);
+        CHECK(answer["messages"] == 24);
+    }
+}
+
+TEST_CASE("collective: the same question gives the same bytes") {
+    CHECK(ask(question("ring", 33, 999'999)).dump() == ask(question("ring", 33, 999'999)).dump());
+}

@@ -1,0 +1,200 @@
+#include "tests/cli/program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "tests/catch.hpp"
+
+namespace syncline::test {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void require(bool good, const char* doing) {
+    if (!good) throw std::system_error(errno, std::generic_category(), doing);
+}
+
+/// Two ends of a pipe or of a terminal; what the program writes to `write` comes out of `read`. -1 is no descriptor.
+struct Channel {
+    int read = -1;
+    int write = -1;
+};
+
+Channel make_pipe() {
+    int ends[2];
+    require(pipe2(ends, O_CLOEXEC) == 0, "pipe");
+    return {ends[0], ends[1]};
+}
+
+Channel make_terminal() {
+    Channel channel;
+    require(openpty(&channel.read, &channel.write, nullptr, nullptr, nullptr) == 0, "openpty");
+    for (const int end : {channel.read, channel.write}) fcntl(end, F_SETFD, FD_CLOEXEC);
+    return channel;
+}
+
+Channel make_full() {
+    const int device = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    require(device >= 0, "open /dev/full");
+    return {-1, device};
+}
+
+Channel channel_for(Stdout out) {
+    if (out == Stdout::closed) return {};
+    return out == Stdout::full ? make_full() : make_pipe();
+}
+
+Channel channel_for(Stderr err) {
+    if (err == Stderr::closed) return {};
+    if (err == Stderr::terminal) return make_terminal();
+    return err == Stderr::full ? make_full() : make_pipe();
+}
+
+void put_in_place(int descriptor, int standard) {
+    if (descriptor < 0)
+        close(standard);
+    else
+        dup2(descriptor, standard);
+}
+
+[[noreturn]] void become_program(const Invocation& invocation, const Channel& out, const Channel& err) {
+    setpgid(0, 0);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (!invocation.directory.empty() && chdir(invocation.directory.c_str()) != 0) _exit(126);
+    std::vector<char*> arguments{const_cast<char*>("syncline")};
+    for (const std::string& argument : invocation.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+    put_in_place(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+    put_in_place(out.write, STDOUT_FILENO);
+    put_in_place(err.write, STDERR_FILENO);
+    execv(SYNCLINE_PROGRAM, arguments.data());
+    _exit(127);
+}
+
+/// Reads what is there; closes the descriptor and sets it to -1 at its end.
+void drain(int& descriptor, std::string& text) {
+    char buffer[65536];
+    const ssize_t count = read(descriptor, buffer, sizeof buffer);
+    if (count > 0) {
+        text.append(buffer, static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {  // a terminal without a writer says EIO
+        close(descriptor);
+        descriptor = -1;
+    }
+}
+
+bool group_is_there(pid_t group) {
+    return kill(-group, 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+TempDir::TempDir() {
+    std::string name = (fs::temp_directory_path() / "syncline-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+    path_ = name;
+}
+
+TempDir::~TempDir() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+}
+
+fs::path TempDir::write(const fs::path& name, std::string_view text) const {
+    const fs::path path = path_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream file(path, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    file.close();
+    if (!file) throw std::runtime_error("write " + path.string());
+    return path;
+}
+
+std::vector<std::string> TempDir::list() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(path_))
+        names.push_back(entry.path().lexically_relative(path_).string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error("read " + path.string());
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string shipped(const std::string& path) {
+    return (fs::path(SYNCLINE_SOURCE_DIR) / path).string();
+}
+
+Outcome run_program(const Invocation& invocation) {
+    Channel out = channel_for(invocation.out), err = channel_for(invocation.err);
+    const Clock::time_point start = Clock::now();
+    const pid_t child = fork();
+    require(child >= 0, "fork");
+    if (child == 0) become_program(invocation, out, err);
+    setpgid(child, child);  // whichever of the two comes first
+    for (const int end : {out.write, err.write})
+        if (end >= 0) close(end);
+
+    Outcome outcome;
+    bool signalled = false, ended = false, too_long = false;
+    Clock::time_point signalled_at = start;
+    int status = 0;
+    rusage usage{};
+    while (!ended || out.read >= 0 || err.read >= 0) {
+        pollfd ready[2] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
+        poll(ready, 2, ended ? 100 : 5);
+        if (ready[0].revents != 0) drain(out.read, outcome.out);
+        if (ready[1].revents != 0) drain(err.read, outcome.err);
+        if (!ended && wait4(child, &status, WNOHANG, &usage) == child) {
+            ended = true;
+            outcome.seconds = seconds_since(start);
+            outcome.after_signal_s = seconds_since(signalled_at);
+            outcome.left_behind = group_is_there(child);
+        }
+        if (!ended && invocation.signal && !signalled && seconds_since(start) >= invocation.signal->after_s) {
+            kill(invocation.signal->to_group ? -child : child, invocation.signal->number);
+            signalled = true;
+            signalled_at = Clock::now();
+        }
+        if (!too_long && seconds_since(start) > invocation.limit_s * patience) {
+            too_long = true;
+            kill(-child, SIGKILL);
+        }
+    }
+    if (outcome.left_behind) kill(-child, SIGKILL);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    outcome.peak_kib = usage.ru_maxrss;
+    if (too_long) FAIL("the program took longer than " << invocation.limit_s * patience << " s");
+    return outcome;
+}
+
+Outcome run_in(const TempDir& directory, std::vector<std::string> arguments) {
+    return run_program({.arguments = std::move(arguments), .directory = directory.path()});
+}
+
+}  // namespace syncline::test

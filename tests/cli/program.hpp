@@ -1,0 +1,79 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Runs the program as a user does: arguments in, two streams and an exit status out.
+namespace syncline::test {
+
+namespace fs = std::filesystem;
+
+/// A directory of its own for a test case, gone at its end.
+class TempDir {
+public:
+    TempDir();
+    ~TempDir();
+    TempDir(const TempDir&) = delete;
+    TempDir& operator=(const TempDir&) = delete;
+
+    const fs::path& path() const { return path_; }
+    fs::path operator/(const fs::path& name) const { return path_ / name; }
+    /// Writes a file, with the directories above it, and returns its path.
+    fs::path write(const fs::path& name, std::string_view text) const;
+    /// All that is in it, as paths relative to it, sorted; directories too.
+    std::vector<std::string> list() const;
+
+private:
+    fs::path path_;
+};
+
+std::string read_file(const fs::path& path);
+
+/// A file of this repository.
+std::string shipped(const std::string& path);
+
+struct Signal {
+    int number;
+    double after_s;
+    bool to_group = false;  ///< as a terminal's Ctrl-C, which all of the program's processes get
+};
+
+enum class Stdout { captured, closed, full };
+enum class Stderr { captured, closed, full, terminal };
+
+struct Invocation {
+    std::vector<std::string> arguments;
+    fs::path directory = {};  ///< where the program runs; here by default
+    std::optional<Signal> signal = {};
+    Stdout out = Stdout::captured;
+    Stderr err = Stderr::captured;
+    double limit_s = 20;  ///< the test fails when it takes longer
+};
+
+struct Outcome {
+    int status = 0;  ///< the exit code, or 128 + the signal that ended it
+    std::string out;
+    std::string err;
+    double seconds = 0;
+    double after_signal_s = 0;  ///< from the signal to the end
+    long peak_kib = 0;          ///< the largest of its processes
+    bool left_behind = false;   ///< a process that it started outlived it
+};
+
+/// Runs SYNCLINE_PROGRAM in a process group of its own, standard input empty.
+Outcome run_program(const Invocation& invocation);
+
+/// The same with nothing special, in `directory`.
+Outcome run_in(const TempDir& directory, std::vector<std::string> arguments);
+
+/// Limits of time and memory are multiplied by this: sanitizers are slow and keep what was freed.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr double patience = 5;
+#else
+inline constexpr double patience = 1;
+#endif
+
+}  // namespace syncline::test

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string_view>
+
+/// Small files that the tests of the command line share. A message from node to node takes 2 us plus a nanosecond per
+/// byte, and computation is one flop per picosecond.
+namespace syncline::test {
+
+inline constexpr std::string_view tiny_platform = R"(name: tiny
+nodes: 16
+device:
+  name: tiny
+  flops: 1 Tflops
+  memory_bandwidth: 100 TBps
+  reduction_rate: unlimited
+host: {reduction_rate: unlimited}
+fabric: {bandwidth: 1 GBps, latency: 1 us}
+)";
+
+inline constexpr std::string_view tiny_workload = R"(name: two-layers
+input: [1, 1, 1]
+layers:
+  - {name: first, kind: custom, parameters: 1000, macs: 1000000}
+  - {name: second, kind: custom, parameters: 250001, macs: 3000000}
+)";
+
+inline constexpr std::string_view tiny_scenario = R"(name: tiny-run
+platform: platform.yaml
+workload: workload.yaml
+training:
+  ranks: 4
+  batch_per_rank: 8
+  input_copy: none
+  servers: {count: 2}
+variants:
+  ring: {}
+  later: {training.overlap: none}
+  servers: {training: {exchange: parameter-server}}
+)";
+
+/// Many gradients for many ranks: takes a minute and more.
+inline constexpr std::string_view long_scenario = R"(platform: @/platforms/p100-25g.yaml
+workload: @/workloads/resnet-50.yaml
+training: {ranks: 512, iterations: 100}
+)";
+
+}  // namespace syncline::test
