@@ -12,7 +12,8 @@
 ///
 /// All-reduce: buckets run one after the other, start[b] = max(end[b-1], released[b]), end[b] = start[b] + cost(b), and
 /// the iteration ends with the later of computation and last bucket (the recurrence of S. Shi et al., "MG-WFBP",
-/// INFOCOM 2019).
+/// INFOCOM 2019). Where N does not divide a bucket, ranks with smaller blocks are through a little earlier, by up to a
+/// byte's time for each step, and the simulation may be so much ahead.
 ///
 /// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
 /// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more

@@ -13,17 +13,16 @@ char lower(char letter) {
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
-std::size_t distance(std::string_view a, std::string_view b) {
+std::size_t distance(std::string_view a, std::string_view b, bool ignore_case) {
+    const auto same = [ignore_case](char x, char y) { return ignore_case ? lower(x) == lower(y) : x == y; };
     std::vector<std::size_t> before_last, last, row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         before_last = std::exchange(last, row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const bool same = lower(a[i - 1]) == lower(b[j - 1]);
-            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-            const bool swapped =
-                i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1)});
+            const bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
             if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
         }
     }
@@ -34,17 +33,19 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates) {
     std::optional<std::string> best;
-    std::size_t best_distance = 0;
+    std::pair<std::size_t, std::size_t>
+        best_distance;  // the second, with letter case, decides between equals: b is not B
     for (const std::string& candidate : candidates) {
         const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
         // A third of the letters may be wrong, but not all: "k" is not "s".
         const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
         if (longer - shorter > allowed) continue;
-        const std::size_t changes = distance(word, candidate);
+        const std::size_t changes = distance(word, candidate, true);
         if (changes > allowed || (changes > 0 && changes >= shorter)) continue;
-        if (best && changes >= best_distance) continue;
+        const std::pair both{changes, distance(word, candidate, false)};
+        if (best && both >= best_distance) continue;
         best = candidate;
-        best_distance = changes;
+        best_distance = both;
     }
     return best;
 }

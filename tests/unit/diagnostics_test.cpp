@@ -102,6 +102,7 @@ TEST_CASE("the closest word is what was meant") {
     CHECK(closest("rakns", keys) == "ranks");
     CHECK(closest("RANKS", keys) == "ranks");
     CHECK(closest("batch_per_ranks", keys) == "batch_per_rank");
+    CHECK(closest("Gbsp", {"GBps", "Gbps"}) == "Gbps");
     CHECK_FALSE(closest("bandwidth", keys));
     CHECK_FALSE(closest("", keys));
     CHECK_FALSE(closest("k", {"s"}));
