@@ -83,7 +83,7 @@ TEST_CASE("collective: a ring takes 2(N-1)(α + ⌈S/N⌉β)") {
 }
 
 TEST_CASE("collective: reductions add (N-1)⌈S/N⌉γ to a ring") {
-    for (const std::uint64_t ranks : {2, 5, 8}) {
+    for (const std::uint64_t ranks : {2u, 5u, 8u}) {
         const json free = ask(question("ring", ranks, 1'000'003));
         const json priced = ask(question("ring", ranks, 1'000'003), {"--set", "platform.device.reduction_rate=4 GBps"});
         const double block = static_cast<double>(larger_share(1'000'003, ranks));
