@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 #include "tests/catch.hpp"
@@ -31,6 +32,15 @@ double seconds_since(Clock::time_point start) {
 
 void require(bool good, const char* doing) {
     if (!good) throw std::system_error(errno, std::generic_category(), doing);
+}
+
+/// Whether process `pid` has a handler of its own for the signal, as /proc tells.
+bool catches(pid_t pid, int signal) {
+    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.rfind("SigCgt:", 0) == 0) return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+    }
+    return false;
 }
 
 /// Two ends of a pipe or of a terminal; what the program writes to `write` comes out of `read`. -1 is no descriptor.
@@ -161,8 +171,8 @@ Outcome run_program(const Invocation& invocation) {
         if (end >= 0) close(end);
 
     Outcome outcome;
-    bool signalled = false, ended = false, too_long = false;
-    Clock::time_point signalled_at = start;
+    bool minds = false, signalled = false, ended = false, too_long = false;
+    Clock::time_point minded_at = start, signalled_at = start;
     int status = 0;
     rusage usage{};
     while (!ended || out.read >= 0 || err.read >= 0) {
@@ -176,7 +186,12 @@ Outcome run_program(const Invocation& invocation) {
             outcome.after_signal_s = seconds_since(signalled_at);
             outcome.left_behind = group_is_there(child);
         }
-        if (!ended && invocation.signal && !signalled && seconds_since(start) >= invocation.signal->after_s) {
+        // A program that is still being loaded, on a busy machine, can do nothing about a signal yet.
+        if (!ended && invocation.signal && !minds) {
+            minds = invocation.signal->number == SIGKILL || catches(child, invocation.signal->number);
+            minded_at = Clock::now();
+        }
+        if (!ended && minds && !signalled && seconds_since(minded_at) >= invocation.signal->after_s) {
             kill(invocation.signal->to_group ? -child : child, invocation.signal->number);
             signalled = true;
             signalled_at = Clock::now();

@@ -37,7 +37,7 @@ std::string shipped(const std::string& path);
 
 struct Signal {
     int number;
-    double after_s;
+    double after_s;         ///< from when the program catches it
     bool to_group = false;  ///< as a terminal's Ctrl-C, which all of the program's processes get
 };
 
