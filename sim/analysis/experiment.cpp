@@ -18,7 +18,7 @@ Timeline watched_replay(const Cluster& cluster, const TaskGraph& graph, ReplayOp
 }  // namespace
 
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch) {
-    // One more than is asked for: an iteration that no other follows is a little shorter where ranks run ahead.
+    // One more than is asked for: an iteration that no other follows has nothing of a next one beside it.
     const auto iterations = static_cast<std::uint32_t>(plan.iterations);
     const ReplayOptions options{iterations + 1, iterations - 1, {}};
     const auto run = [&](const Plan& one) {

@@ -81,8 +81,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     ClosedForm result{
         "2(α + max over servers of its bytes·N·β) + sums", parameter_server_end(at_once, cluster, plan), {}};
     const std::optional<double> end_s = parameter_server_end(buckets, cluster, plan);
-    if (end_s && plan.servers.location == ServerLocation::dedicated)
-        result.iteration_time_s = std::max(least_s, *end_s);
+    if (end_s) result.iteration_time_s = std::max(least_s, *end_s);
     return result;
 }
 

@@ -17,8 +17,7 @@
 ///
 /// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
 /// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more
-/// servers than workers. With colocated servers there is none of a steady iteration: a rank gets what its own node
-/// holds earlier than the others do, and runs ahead of them from then on.
+/// servers than workers.
 ///
 /// Exact for the `exact` network on a star; for the other network models there is none.
 namespace syncline {

@@ -15,7 +15,7 @@ namespace syncline {
 /// ready[bucket][rank]: the task after which this rank's gradients may leave. Empty: all buckets may leave at once.
 using Ready = std::vector<std::vector<TaskId>>;
 
-/// last[rank]: the tasks after which this rank holds all results.
+/// last[rank]: the tasks after which this rank may go on with all results.
 using Last = std::vector<std::vector<TaskId>>;
 
 /// One all-reduce per bucket among `workers`, one after the other on one exchange stream per rank.

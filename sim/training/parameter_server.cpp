@@ -15,7 +15,7 @@ struct Server {
     GroupId group = 0;
     StreamId push = 0, aggregate = 0, pull = 0;
     std::vector<StreamId> worker_push, worker_pull;
-    std::vector<std::optional<TaskId>> last_pull;
+    TaskId last_sent = 0;
 };
 
 Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::uint32_t node) {
@@ -31,7 +31,6 @@ Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::
         server.worker_push.push_back(graph.add_stream(worker, StreamKind::push));
         server.worker_pull.push_back(graph.add_stream(worker, StreamKind::pull));
     }
-    server.last_pull.resize(workers.size());
     return server;
 }
 
@@ -82,18 +81,20 @@ Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& worker
         const ExchangeId exchange = graph.add_exchange({&pull, server.group, sum.shard.server, sum.shard.bytes, 0});
         const TaskId sent = graph.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member});
         graph.depend(sent, barrier);
+        server.last_sent = sent;
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             const TaskId task =
                 graph.add_task({server.worker_pull[rank], Phase::pull, sum.bucket, 0, exchange, rank + 1});
             graph.depend(task, barrier);
-            server.last_pull[rank] = task;
         }
     }
 
-    Last last(ranks);
+    // Synchronous: a rank goes on when every rank has everything, so that none runs ahead of the others.
+    std::vector<TaskId> all_sent;
     for (const std::optional<Server>& server : servers) {
-        for (std::uint32_t rank = 0; server && rank < ranks; ++rank) last[rank].push_back(*server->last_pull[rank]);
+        if (server) all_sent.push_back(server->last_sent);
     }
+    const Last last(ranks, all_sent);
     return last;
 }
 

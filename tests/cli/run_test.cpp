@@ -175,9 +175,9 @@ TEST_CASE("run: CSV has the same numbers as JSON") {
 TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
     Tiny tiny;
     tiny.write("scenario.yaml",
-               "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 1, servers: {count: 2}}\n"
+               "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 1, servers: {count: 3}}\n"
                "variants:\n  'a, \"b\"': {training: {ranks: 2, exchange: parameter-server, "
-               "servers: {location: colocated}}}\n");
+               "servers: {placement: sliced}}}\n");
     const json results = tiny.results();
     CHECK(results[0]["variant"] == "a, \"b\"");
     CHECK(results[0]["closed_form"]["iteration_time_s"].is_null());

@@ -87,7 +87,7 @@ TEST_CASE("parameter-server iterations equal the closed form, whatever the place
     }
 }
 
-TEST_CASE("colocated servers: the first iteration, which all ranks start together, equals the closed form") {
+TEST_CASE("colocated servers: the first iteration equals the closed form, and so do those after it") {
     std::mt19937 random(13);
     for (int round = 0; round < 40; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
@@ -107,7 +107,7 @@ TEST_CASE("colocated servers: the first iteration, which all ranks start togethe
         const ClosedForm theory = closed_form(cluster, model, plan);
         const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {});
         CHECK(timeline.iteration_end_s[0] - compute_s == Approx(theory.communication_time_s.value()).epsilon(1e-6));
-        CHECK(!theory.iteration_time_s);
+        CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(theory.iteration_time_s.value()).epsilon(1e-6));
     }
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("the measured iteration is one among others: its time is the mean over
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = round % 2 == 0 ? Overlap::none : Overlap::wait_free;
         plan.servers.count = 1 + random() % 3;
-        plan.servers.location = ServerLocation::colocated;  // whose ranks run ahead of each other
+        plan.servers.location = ServerLocation::colocated;
         CAPTURE(round, plan.ranks, plan.servers.count);
         const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0, {}});
         const double mean_s = (timeline.iteration_end_s[38] - timeline.iteration_end_s[18]) / 20;
