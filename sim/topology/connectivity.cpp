@@ -1,0 +1,121 @@
+#include "sim/topology/connectivity.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace syncline {
+
+namespace {
+
+/// Paths that share no cable, from a growing set of hosts to one more host. Boost's maximum flows run to the end, but
+/// here each may stop at the least cut so far, and soon finds the set: few of its steps leave the neighbourhood.
+class DisjointPaths {
+public:
+    DisjointPaths(const Topology& topology, bool reversed)
+        : halves_of_(topology.vertices()), within_(topology.vertices(), false), next_(topology.vertices(), none) {
+        const Graph& graph = topology.graph;
+        std::vector<std::uint32_t> half_of_cable(topology.cables, none);
+        for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
+            std::uint32_t& half = half_of_cable[graph[*edge].cable];
+            if (half != none) {
+                halves_[half + 1].free = 1;
+                continue;
+            }
+            half = static_cast<std::uint32_t>(halves_.size());
+            auto from = boost::source(*edge, graph), to = boost::target(*edge, graph);
+            if (reversed) std::swap(from, to);
+            halves_of_[from].push_back(half);
+            halves_of_[to].push_back(half + 1);
+            halves_.push_back({static_cast<std::uint32_t>(to), 1});
+            halves_.push_back({static_cast<std::uint32_t>(from), 0});
+        }
+        unused_ = halves_;
+    }
+
+    /// How many paths lead from the set to `host`, or `most` if there are as many; then `host` joins the set.
+    std::uint32_t count(std::uint32_t host, std::uint32_t most) {
+        std::uint32_t paths = 0;
+        while (paths < most && add_path(host)) ++paths;
+        for (const std::uint32_t half : used_) {
+            halves_[half] = unused_[half];
+            halves_[half ^ 1] = unused_[half ^ 1];
+        }
+        used_.clear();
+        add(host);
+        return paths;
+    }
+
+    void add(std::uint32_t host) { within_[host] = true; }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    /// One direction of a cable; the other one is the half with number ^ 1.
+    struct Half {
+        std::uint32_t to;
+        std::int32_t free;  ///< how many more paths may go this way
+    };
+
+    /// Searches backwards from `host`; the first path found is a shortest one (Edmonds and Karp 1972).
+    bool add_path(std::uint32_t host) {
+        queue_.assign(1, host);
+        std::uint32_t start = none;
+        for (std::size_t i = 0; i < queue_.size() && start == none; ++i) {
+            for (const std::uint32_t half : halves_of_[queue_[i]]) {
+                const std::uint32_t before = halves_[half].to;
+                if (halves_[half ^ 1].free == 0 || next_[before] != none || before == host) continue;
+                next_[before] = half ^ 1;
+                queue_.push_back(before);
+                if (!within_[before]) continue;
+                start = before;
+                break;
+            }
+        }
+        for (std::uint32_t at = start; at != none && at != host;) {
+            const std::uint32_t half = next_[at];
+            --halves_[half].free;
+            ++halves_[half ^ 1].free;
+            used_.push_back(half);
+            at = halves_[half].to;
+        }
+        for (const std::uint32_t vertex : queue_) next_[vertex] = none;
+        return start != none;
+    }
+
+    std::vector<Half> halves_, unused_;
+    std::vector<std::vector<std::uint32_t>> halves_of_;
+    std::vector<bool> within_;
+    std::vector<std::uint32_t> next_, queue_, used_;
+};
+
+/// Hosts only, at most one cable between two of them, and none that works one way only.
+bool is_simple(const Network& network) {
+    if (network.vertices() > network.hosts() || network.one_way()) return false;
+    for (std::uint32_t host = 0; host < network.hosts(); ++host)
+        for (const Link& link : network.links(host))
+            if (link.out > 1) return false;
+    return true;
+}
+
+}  // namespace
+
+std::uint32_t edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
+                                std::uint32_t diameter) {
+    if (topology.hosts < 2) return 0;
+    std::size_t least = boost::out_degree(0, topology.graph);
+    for (std::uint32_t host = 0; host < topology.hosts; ++host)
+        least = std::min({least, boost::out_degree(host, topology.graph), boost::in_degree(host, topology.graph)});
+    auto result = static_cast<std::uint32_t>(least);
+    if (hosts_alike || (diameter <= 2 && is_simple(network))) return result;
+
+    for (const bool reversed : {false, true}) {
+        if (reversed && !topology.directed()) break;
+        DisjointPaths paths(topology, reversed);
+        paths.add(0);
+        // A least cut splits the hosts: it parts the first host that is not on host 0's side from all before it.
+        for (std::uint32_t host = 1; host < topology.hosts && result > 1; ++host) result = paths.count(host, result);
+    }
+    return result;
+}
+
+}  // namespace syncline

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/topology/network.hpp"
+
+namespace syncline {
+
+/// The least number of cables (of a directed overlay: of one-way connections) without which some host cannot reach
+/// another; 0 with one host. Switches that are cut off without a host do not count.
+///
+/// In a vertex-transitive graph (`hosts_alike`) it is the hosts' degree (W. Mader, "Minimale n-fach
+/// kantenzusammenhängende Graphen", Math. Ann. 191, 1971; directed: Y. O. Hamidoune, "Quelques problèmes de connexité
+/// dans les graphes orientés", JCTB 30, 1981), and so is the least degree in a simple one of diameter 2 (J. Plesník,
+/// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). Else by maximum flows
+/// between hosts (K. Menger 1927).
+std::uint32_t edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
+                                std::uint32_t diameter);
+
+}  // namespace syncline

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "sim/topology/network.hpp"
+
+namespace syncline {
+
+struct Distances {
+    std::uint32_t diameter = 0;  ///< hops of the longest shortest path between two hosts
+    double average = 0;          ///< hops, over all ordered pairs of different hosts; 0 with one host
+};
+
+/// Breadth-first searches along the links' directions, from every host, or from host 0 alone if they are all alike.
+/// Throws std::logic_error where a host cannot reach another.
+Distances measure_distances(const Network& network, bool hosts_alike);
+
+}  // namespace syncline

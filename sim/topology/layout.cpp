@@ -1,0 +1,128 @@
+#include "sim/topology/layout.hpp"
+
+#include <boost/graph/circle_layout.hpp>
+#include <boost/graph/fruchterman_reingold.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace syncline {
+
+Point on_circle(double radius, double turn) {
+    const double angle = 2 * std::numbers::pi * turn;
+    return {radius * std::sin(angle), -radius * std::cos(angle)};
+}
+
+Layout circle(const Topology& topology, bool in_middle) {
+    const std::uint32_t all = topology.vertices();
+    const std::uint32_t middle = topology.hosts < all ? topology.hosts : in_middle ? 0 : all;
+    const std::uint32_t around = middle < all ? all - 1 : all;
+    const double radius = std::max({90.0, around * 2.3, std::min(320.0, around * 16.0)});
+
+    Layout layout;
+    layout.spacing = 2 * std::numbers::pi * radius / std::max(around, 2U);
+    std::uint32_t place = 0;
+    for (std::uint32_t vertex = 0; vertex < all; ++vertex) {
+        const double turn = vertex == middle ? 0 : static_cast<double>(place++) / around;
+        layout.at.push_back(vertex == middle ? Point{} : on_circle(radius, turn));
+        layout.outward.push_back(on_circle(1, turn));
+    }
+    return layout;
+}
+
+Layout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology) {
+    std::int64_t size[3] = {1, 1, 1};
+    std::copy(dimensions.begin(), dimensions.end(), size);
+    const bool deep = size[2] > 1;
+    const double step = std::max(deep ? 90.0 : 36.0, std::min(110.0, 700.0 / static_cast<double>(size[0])));
+    // The planes behind stand to the right and above, between the rows and columns of the one in front.
+    const double depth = static_cast<double>(size[2]);
+    const Point behind = (step / depth) * Point{0.8, -0.55};
+    Layout layout;
+    layout.spacing = deep ? std::hypot(behind.x, behind.y) : step;
+    for (std::uint32_t host = 0; host < topology.hosts; ++host) {
+        const double x = static_cast<double>(host % size[0]), y = static_cast<double>(host / size[0] % size[1]),
+                     z = static_cast<double>(host / size[0] / size[1]);
+        layout.at.push_back(Point{x * step, y * step} + z * behind);
+        layout.outward.push_back({0.35, 0.94});
+    }
+    for (const auto& [from, to] : cable_ends(topology)) {
+        const std::int64_t distance = std::abs(static_cast<std::int64_t>(from) - to);
+        layout.around.push_back(distance != 1 && distance != size[0] && distance != size[0] * size[1]);
+    }
+    return layout;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& topology) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends(topology.cables);
+    std::vector<bool> seen(topology.cables, false);
+    for (std::uint32_t from = 0; from < topology.vertices(); ++from)
+        for (auto [edge, end] = boost::out_edges(from, topology.graph); edge != end; ++edge) {
+            const std::uint32_t cable = topology.graph[*edge].cable;
+            if (seen[cable]) continue;
+            seen[cable] = true;
+            ends[cable] = {from, static_cast<std::uint32_t>(boost::target(*edge, topology.graph))};
+        }
+    return ends;
+}
+
+Layout springs(const Topology& topology) {
+    Layout layout = circle(topology, false);
+    constexpr std::uint32_t most = 128;  // the time is that of all shortest paths, often: n³
+    if (topology.vertices() > most || topology.vertices() < 3) return layout;
+
+    using Square = boost::square_topology<>;
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> graph(topology.vertices());
+    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
+        boost::add_edge(boost::source(*edge, topology.graph), boost::target(*edge, topology.graph), graph);
+    std::vector<Square::point_type> at(topology.vertices());
+    const auto position = boost::make_iterator_property_map(at.begin(), boost::get(boost::vertex_index, graph));
+    const double side = 60 * std::sqrt(topology.vertices()) + 100;
+    boost::circle_graph_layout(graph, position, side / 2);
+    // A fixed number of rounds: Boost's Kamada-Kawai lays out better, but does not always end.
+    boost::fruchterman_reingold_force_directed_layout(graph, position, Square(side),
+                                                      boost::cooling(boost::linear_cooling<double>(400, side / 10)));
+    layout.spacing = std::numeric_limits<double>::infinity();
+    for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
+        layout.at[vertex] = {at[vertex][0], at[vertex][1]};
+        for (std::uint32_t other = 0; other < vertex; ++other) {
+            const Point way = layout.at[vertex] - layout.at[other];
+            layout.spacing = std::min(layout.spacing, std::hypot(way.x, way.y));
+        }
+        layout.outward[vertex] = {0.7, 0.7};
+    }
+    layout.spacing = std::max(layout.spacing, 14.0);
+    return layout;
+}
+
+Layout arrange(const TopologySpec& spec, const Topology& topology) {
+    const bool switches = topology.hosts < topology.vertices();
+    switch (spec.shape) {
+        case Shape::star:
+            return circle(topology, true);
+        case Shape::ring:
+        case Shape::exponential:
+        case Shape::hypercube:
+        case Shape::full_mesh:
+            return circle(topology, false);
+        case Shape::torus: {
+            const auto dimensions = torus_dimensions(spec, topology.hosts);
+            return dimensions.size() == 1 ? circle(topology, false) : grid(dimensions, topology);
+        }
+        case Shape::tree:
+        case Shape::fat_tree:
+        case Shape::rails:
+            return layers(topology);
+        case Shape::hierarchical:
+            return nested(spec, topology);
+        case Shape::dragonfly:
+            return groups_of_routers(spec, topology);
+        case Shape::graph:
+            return switches || topology.cables + 1 == topology.vertices() ? layers(topology) : springs(topology);
+    }
+    throw std::logic_error("a shape without a layout");
+}
+
+}  // namespace syncline

@@ -1,0 +1,82 @@
+#include "sim/topology/metrics.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/topology/bisection.hpp"
+#include "sim/topology/connectivity.hpp"
+#include "sim/topology/distances.hpp"
+#include "sim/topology/network.hpp"
+#include "sim/topology/spectrum.hpp"
+
+namespace syncline {
+
+namespace {
+
+void count(const Topology& topology, Metrics& metrics) {
+    metrics.hosts = topology.hosts;
+    metrics.switches = topology.vertices() - topology.hosts;
+    metrics.cables = topology.cables;
+    metrics.ports = 2 * std::uint64_t{topology.cables};
+
+    std::vector<std::uint32_t> ends(topology.vertices(), 0);
+    std::vector<bool> counted(topology.cables, false);
+    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
+        const std::uint32_t cable = topology.graph[*edge].cable;
+        if (counted[cable]) continue;
+        counted[cable] = true;
+        ++ends[boost::source(*edge, topology.graph)];
+        ++ends[boost::target(*edge, topology.graph)];
+    }
+    for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex)
+        metrics.switch_ports = std::max(metrics.switch_ports, ends[vertex]);
+
+    metrics.least_degree = ~std::uint32_t{0};
+    for (std::uint32_t host = 0; host < topology.hosts; ++host) {
+        const auto degree = static_cast<std::uint32_t>(boost::out_degree(host, topology.graph));
+        metrics.least_degree = std::min(metrics.least_degree, degree);
+        metrics.most_degree = std::max(metrics.most_degree, degree);
+    }
+}
+
+void bisect(const TopologySpec& spec, const Topology& topology, const Network& cables, Metrics& metrics) {
+    const Bisection of_cables = bisect(spec, topology, cables);
+    metrics.bisection_cables = of_cables.weight;
+    metrics.bisection_exact = of_cables.exact;
+    metrics.bisection_basis = of_cables.basis;
+
+    auto [edge, end] = boost::edges(topology.graph);
+    if (edge == end) return;
+    const auto bandwidth_Bps = [&](const auto& one) { return topology.graph[one].wire.bandwidth_Bps; };
+    if (std::any_of(edge, end, [&](const auto& one) { return bandwidth_Bps(one) == 0; })) return;
+    const double first_Bps = bandwidth_Bps(*edge);
+    if (std::all_of(edge, end, [&](const auto& one) { return bandwidth_Bps(one) == first_Bps; })) {
+        metrics.bisection_Bps = of_cables.weight * first_Bps;
+        return;
+    }
+    // The cables of the least cut need not be those of the least bandwidth.
+    const Bisection of_bandwidth = bisect(spec, topology, Network(topology, Weight::bandwidth));
+    metrics.bisection_Bps = of_bandwidth.weight;
+    metrics.bisection_exact = metrics.bisection_exact && of_bandwidth.exact;
+    if (of_bandwidth.basis != of_cables.basis) metrics.bisection_basis += "; bandwidth: " + of_bandwidth.basis;
+}
+
+}  // namespace
+
+Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
+    if (topology.hosts == 0) throw std::logic_error("the metrics of a topology without hosts");
+    Metrics metrics;
+    count(topology, metrics);
+
+    const Network network(topology, Weight::cables);
+    const auto factors = cyclic_factors(spec, topology);
+    const Distances distances = measure_distances(network, !factors.empty());
+    metrics.diameter = distances.diameter;
+    metrics.average_distance = distances.average;
+    bisect(spec, topology, network, metrics);
+    metrics.edge_connectivity = edge_connectivity(topology, network, !factors.empty(), distances.diameter);
+    metrics.spectral_gap = spectral_gap(network, factors);
+    return metrics;
+}
+
+}  // namespace syncline

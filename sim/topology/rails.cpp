@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "sim/topology/builder.hpp"
+
+namespace syncline::shapes {
+
+namespace {
+
+/// A node has a port on each rail, whoever needs it.
+std::int64_t count_nodes(const Request& request) {
+    const std::int64_t rails = request.spec.rails, hosts = request.hosts();
+    const std::int64_t nodes = (hosts + rails - 1) / rails;
+    if (request.spec.hosts != 0 && hosts != nodes * rails)
+        throw TopologyError(
+            "hosts", fmt::format("nodes on {} rails do not make {} hosts", rails, hosts),
+            hosts < rails ? fmt::format("{}", rails) : fmt::format("{} or {}", (nodes - 1) * rails, nodes * rails));
+    return nodes;
+}
+
+}  // namespace
+
+Topology rails(const Request& request) {
+    const TopologySpec& spec = request.spec;
+    if (spec.rails == 0) throw TopologyError("rails", "how many rails there are is missing");
+    const std::int64_t nodes = count_nodes(request), hosts = nodes * spec.rails;
+    const std::int64_t group_size = spec.nodes_per_group == 0 ? nodes : spec.nodes_per_group;
+    const std::int64_t groups = (nodes + group_size - 1) / group_size;
+    const std::int64_t leaves = groups * spec.rails;
+    const std::int64_t spines = spec.spines == 0 && leaves > 1 ? 1 : spec.spines;
+
+    Builder builder(request, 2);
+    builder.add_hosts(hosts);
+    builder.blame("rails");
+    for (std::int64_t leaf = 0; leaf < leaves; ++leaf) builder.add_switch(fmt::format("leaf-{}", leaf), 1);
+    for (std::int64_t host = 0; host < hosts; ++host) {
+        const std::int64_t node = host / spec.rails, rail = host % spec.rails;
+        builder.add_cable(host, hosts + node / group_size * spec.rails + rail, 0);
+    }
+    builder.blame("spines");
+    for (std::int64_t i = 0; i < spines; ++i) {
+        const std::int64_t spine = builder.add_switch(fmt::format("spine-{}", i), 2);
+        for (std::int64_t leaf = 0; leaf < leaves; ++leaf) builder.add_cable(hosts + leaf, spine, 1);
+    }
+    return builder.take();
+}
+
+}  // namespace syncline::shapes

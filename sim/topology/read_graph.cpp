@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "sim/base/units.hpp"
+#include "sim/base/utf8.hpp"
+#include "sim/topology/formats.hpp"
+#include "sim/topology/graph_file.hpp"
+
+namespace syncline {
+
+void require_not_too_many(std::size_t edges) {
+    if (edges > static_cast<std::size_t>(most_cables))
+        throw TopologyError("", fmt::format("there are more than {} edges", most_cables),
+                            "shapes such as fat-tree and torus make large topologies without a file");
+}
+
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+/// Both parsers are for text, and other programs show the names.
+void require_text(std::string_view text) {
+    if (text.size() > most_bytes) throw TopologyError("", "the file has more than 64 MiB");
+    for (int line = 1; !text.empty();) {
+        if (text[0] >= ' ' && text[0] <= '~') {  // most of it, and quicker so
+            text.remove_prefix(1);
+            continue;
+        }
+        const auto character = take_character(text);
+        if (character == U'\n') ++line;
+        const bool space = character == U'\n' || character == U'\r' || character == U'\t';
+        if (!character || (is_control(*character) && !space))
+            throw TopologyError("", fmt::format("line {}: this is not UTF-8 text", line));
+    }
+}
+
+FileGraph read(const std::string& file_name, const std::string& text) {
+    const auto ends = [&](std::string_view ending) { return std::string_view(file_name).ends_with(ending); };
+    if (ends(".graphml") || ends(".xml")) return read_graphml(text);
+    if (ends(".dot") || ends(".gv")) return read_dot(text);
+    throw TopologyError("", "the file's name tells no format", "it ends in .graphml, .xml, .dot or .gv");
+}
+
+double quantity(const std::string& edge, const std::string& name, const std::string& text, Dimension dimension) {
+    if (text.empty()) return 0;
+    const Quantity read = parse_quantity(text, dimension);
+    if (!read.value) throw TopologyError("", fmt::format("{} of {}: {}", name, edge, read.error), read.hint);
+    if (*read.value < 0 || (*read.value == 0 && dimension == Dimension::bandwidth))
+        throw TopologyError("", fmt::format("{} of {}: {} is not above 0", name, edge, text));
+    return *read.value;
+}
+
+/// The switches of `graph`. Throws on kinds that there are not, names that are none and two vertices with one name.
+std::vector<std::string> switches_of(const FileGraph& graph) {
+    std::vector<std::string> names, switches;
+    for (const auto& [name, kind] : graph.vertices) {
+        if (name.empty()) throw TopologyError("", "there is a vertex without a name");
+        if (name.find_first_of("\t\r\n") != std::string::npos)
+            throw TopologyError("", fmt::format("the name '{}' has more than one line", name));
+        if (kind != "" && kind != "host" && kind != "switch")
+            throw TopologyError("", fmt::format("kind of '{}': there is no '{}'", name, kind), "write host or switch");
+        names.push_back(name);
+        if (kind == "switch") switches.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) throw TopologyError("", fmt::format("there are two vertices '{}'", *twice));
+    return switches;
+}
+
+/// One for each cable, in the order of the file.
+std::vector<UserEdge> cables_of(const FileGraph& graph) {
+    struct Seen {
+        std::size_t cable;
+        bool forward, backward;  ///< which directions the file has, seen from the cable's first end
+    };
+    std::map<std::pair<std::size_t, std::size_t>, Seen> seen;
+    std::vector<UserEdge> cables;
+    for (const FileEdge& edge : graph.edges) {
+        const std::string &from = graph.vertices[edge.from].name, &to = graph.vertices[edge.to].name;
+        const std::string name = fmt::format("the edge {} {} {}", from, edge.one_way ? "->" : "--", to);
+        if (edge.from == edge.to) throw TopologyError("", name + " is a loop", "a cable joins two vertices");
+        const Wire wire{quantity(name, "bandwidth", edge.bandwidth, Dimension::bandwidth),
+                        quantity(name, "latency", edge.latency, Dimension::seconds)};
+
+        const auto [entry, first] =
+            seen.try_emplace(std::minmax(edge.from, edge.to), Seen{cables.size(), true, !edge.one_way});
+        if (first) {
+            cables.push_back({from, to, wire, !edge.latency.empty() && wire.latency_s == 0});
+            continue;
+        }
+        const UserEdge& there = cables[entry->second.cable];
+        if (entry->second.backward || !edge.one_way || there.from == from)
+            throw TopologyError("", name + " is there twice");
+        if (there.wire.bandwidth_Bps != wire.bandwidth_Bps || there.wire.latency_s != wire.latency_s)
+            throw TopologyError("", name + " and its opposite have different bandwidths or latencies",
+                                "both directions of a cable are alike");
+        entry->second.backward = true;
+    }
+    for (const auto& [ends, there] : seen)
+        if (!there.backward)
+            throw TopologyError(
+                "", fmt::format("the edge {} -> {} has no opposite", cables[there.cable].from, cables[there.cable].to),
+                "cables work both ways: write an undirected graph, or both directions");
+    return cables;
+}
+
+}  // namespace
+
+TopologySpec parse_graph(const std::string& file_name, const std::string& text) {
+    try {
+        require_text(text);
+        const FileGraph graph = read(file_name, text);
+        TopologySpec spec;
+        spec.shape = Shape::graph;
+        spec.switches = switches_of(graph);
+        for (const auto& [name, kind] : graph.vertices) {
+            if (kind != "switch") spec.order.push_back(name);
+        }
+        spec.edges = cables_of(graph);
+        if (spec.edges.empty()) throw TopologyError("", "there is no edge");
+        spec.hosts = static_cast<std::int64_t>(graph.vertices.size() - spec.switches.size());
+
+        std::vector<bool> has_cable(graph.vertices.size(), false);
+        for (const FileEdge& edge : graph.edges) has_cable[edge.from] = has_cable[edge.to] = true;
+        const auto alone = std::find(has_cable.begin(), has_cable.end(), false);
+        if (alone != has_cable.end())
+            throw TopologyError("",
+                                fmt::format("'{}' has no edge",
+                                            graph.vertices[static_cast<std::size_t>(alone - has_cable.begin())].name));
+        return spec;
+    } catch (const TopologyError& problem) {
+        throw TopologyError(problem.key, fmt::format("{}: {}", file_name, problem.what()), problem.hint);
+    }
+}
+
+}  // namespace syncline

@@ -1,0 +1,55 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sim/topology/bisection.hpp"
+
+namespace syncline {
+
+namespace {
+
+constexpr double impossible = std::numeric_limits<double>::infinity();
+
+/// Of a subtree: the least cut with so many of its hosts on the side of its root.
+using Cuts = std::vector<double>;
+
+Cuts joined(const Cuts& parent, const Cuts& child, double link) {
+    Cuts result(parent.size() + child.size() - 1, impossible);
+    for (std::size_t j = 0; j < child.size(); ++j) {
+        const double best = std::min(child[j], link + child[child.size() - 1 - j]);
+        for (std::size_t i = 0; i < parent.size(); ++i) result[i + j] = std::min(result[i + j], parent[i] + best);
+    }
+    return result;
+}
+
+}  // namespace
+
+bool is_tree(const Network& network) {
+    std::size_t ends = 0;
+    for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex) ends += network.links(vertex).size();
+    return ends == 2 * (std::size_t{network.vertices()} - 1) && !network.one_way();
+}
+
+double bisect_tree(const Network& network) {
+    std::vector<std::uint32_t> parents(network.vertices(), 0), order{0};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        for (const Link& link : network.links(order[i])) {
+            if (link.to == parents[order[i]]) continue;
+            parents[link.to] = order[i];
+            order.push_back(link.to);
+        }
+    }
+    std::vector<Cuts> cuts(network.vertices());
+    for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex)
+        cuts[vertex] = vertex < network.hosts() ? Cuts{impossible, 0} : Cuts{0};
+    for (std::size_t i = order.size() - 1; i > 0; --i) {
+        const std::uint32_t child = order[i], parent = parents[child];
+        const auto links = network.links(child);
+        const auto up = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.to == parent; });
+        cuts[parent] = joined(cuts[parent], std::exchange(cuts[child], {}), up->out);
+    }
+    const std::uint32_t hosts = network.hosts();
+    return std::min(cuts[0][hosts / 2], cuts[0][hosts - hosts / 2]);
+}
+
+}  // namespace syncline

@@ -1,0 +1,307 @@
+#include "sim/topology/router.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/unit/topologies.hpp"
+
+// Routes: connected, as short as any, always the same, and where traffic is spread, evenly so.
+
+using namespace syncline;
+
+namespace {
+
+using Path = std::vector<std::uint32_t>;
+
+Path route(Router& router, std::uint32_t from, std::uint32_t to) {
+    Path path;
+    router.route(from, to, path);
+    return path;
+}
+
+/// The vertices that a path passes, its ends included.
+Neighbours way(const Topology& topology, const Routing& routing, const std::string& from, const std::string& to) {
+    Router router(topology, routing);
+    Neighbours names{from};
+    for (const std::uint32_t hop : route(router, vertex_named(topology, from), vertex_named(topology, to)))
+        names.push_back(topology.graph[router.hops()[hop].to].name);
+    return names;
+}
+
+void check_leads(const Router& router, std::uint32_t from, std::uint32_t to, const Path& path) {
+    std::uint32_t at = from;
+    for (const std::uint32_t hop : path) {
+        REQUIRE(hop < router.hops().size());
+        CHECK(router.hops()[hop].from == at);
+        at = router.hops()[hop].to;
+    }
+    CHECK(at == to);
+}
+
+/// Connected, with cables of a few latencies, none among them, so that there are many equal ways; some one-way.
+Topology random_graph(std::mt19937_64& random) {
+    constexpr std::array latencies{0.0, 1e-6, 1e-6, 2e-6, 5e-6};
+    Topology topology;
+    const auto hosts = static_cast<std::uint32_t>(1 + random() % 12);
+    const auto count = static_cast<std::uint32_t>(hosts + random() % 12);
+    for (std::uint32_t i = 0; i < hosts; ++i) topology.add_host(fmt::format("host-{}", i));
+    for (std::uint32_t i = hosts; i < count; ++i) topology.add_switch(fmt::format("switch-{}", i), 1);
+    const auto wire = [&] { return Wire{1e9, latencies[random() % latencies.size()]}; };
+    for (std::uint32_t i = 1; i < count; ++i) topology.add_cable(i, static_cast<std::uint32_t>(random() % i), wire());
+    for (std::uint64_t more = random() % (2 * count); more > 0; --more) {
+        const auto a = static_cast<std::uint32_t>(random() % count), b = static_cast<std::uint32_t>(random() % count);
+        if (a == b) continue;
+        if (random() % 4 == 0)
+            topology.add_one_way(a, b, wire());
+        else
+            topology.add_cable(a, b, wire());
+    }
+    return topology;
+}
+
+/// Latencies in nanoseconds and hops, as one number to minimise: latency first, or hops first.
+std::uint64_t length(double latency_s, std::uint64_t hops, Routing::Shortest shortest) {
+    const auto ns = static_cast<std::uint64_t>(latency_s * 1e9 + 0.5);
+    return shortest == Routing::Shortest::latency ? ns * 1'000'000 + hops : hops * 1'000'000'000 + ns;
+}
+
+std::vector<std::uint64_t> boost_distances(const Topology& topology, std::uint32_t from, Routing::Shortest shortest) {
+    std::map<Graph::edge_descriptor, std::uint64_t> weights;
+    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
+        weights[*edge] = length(topology.graph[*edge].wire.latency_s, 1, shortest);
+    std::vector<std::uint64_t> distances(topology.vertices());
+    boost::dijkstra_shortest_paths(topology.graph, from,
+                                   boost::weight_map(boost::make_assoc_property_map(weights))
+                                       .distance_map(boost::make_iterator_property_map(
+                                           distances.begin(), boost::get(boost::vertex_index, topology.graph))));
+    return distances;
+}
+
+TopologySpec fat_tree(std::int64_t ports) {
+    TopologySpec spec = spec_of(Shape::fat_tree);
+    spec.ports = ports;
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("routing: by latency and by hops are different ways") {
+    // One cable of 10 us, or two switches at 1 us each, or three at 1 us.
+    Topology topology;
+    const std::uint32_t a = topology.add_host("a"), b = topology.add_host("b");
+    const std::uint32_t s = topology.add_switch("s", 1), t = topology.add_switch("t", 1);
+    topology.add_cable(a, b, {1e9, 10e-6});
+    topology.add_cable(a, s, {1e9, 1e-6});
+    topology.add_cable(s, t, {1e9, 1e-6});
+    topology.add_cable(t, b, {1e9, 1e-6});
+    topology.add_cable(s, b, {1e9, 2e-6});
+    // 3 us over s and t, and over s alone: as long, but with fewer hops.
+    CHECK(way(topology, {Routing::Shortest::latency}, "a", "b") == Neighbours{"a", "s", "b"});
+    CHECK(way(topology, {Routing::Shortest::hops}, "a", "b") == Neighbours{"a", "b"});
+    // Two hops either way: the latency decides, 2 us against 11 us.
+    CHECK(way(topology, {Routing::Shortest::hops}, "a", "t") == Neighbours{"a", "s", "t"});
+    CHECK(way(topology, {Routing::Shortest::latency}, "b", "a") == Neighbours{"b", "s", "a"});
+}
+
+TEST_CASE("routing: of equal ways, the one over the first cable") {
+    // Two ways around a ring of four, and two parallel cables.
+    Topology topology;
+    for (const char* name : {"a", "b", "c", "d"}) topology.add_host(name);
+    const Wire wire{1e9, 1e-6};
+    topology.add_cable(3, 0, wire);
+    topology.add_cable(0, 1, wire);
+    topology.add_cable(1, 2, wire);
+    topology.add_cable(2, 3, wire);
+    topology.add_cable(1, 2, wire);
+    CHECK(way(topology, {}, "a", "c") == Neighbours{"a", "d", "c"});
+    CHECK(way(topology, {}, "b", "d") == Neighbours{"b", "a", "d"});
+    Router router(topology, {});
+    REQUIRE(route(router, 1, 2).size() == 1);
+    CHECK(router.hops()[route(router, 1, 2).front()].cable == 2);
+    CHECK(route(router, 2, 2).empty());
+    // Both directions of a cable are hops of their own.
+    REQUIRE(router.hops().size() == 10);
+    CHECK(router.hops()[route(router, 2, 1).front()].cable == 2);
+    CHECK(route(router, 1, 2) != route(router, 2, 1));
+}
+
+TEST_CASE("routing: where there is no way, that is a bug") {
+    Topology topology;
+    for (const char* name : {"a", "b", "c"}) topology.add_host(name);
+    topology.add_one_way(0, 1, {1e9, 0});
+    topology.add_one_way(1, 2, {1e9, 0});
+    topology.add_one_way(0, 2, {1e9, 0});
+    Router router(topology, {});
+    CHECK(route(router, 0, 2).size() == 1);
+    CHECK_THROWS_AS(route(router, 2, 0), std::logic_error);
+    CHECK_THROWS_AS(route(router, 1, 0), std::logic_error);
+}
+
+TEST_CASE("routing: one-way connections are taken forwards only") {
+    TopologySpec spec = spec_of(Shape::exponential, 11);
+    spec.directed = true;
+    const Topology topology = make_topology(spec, fabric);
+    Router router(topology, {});
+    // i to i + 2^k: as many hops as the difference has ones in binary.
+    for (std::uint32_t from = 0; from < 11; ++from) {
+        for (std::uint32_t to = 0; to < 11; ++to) {
+            const std::uint32_t difference = (to + 11 - from) % 11;
+            std::size_t ones = 0;
+            for (std::uint32_t rest = difference; rest > 0; rest /= 2) ones += rest % 2;
+            // Going around is no shorter: 7 + 11 = 8 + 8 + 2, for instance, has three terms as 4 + 2 + 1 has.
+            CAPTURE(from, to);
+            CHECK(route(router, from, to).size() == ones);
+        }
+    }
+}
+
+TEST_CASE("routing: as short as Boost's on random graphs, spread or not") {
+    std::mt19937_64 random(7);
+    for (int graph = 0; graph < 300; ++graph) {
+        const Topology topology = random_graph(random);
+        for (const auto shortest : {Routing::Shortest::latency, Routing::Shortest::hops}) {
+            Router first(topology, {shortest, false}), spread(topology, {shortest, true});
+            Router again(topology, {shortest, true});
+            bool as_short = true, same = true;
+            for (std::uint32_t from = 0; from < topology.vertices(); ++from) {
+                const auto distances = boost_distances(topology, from, shortest);
+                for (std::uint32_t to = 0; to < topology.vertices(); ++to) {
+                    for (Router* router : {&first, &spread}) {
+                        const Path path = route(*router, from, to);
+                        check_leads(*router, from, to, path);
+                        double latency_s = 0;
+                        for (const std::uint32_t hop : path) latency_s += router->hops()[hop].wire.latency_s;
+                        as_short &= length(latency_s, path.size(), shortest) == distances[to];
+                        same &= path == route(*router, from, to);
+                    }
+                }
+            }
+            // Another router, asked in another order, says the same.
+            for (std::uint32_t to = topology.vertices(); to-- > 0;) {
+                for (std::uint32_t from = 0; from < topology.vertices(); ++from)
+                    same &= route(again, from, to) == route(spread, from, to);
+            }
+            CAPTURE(graph);
+            CHECK(as_short);
+            CHECK(same);
+        }
+    }
+}
+
+TEST_CASE("routing: between hosts of every shape as many hops as its definition says") {
+    const auto hops = [](const TopologySpec& spec, std::uint32_t from, std::uint32_t to) {
+        const Topology topology = make_topology(spec, fabric);
+        Router router(topology, {});
+        return route(router, from, to).size();
+    };
+    CHECK(hops(spec_of(Shape::star, 9), 3, 8) == 2);
+    CHECK(hops(spec_of(Shape::ring, 9), 7, 2) == 4);
+    CHECK(hops(spec_of(Shape::ring, 2), 0, 1) == 1);
+    CHECK(hops(spec_of(Shape::full_mesh, 9), 8, 0) == 1);
+    CHECK(hops(spec_of(Shape::hypercube, 32), 0b10110, 0b00011) == 3);
+    // 27 = 32 - 4 - 1 is 3 hops, 16 + 8 + 2 + 1 would be 4; backwards 37 = 32 + 4 + 1.
+    CHECK(hops(spec_of(Shape::exponential, 64), 0, 27) == 3);
+    TopologySpec torus = spec_of(Shape::torus);
+    torus.dimensions = {5, 4, 3};
+    CHECK(hops(torus, 0, 3 + 5 * (2 + 4 * 2)) == 2 + 2 + 1);
+    TopologySpec tree = spec_of(Shape::tree, 27);
+    tree.arity = 3;
+    CHECK(hops(tree, 0, 2) == 2);
+    CHECK(hops(tree, 0, 8) == 4);
+    CHECK(hops(tree, 0, 26) == 6);
+    CHECK(hops(fat_tree(4), 0, 1) == 2);
+    CHECK(hops(fat_tree(4), 0, 3) == 4);
+    CHECK(hops(fat_tree(4), 0, 15) == 6);
+}
+
+TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than local, global, local") {
+    // Balanced, every two groups joined once: up to host, local, global, local, host.
+    TopologySpec spec = spec_of(Shape::dragonfly);
+    spec.hosts_per_router = 2;
+    const Topology topology = make_topology(spec, fabric);
+    REQUIRE(topology.hosts == 72);
+    Router router(topology, {Routing::Shortest::hops});
+    std::size_t longest = 0;
+    for (std::uint32_t from = 0; from < topology.hosts; ++from) {
+        for (std::uint32_t to = 0; to < topology.hosts; ++to) {
+            if (from == to) continue;
+            const std::size_t hops = route(router, from, to).size();
+            longest = std::max(longest, hops);
+            if (from / 2 == to / 2) CHECK(hops == 2);
+            if (from / 2 != to / 2 && from / 8 == to / 8) CHECK(hops == 3);
+        }
+    }
+    CHECK(longest == 5);
+}
+
+TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equally often") {
+    // 8-port switches: 128 hosts, 16 cores, 4 ways up from a leaf and 4 from a spine.
+    const Topology topology = make_topology(fat_tree(8), fabric);
+    Router spread(topology, {Routing::Shortest::latency, true}), first(topology, {});
+    std::map<std::uint32_t, int> by_core, by_cable, unspread;
+    int pairs = 0;
+    for (std::uint32_t from = 0; from < 16; ++from) {
+        for (std::uint32_t to = 16; to < 128; ++to) {
+            const Path path = route(spread, from, to);
+            REQUIRE(path.size() == 6);
+            ++by_core[spread.hops()[path[2]].to];
+            ++by_cable[spread.hops()[path[1]].cable];
+            ++unspread[first.hops()[route(first, from, to)[2]].to];
+            ++pairs;
+        }
+    }
+    CHECK(unspread.size() == 1);
+    REQUIRE(by_core.size() == 16);
+    REQUIRE(by_cable.size() == 4 * 4);
+    // 1792 pairs: 112 for each on average, with a standard deviation of 10.2 if they were drawn. Within four of these.
+    for (const auto& counts : {by_core, by_cable}) {
+        for (const auto& [where, count] : counts) {
+            CAPTURE(where);
+            CHECK(count == Approx(pairs / 16.0).margin(4 * 10.2));
+        }
+    }
+}
+
+TEST_CASE("routing: spread traffic is even over any number of ways") {
+    const std::uint32_t middle = GENERATE(2u, 3u, 5u, 7u);
+    Topology topology;
+    constexpr std::uint32_t side = 30;
+    for (std::uint32_t i = 0; i < 2 * side; ++i) topology.add_host(fmt::format("host-{}", i));
+    const std::uint32_t left = topology.add_switch("left", 1), right = topology.add_switch("right", 1);
+    for (std::uint32_t i = 0; i < side; ++i) topology.add_cable(i, left, {1e9, 1e-6});
+    for (std::uint32_t i = side; i < 2 * side; ++i) topology.add_cable(i, right, {1e9, 1e-6});
+    for (std::uint32_t i = 0; i < middle; ++i) {
+        const std::uint32_t between = topology.add_switch(fmt::format("middle-{}", i), 2);
+        topology.add_cable(left, between, {1e9, 1e-6});
+        topology.add_cable(between, right, {1e9, 1e-6});
+    }
+    Router router(topology, {Routing::Shortest::latency, true});
+    std::map<std::uint32_t, double> used;
+    for (std::uint32_t from = 0; from < side; ++from) {
+        for (std::uint32_t to = side; to < 2 * side; ++to) ++used[router.hops()[route(router, from, to)[1]].to];
+    }
+    REQUIRE(used.size() == middle);
+    const double mean = static_cast<double>(side * side) / middle;
+    for (const auto& [where, count] : used) CHECK(count == Approx(mean).margin(5 * std::sqrt(mean)));
+}
+
+TEST_CASE("routing: a thousand hosts and their farthest pairs") {
+    // ⌈log2(1024)⌉ / 2 hops suffice where a number is written with digits -1, 0, 1, no two of them side by side.
+    const Topology exponential = make_topology(spec_of(Shape::exponential, 1024), fabric);
+    Router router(exponential, {});
+    std::size_t longest = 0;
+    for (std::uint32_t to = 1; to < 1024; ++to) longest = std::max(longest, route(router, 0, to).size());
+    CHECK(longest == 5);
+    // The same from everywhere, since all hosts see the same.
+    for (std::uint32_t from = 1; from < 1024; from += 100) {
+        for (std::uint32_t step = 1; step < 1024; step += 97)
+            CHECK(route(router, from, (from + step) % 1024).size() == route(router, 0, step).size());
+    }
+}

@@ -1,0 +1,372 @@
+#include <boost/property_tree/xml_parser.hpp>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/topology/formats.hpp"
+#include "tests/catch.hpp"
+
+using namespace syncline;
+
+namespace {
+
+constexpr Wire wire_25g{3.125e9, 1e-6};
+
+/// Ring of n ≥ 3 hosts, or of two and one cable.
+Topology ring(std::uint32_t hosts, const Wire& wire) {
+    Topology topology;
+    topology.name = "ring";
+    for (std::uint32_t host = 0; host < hosts; ++host) topology.add_host("host-" + std::to_string(host));
+    for (std::uint32_t host = 0; host + (hosts == 2 ? 1 : 0) < hosts; ++host)
+        topology.add_cable(host, (host + 1) % hosts, wire);
+    return topology;
+}
+
+/// Hosts with names that need quotes, switches, and wires that no decimal number of a unit gives exactly.
+Topology awkward() {
+    Topology topology;
+    topology.name = "awk\"ward <&>";
+    const std::uint32_t a = topology.add_host("a \"b\""), b = topology.add_host("<x & 'y'>"),
+                        c = topology.add_host("größe; -- {"), d = topology.add_host("graph");
+    const std::uint32_t leaf = topology.add_switch("10", 1), spine = topology.add_switch("-3.5", 2);
+    topology.add_cable(a, leaf, {1.0 / 3, 1e-7 / 3});
+    topology.add_cable(b, leaf, {12345678901.25, 0});
+    topology.add_cable(c, leaf, {50e9 / 8, 1.5e-6});
+    topology.add_cable(leaf, spine, {1e12 / 7, 7});
+    topology.add_cable(spine, d, {});
+    return topology;
+}
+
+using Edge = std::tuple<std::string, std::string, double, double>;
+
+/// The cables of a spec, each from its lesser name to its greater one, in order.
+std::vector<Edge> edges(const TopologySpec& spec) {
+    std::vector<Edge> result;
+    for (const auto& [from, to, wire, instant] : spec.edges)
+        result.emplace_back(std::min(from, to), std::max(from, to), wire.bandwidth_Bps, wire.latency_s);
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+std::vector<Edge> edges(const Topology& topology) {
+    TopologySpec spec;
+    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
+        const std::size_t from = boost::source(*edge, topology.graph), to = boost::target(*edge, topology.graph);
+        if (from < to)
+            spec.edges.push_back({topology.graph[from].name, topology.graph[to].name, topology.graph[*edge].wire});
+    }
+    return edges(spec);
+}
+
+std::vector<std::string> switches(const Topology& topology) {
+    std::vector<std::string> names;
+    for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex)
+        names.push_back(topology.graph[vertex].name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// What parse_graph complains of; empty if it does not.
+std::string error(const std::string& file_name, const std::string& text) {
+    try {
+        parse_graph(file_name, text);
+    } catch (const TopologyError& problem) {
+        INFO(problem.what());
+        CHECK(std::string(problem.what()).starts_with(file_name + ": "));
+        return std::string(problem.what()).substr(file_name.size() + 2);
+    }
+    return "";
+}
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string graphml(const std::string& body, const std::string& direction = "undirected") {
+    return "<graphml><key id='b' for='edge' attr.name='bandwidth' attr.type='string'/>"
+           "<key id='l' for='edge' attr.name='latency' attr.type='string'/>"
+           "<key id='n' for='node' attr.name='name' attr.type='string'/>"
+           "<key id='k' for='node' attr.name='kind' attr.type='string'><default>host</default></key>"
+           "<key id='y' for='node' yfiles.type='nodegraphics'/><graph edgedefault='" +
+           direction + "'>" + body + "</graph></graphml>";
+}
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string result;
+    for (std::size_t time = 0; time < times; ++time) result += text;
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("A graph that was written is read as it was", "[topology][formats]") {
+    std::vector<Topology> topologies{awkward(), ring(2, {}), ring(3, wire_25g), ring(7, {1e9 / 3, 1.1e-6})};
+    for (const Topology& topology : topologies)
+        for (const auto& [file_name, text] :
+             {std::pair{"x.dot", to_dot(topology)}, std::pair{"x.gv", to_dot(topology)},
+              std::pair{"x.graphml", to_graphml(topology)}, std::pair{"x.xml", to_graphml(topology)}}) {
+            INFO(file_name << ":\n" << text);
+            TopologySpec spec = parse_graph(file_name, text);
+            CHECK(spec.shape == Shape::graph);
+            CHECK(spec.hosts == topology.hosts);
+            std::sort(spec.switches.begin(), spec.switches.end());
+            CHECK(spec.switches == switches(topology));
+            CHECK(edges(spec) == edges(topology));
+        }
+}
+
+TEST_CASE("Wires are written in units that people use", "[topology][formats]") {
+    const std::string text = to_dot(ring(2, wire_25g));
+    CHECK(holds(text, "\"host-0\" -- \"host-1\" [bandwidth=\"25 Gbps\", latency=\"1 us\"];"));
+    CHECK(holds(to_graphml(ring(2, wire_25g)), "<data key=\"bandwidth\">25 Gbps</data>"));
+    CHECK(!holds(to_dot(ring(2, {})), "bandwidth"));
+}
+
+TEST_CASE("Parallel cables are written as several edges, one-way cables as arrows", "[topology][formats]") {
+    Topology twice = ring(2, wire_25g);
+    twice.add_cable(0, 1, wire_25g);
+    const std::string text = to_dot(twice);
+    CHECK(text.find("--") != text.rfind("--"));
+
+    Topology one_way;
+    one_way.add_host("a");
+    one_way.add_host("b");
+    one_way.add_one_way(0, 1, {});
+    CHECK(holds(to_dot(one_way), "digraph"));
+    CHECK(holds(to_dot(one_way), "\"a\" -> \"b\";"));
+    CHECK(holds(to_graphml(one_way), "edgedefault=\"directed\""));
+}
+
+TEST_CASE("DOT as people write it", "[topology][formats]") {
+    const TopologySpec spec = parse_graph("x.dot", R"(
+        // two leaves
+        strict graph "fabric" {
+            label = "a -- b"; rankdir=LR; node [fontsize=9, kind=switch]; edge [bandwidth="100 Gbps"];
+            leaf0 [color=red]; leaf1;
+            node [kind=host]
+            {rank=same; leaf0; leaf1}
+            leaf0 -- {a b}   /* two edges */
+            subgraph cluster_x { c; d [label=<<b>"d</b>>] } -- leaf1:port:n
+            leaf0 -- leaf1 [bandwidth="400 Gbps", latency="2 us", weight=7]
+        })");
+    CHECK(spec.switches == std::vector<std::string>{"leaf0", "leaf1"});
+    CHECK(spec.hosts == 4);
+    CHECK(edges(spec) == std::vector<Edge>{{"a", "leaf0", 12.5e9, 0},
+                                           {"b", "leaf0", 12.5e9, 0},
+                                           {"c", "leaf1", 12.5e9, 0},
+                                           {"d", "leaf1", 12.5e9, 0},
+                                           {"leaf0", "leaf1", 50e9, 2e-6}});
+}
+
+TEST_CASE("GraphML as other tools write it: ids or names, keys without a type, nested graphs", "[topology][formats]") {
+    const TopologySpec spec = parse_graph(
+        "x.graphml",
+        graphml("<node id='n0'><data key='n'>first</data><data key='y'><x/></data></node><node id='second'/>"
+                "<node id='group'><data key='k'>switch</data><graph edgedefault='undirected'>"
+                "<node id='n3'/><edge source='n3' target='group'/></graph></node>"
+                "<edge id='e' source='n0' target='group'><data key='b'>25 Gbps</data></edge>"
+                "<edge source='group' target='second'><data key='l'>1 us</data></edge>"));
+    CHECK(spec.switches == std::vector<std::string>{"group"});
+    CHECK(edges(spec) ==
+          std::vector<Edge>{{"first", "group", 3.125e9, 0}, {"group", "n3", 0, 0}, {"group", "second", 0, 1e-6}});
+}
+
+TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
+    CHECK(parse_graph("x.dot", "digraph { a -> b; b -> a; b -> c -> b }").edges.size() == 2);
+    const std::string nodes = "<node id='a'/><node id='b'/>", there = "<edge source='a' target='b'/>",
+                      back = "<edge source='b' target='a'/>";
+    CHECK(parse_graph("x.xml", graphml(nodes + there + back, "directed")).edges.size() == 1);
+    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is there twice"));
+    CHECK(holds(error("x.xml", graphml(nodes + back, "directed")), "b -> a has no opposite"));
+    CHECK(holds(error("x.dot", "digraph { a -> b -> c -> a }"), "a -> b has no opposite"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a [bandwidth=\"1 Gbps\"] }"), "different bandwidths"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is there twice"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is there twice"));
+}
+
+TEST_CASE("A graph that is no topology is refused with what is wrong", "[topology][formats]") {
+    CHECK(holds(error("x.yaml", "graph { a -- b }"), "no format"));
+    CHECK(holds(error("x", "graph { a -- b }"), "no format"));
+    CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is there twice"));
+    CHECK(holds(error("x.dot", "graph { a -- a }"), "a -- a is a loop"));
+    CHECK(holds(error("x.dot", "graph { }"), "no edge"));
+    CHECK(holds(error("x.dot", "graph { a -- b; c }"), "'c' has no edge"));
+    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "without a name"));
+    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "more than one line"));
+    CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': there is no 'router'"));
+    for (const char* bandwidth : {"25", "0 Gbps", "-1 Gbps", "fast", "25 parsec", "nan", "1e999 Gbps"}) {
+        INFO(bandwidth);
+        CHECK(holds(error("x.dot", std::string("graph { a -- b [bandwidth=\"") + bandwidth + "\"] }"), "a -- b"));
+        CHECK(holds(error("x.xml", graphml(std::string("<node id='a'/><node id='b'/><edge source='a' target='b'>"
+                                                       "<data key='b'>") +
+                                           bandwidth + "</data></edge>")),
+                    "a -- b"));
+    }
+    CHECK(holds(error("x.dot", "graph { a -- b [latency=\"-1 us\"] }"), "latency of the edge a -- b"));
+    CHECK(error("x.dot", "graph { a -- b [latency=\"0 s\"] }") == "");
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><edge source='a' target='b'/>")), "'b', which is no node"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='a'/>")), "two nodes 'a'"));
+    CHECK(
+        holds(error("x.xml", graphml("<node id='a'/><node id='b'><data key='n'>a</data></node>")), "two vertices 'a'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><hyperedge/>")), "hyperedge"));
+    CHECK(holds(error("x.xml", "<svg/>"), "no <graphml>"));
+    CHECK(holds(error("x.xml", "<graphml/>"), "no <graph>"));
+    CHECK(holds(error("x.xml", "<graphml>\n<graph>\n<node id=a/>\n"), "line 3"));
+}
+
+TEST_CASE("Junk is an error and nothing worse", "[topology][formats]") {
+    const std::string binary = [] {
+        std::string bytes;
+        for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+        return bytes;
+    }();
+    const std::string dot = to_dot(awkward()), xml = to_graphml(awkward());
+    for (const char* file_name : {"x.dot", "x.graphml"}) {
+        for (const std::string& junk : {std::string(),
+                                        std::string(" \n"),
+                                        std::string("\xef\xbb\xbf"),
+                                        binary,
+                                        std::string(1, '\0'),
+                                        std::string("garbage"),
+                                        std::string("\""),
+                                        std::string("<"),
+                                        std::string("{"),
+                                        repeated("{", 100'000),
+                                        repeated("graph {", 100'000),
+                                        "graph " + repeated("{a ", 100'000),
+                                        repeated("<a>", 100'000),
+                                        repeated("<a x='/>'>", 100'000),
+                                        repeated("</a>", 1000),
+                                        repeated("[", 100'000),
+                                        repeated("<", 100'000),
+                                        "graph { a [label=" + repeated("<", 100'000),
+                                        "graph { " + repeated("a -- ", 100'000),
+                                        "graph { \"" + repeated("x", 200'000),
+                                        "graph { a /*" + repeated("*", 200'000),
+                                        repeated(" ", 200'000),
+                                        repeated("//\n", 100'000)}) {
+            INFO(file_name << ": " << junk.substr(0, 20));
+            CHECK(error(file_name, junk) != "");
+        }
+        // Whatever the end that is missing, the file is refused. Behind the last bracket there is a newline only.
+        const std::string& whole = std::string(file_name) == "x.dot" ? dot : xml;
+        for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
+            INFO(file_name << " cut after " << length);
+            CHECK(error(file_name, whole.substr(0, length)) != "");
+        }
+    }
+}
+
+TEST_CASE("A file of very many edges is refused before it is parsed", "[topology][formats]") {
+    std::string dot = "graph {\n", xml;
+    for (int edge = 0; edge < 600'000; ++edge) {
+        const std::string from = std::to_string(edge), to = std::to_string(edge + 1);
+        dot += "host-" + from + " -- host-" + to + ";\n";
+        xml += "<edge source='n" + from + "' target='n" + to + "'/>";
+    }
+    CHECK(holds(error("x.dot", dot + "}"), "more than 500000 edges"));
+    CHECK(holds(error("x.graphml", graphml(xml)), "more than 500000 edges"));
+    CHECK(holds(error("x.dot", std::string(std::size_t{65} << 20, ' ')), "64 MiB"));
+    // Few characters may be many edges.
+    std::string side = "{";
+    for (int name = 0; name < 30'000; ++name) side += " a" + std::to_string(name);
+    CHECK(holds(error("x.dot", "graph { " + side + "} -- " + side + "} }"), "more than 500000 edges"));
+    CHECK(holds(error("x.dot", "graph { subgraph s " + side + "} a -- subgraph s -- subgraph s }"),
+                "more than 500000 edges"));
+}
+
+namespace {
+
+/// How many elements of each class a picture has; that it is XML is checked on the way.
+std::map<std::string, std::size_t> classes(const std::string& svg) {
+    boost::property_tree::ptree tree;
+    std::istringstream stream(svg);
+    boost::property_tree::read_xml(stream, tree);
+    std::map<std::string, std::size_t> result;
+    std::vector<const boost::property_tree::ptree*> open{&tree.get_child("svg")};
+    while (!open.empty()) {
+        const boost::property_tree::ptree& element = *open.back();
+        open.pop_back();
+        for (const auto& [tag, child] : element) open.push_back(&child);
+        if (const auto name = element.get_optional<std::string>("<xmlattr>.class")) ++result[*name];
+    }
+    return result;
+}
+
+/// The legend shows each kind of vertex once more.
+void check_picture(const TopologySpec& spec, const Topology& topology) {
+    INFO(shape_name(spec.shape) << " of " << topology.hosts);
+    const std::string svg = to_svg(spec, topology);
+    std::map<std::string, std::size_t> count = classes(svg);
+    const std::size_t switches = topology.vertices() - topology.hosts;
+    CHECK(count["host"] == topology.hosts + 1);
+    CHECK(count["switch"] == (switches == 0 ? 0 : switches + 1));
+    CHECK(count["cable"] == topology.cables);
+    CHECK(svg == to_svg(spec, topology));
+    CHECK(!holds(svg, "nan"));
+    CHECK(!holds(svg, "inf"));
+    CHECK(!holds(svg, "<script"));
+}
+
+}  // namespace
+
+TEST_CASE("A picture shows every vertex and every cable once", "[topology][formats]") {
+    for (const Shape shape : {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::full_mesh,
+                              Shape::fat_tree, Shape::dragonfly})
+        for (const Use use : {Use::fabric, Use::overlay})
+            for (const int hosts : {1, 2, 3, 7, 16, 65}) {
+                if (use == Use::overlay && (shape == Shape::fat_tree || shape == Shape::dragonfly)) continue;
+                TopologySpec spec;
+                spec.shape = shape;
+                spec.bandwidth_Bps = {3.125e9};
+                check_picture(spec, make_topology(spec, use, hosts));
+            }
+    TopologySpec spec;
+    spec.shape = Shape::hypercube;
+    check_picture(spec, make_topology(spec, Use::overlay, 32));
+    spec.bandwidth_Bps = {3e9, 6e9};
+    spec.shape = Shape::rails;
+    spec.rails = 4;
+    spec.nodes_per_group = 3;
+    check_picture(spec, make_topology(spec, Use::fabric, 50));
+    spec.shape = Shape::hierarchical;
+    for (const Shape inner : {Shape::star, Shape::ring})
+        for (const Shape outer : {Shape::star, Shape::full_mesh})
+            for (const Use use : {Use::fabric, Use::overlay})
+                for (const int hosts : {1, 5, 22}) {
+                    spec.levels = {{inner, 3}, {outer, 0}};
+                    check_picture(spec, make_topology(spec, use, hosts));
+                }
+    spec = {};
+    spec.shape = Shape::torus;
+    spec.dimensions = {3, 2, 4};
+    check_picture(spec, make_topology(spec, Use::fabric));
+    spec.dimensions = {5};
+    check_picture(spec, make_topology(spec, Use::fabric));
+    spec.shape = Shape::exponential;
+    spec.directed = true;
+    check_picture(spec, make_topology(spec, Use::overlay, 9));
+}
+
+TEST_CASE("A picture of a graph of one's own, with names that are no XML", "[topology][formats]") {
+    TopologySpec spec;
+    spec.shape = Shape::graph;
+    check_picture(spec, awkward());
+    for (const std::uint32_t hosts : {2U, 3U, 50U}) check_picture(spec, ring(hosts, {}));
+}
+
+TEST_CASE("Shapes that were written are read with the same cables", "[topology][formats]") {
+    for (const Shape shape : {Shape::tree, Shape::torus, Shape::fat_tree, Shape::dragonfly}) {
+        TopologySpec spec;
+        spec.shape = shape;
+        spec.bandwidth_Bps = {3.125e9};
+        spec.latency_s = {1e-6};
+        const Topology topology = make_topology(spec, Use::fabric, 30);
+        CHECK(edges(parse_graph("x.dot", to_dot(topology))) == edges(topology));
+        CHECK(edges(parse_graph("x.xml", to_graphml(topology))) == edges(topology));
+    }
+}
