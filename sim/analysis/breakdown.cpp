@@ -56,31 +56,33 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
 
 }  // namespace
 
-Breakdown measure(const TaskGraph& graph, const Timeline& timeline) {
+Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     const TaskId update = last_update(graph, timeline);
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
-
-    std::vector<Interval> computing, exchanging;
-    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
-        const Task& task = graph.tasks()[id];
-        const Stream& stream = graph.streams()[task.stream];
-        if (stream.process != rank) continue;
-        if (stream.kind == StreamKind::compute) computing.push_back(timeline.measured()[id]);
-        if (task.exchange != Task::no_exchange) exchanging.push_back(timeline.measured()[id]);
-    }
-    computing = merged(std::move(computing));
-    exchanging = merged(std::move(exchanging));
+    const std::size_t last = timeline.recorded.size() - 1;
+    const auto ended_s = [&](std::size_t before) { return timeline.recorded[last - before][update].end_s; };
 
     Breakdown result;
-    const auto ended_s = [&](std::size_t before) {
-        return timeline.recorded[timeline.recorded.size() - 1 - before][update].end_s;
-    };
-    result.iteration_s = ended_s(0) - ended_s(1);
-    result.compute_s = length(computing);
-    result.communication_s = length(exchanging);
-    result.exposed_communication_s = result.communication_s - overlap(computing, exchanging);
-    if (timeline.recorded.size() > 2 && result.iteration_s > 0) {
-        result.drift = std::abs(1 - (ended_s(1) - ended_s(2)) / result.iteration_s);
+    result.iteration_s = (ended_s(0) - ended_s(period)) / period;
+    for (std::size_t before = 0; before < period; ++before) {
+        const std::vector<Interval>& recorded = timeline.recorded[last - before];
+        std::vector<Interval> computing, exchanging;
+        for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+            const Task& task = graph.tasks()[id];
+            const Stream& stream = graph.streams()[task.stream];
+            if (stream.process != rank) continue;
+            if (stream.kind == StreamKind::compute) computing.push_back(recorded[id]);
+            if (task.exchange != Task::no_exchange) exchanging.push_back(recorded[id]);
+        }
+        computing = merged(std::move(computing));
+        exchanging = merged(std::move(exchanging));
+        result.compute_s += length(computing) / period;
+        result.communication_s += length(exchanging) / period;
+        result.exposed_communication_s += (length(exchanging) - overlap(computing, exchanging)) / period;
+    }
+    if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {
+        const double before_s = (ended_s(period) - ended_s(2 * std::size_t{period})) / period;
+        result.drift = std::abs(1 - before_s / result.iteration_s);
     }
     return result;
 }

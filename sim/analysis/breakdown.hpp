@@ -15,11 +15,12 @@ struct Breakdown {
     double compute_s = 0;
     double communication_s = 0;
     double exposed_communication_s = 0;
-    /// How far its length is from that of the iteration before, as a part of it; 0 if the measured one is the second.
+    /// How far its length is from that of the iteration before, as a part of it; 0 if there are too few.
     double drift = 0;
 };
 
-/// Of the iteration that `timeline` measured, which is not its first.
-Breakdown measure(const TaskGraph& graph, const Timeline& timeline);
+/// Of the iteration that `timeline` measured, which is not its first; where exchanges are alike only every `period`
+/// iterations, the mean of the last so many.
+Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period = 1);
 
 }  // namespace syncline

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/platform/wiring.hpp"
 #include "sim/training/buckets.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
@@ -12,14 +13,19 @@ namespace syncline {
 
 namespace {
 
-/// When the last bucket has been all-reduced.
-double allreduce_end(const std::vector<Bucket>& buckets, const Cluster& cluster, const Plan& plan) {
-    const CollectiveAlgorithm& algorithm = allreduce_algorithm(plan.algorithm);
-    const MessageCost message = message_cost(cluster, cluster.device.reduction_Bps);
+MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
+    const TopologySpec& star = cluster.fabric.topology;
+    return {2 * star.latency_s.front(), 1 / star.bandwidth_Bps.front(), 1 / reduction_Bps};
+}
+
+/// When the last bucket has been exchanged.
+std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const CollectiveAlgorithm& algorithm,
+                                      std::uint32_t ranks, const MessageCost& message) {
     double end_s = 0;
     for (const Bucket& bucket : buckets) {
-        end_s = std::max(end_s, bucket.release_s) +
-                algorithm.cost(static_cast<std::uint32_t>(plan.ranks), bucket.bytes, message);
+        const std::optional<double> cost_s = algorithm.cost(ranks, bucket.bytes, message);
+        if (!cost_s) return std::nullopt;
+        end_s = std::max(end_s, bucket.release_s) + *cost_s;
     }
     return end_s;
 }
@@ -31,7 +37,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
     const bool colocated = plan.servers.location == ServerLocation::colocated;
-    const MessageCost message = message_cost(cluster, cluster.host.reduction_Bps);
+    const MessageCost message = flat_message_cost(cluster, cluster.host.reduction_Bps);
     // One server's messages with all workers; one worker may live on the server's own node.
     const auto transfer_s = [&](std::uint64_t bytes) {
         const auto size = static_cast<double>(bytes);
@@ -56,10 +62,44 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     return *std::max_element(summed.begin(), summed.end()) + *std::max_element(pulled.begin(), pulled.end());
 }
 
+/// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
+std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::vector<Place>& places) {
+    Wiring wiring(cluster, first_free_node(places));
+    std::vector<bool> taken(wiring.links(), false);
+    std::optional<MessageCost> common;
+    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        std::vector<Wiring::Link> links;
+        wiring.route(places[rank], places[(rank + 1) % places.size()], links);
+        double narrowest_Bps = unlimited;
+        for (const Wiring::Link link : links) {
+            if (taken[link]) return std::nullopt;
+            taken[link] = true;
+            narrowest_Bps = std::min(narrowest_Bps, wiring.wire(link).bandwidth_Bps);
+        }
+        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / cluster.device.reduction_Bps};
+        if (!common) common = cost;
+        if (cost.alpha_s != common->alpha_s || cost.beta_s_per_B != common->beta_s_per_B) return std::nullopt;
+    }
+    return common;
+}
+
 }  // namespace
 
-MessageCost message_cost(const Cluster& cluster, double reduction_Bps) {
-    return {cluster.route_latency_s(), 1 / cluster.fabric.bandwidth_Bps, 1 / reduction_Bps};
+std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
+                                        const std::string& algorithm) {
+    if (cluster.network != NetworkModel::exact || cluster.native) return std::nullopt;
+    const double rate_Bps = algorithm == served_allreduce ? cluster.host.reduction_Bps : cluster.device.reduction_Bps;
+    if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
+    return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
+}
+
+bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
+    for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            if (algorithm.program(rank, ranks, 0, round).steps.empty()) return true;
+        }
+    }
+    return false;
 }
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
@@ -72,16 +112,21 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
     if (plan.ranks == 1 || buckets.empty()) return {"no exchange", 0.0, least_s};
 
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
+    const std::optional<MessageCost> message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
+                                                            served ? served_allreduce : plan.algorithm.name);
+    const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
+        if (!message || (!served && leaves_idle(*algorithm, ranks))) return std::nullopt;
+        return served ? parameter_server_end(released, cluster, plan)
+                      : collectives_end(released, *algorithm, ranks, *message);
+    };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
-    if (plan.exchange == ExchangeKind::allreduce) {
-        return {allreduce_algorithm(plan.algorithm).formula(), allreduce_end(at_once, cluster, plan),
-                std::max(least_s, allreduce_end(buckets, cluster, plan))};
-    }
     ClosedForm result{
-        "2(α + max over servers of its bytes·N·β) + sums", parameter_server_end(at_once, cluster, plan), {}};
-    const std::optional<double> end_s = parameter_server_end(buckets, cluster, plan);
-    if (end_s) result.iteration_time_s = std::max(least_s, *end_s);
+        served ? "2(α + max over servers of its bytes·N·β) + sums" : algorithm->formula(), end_s(at_once), {}};
+    if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }
 

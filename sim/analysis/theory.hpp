@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/platform/cluster.hpp"
@@ -10,16 +11,18 @@
 
 /// What the α-β-γ model says about an iteration, to stand beside the simulation.
 ///
-/// All-reduce: buckets run one after the other, start[b] = max(end[b-1], released[b]), end[b] = start[b] + cost(b), and
-/// the iteration ends with the later of computation and last bucket (the recurrence of S. Shi et al., "MG-WFBP",
-/// INFOCOM 2019). Where N does not divide a bucket, ranks with smaller blocks are through a little earlier, by up to a
-/// byte's time for each step, and the simulation may be so much ahead.
+/// All-reduce and gossip: buckets run one after the other, start[b] = max(end[b-1], released[b]), end[b] = start[b] +
+/// cost(b), and the iteration ends with the later of computation and last bucket (the recurrence of S. Shi et al.,
+/// "MG-WFBP", INFOCOM 2019). Where N does not divide a bucket, ranks with smaller blocks are through a little earlier,
+/// by up to a byte's time for each step, and the simulation may be so much ahead.
 ///
 /// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
 /// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more
 /// servers than workers.
 ///
-/// Exact for the `exact` network on a star; for the other network models there is none.
+/// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
+/// ring's, where its neighbours' ways share no link and all cost the same. There is
+/// none where some rank idles in some round, and none for the other network models.
 namespace syncline {
 
 struct ClosedForm {
@@ -30,7 +33,11 @@ struct ClosedForm {
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// α, β of a message between two nodes of the cluster, and γ at a rate in bytes per second.
-MessageCost message_cost(const Cluster& cluster, double reduction_Bps);
+/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold.
+std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
+                                        const std::string& algorithm);
+
+/// Whether some rank has nothing to do in some round: what comes after then depends on how far its neighbours are.
+bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
 
 }  // namespace syncline

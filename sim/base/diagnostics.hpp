@@ -20,6 +20,11 @@ struct Location {
     std::string source_line;
 };
 
+/// All of `--set` are line 1 of a file of that name: only their texts differ.
+inline bool same_place(const Location& a, const Location& b) {
+    return a.file == b.file && a.line == b.line && a.column == b.column && a.source_line == b.source_line;
+}
+
 struct Diagnostic {
     Location where;
     std::string message;

@@ -41,6 +41,7 @@ void set_handler(void (*handler)(int)) {
 }  // namespace
 
 void catch_interrupts() {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error of writing it
     set_handler(end_program);
 }
 

@@ -46,4 +46,12 @@ std::size_t count_characters(std::string_view text) {
     return count;
 }
 
+bool has_control(std::string_view text) {
+    while (!text.empty()) {
+        const auto character = take_character(text);
+        if (character && is_control(*character)) return true;
+    }
+    return false;
+}
+
 }  // namespace syncline

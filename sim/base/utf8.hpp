@@ -18,4 +18,7 @@ constexpr bool is_control(char32_t character) {
     return character < 0x20 || (character >= 0x7f && character < 0xa0);
 }
 
+/// Whether `text`, a name that goes to terminals and tables, holds one.
+bool has_control(std::string_view text);
+
 }  // namespace syncline

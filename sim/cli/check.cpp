@@ -6,6 +6,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/files.hpp"
+#include "sim/replay/native.hpp"
 
 namespace syncline::cli {
 
@@ -15,7 +16,7 @@ void check(const std::vector<std::string>& files) {
     std::vector<Diagnostic> errors;
     for (const std::string& file : files) {
         try {
-            const std::string kind = config::check_file(file);
+            const std::string kind = config::check_file(file, inspect);
             write_stdout(fmt::format("{}: a correct {}\n", file, kind));
         } catch (const ConfigError& error) {
             errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
@@ -27,8 +28,8 @@ void check(const std::vector<std::string>& files) {
 }  // namespace
 
 void add_check(CLI::App& program, Action& action) {
-    CLI::App* verb =
-        program.add_subcommand("check", "Read scenario, platform, device or workload files and report all errors");
+    CLI::App* verb = program.add_subcommand(
+        "check", "Read scenario, platform, device, workload or topology files and report all errors");
     const auto files = std::make_shared<std::vector<std::string>>();
     verb->add_option("FILE", *files, "the files")->required();
     verb->callback([files, &action] { action = [files] { check(*files); }; });

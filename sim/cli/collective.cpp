@@ -4,6 +4,7 @@
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/replay/native.hpp"
 
 namespace syncline::cli {
 
@@ -14,14 +15,14 @@ struct Options {
     std::vector<std::string> assignments;
     Format format = Format::table;
     std::string directory;
+    std::uint64_t seed = 1;
 };
 
 void collective(const Options& options) {
-    const config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments);
-    ProgressLine progress(question.algorithm);
-    const CollectiveResult result = simulate_allreduce(question.cluster, static_cast<std::uint32_t>(question.ranks),
-                                                       static_cast<std::uint32_t>(question.servers), question.algorithm,
-                                                       static_cast<std::uint64_t>(question.bytes), progress.watch());
+    config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments, inspect);
+    question.plan.placement.seed = options.seed;
+    ProgressLine progress(question.plan.algorithm.name);
+    const CollectiveResult result = simulate_collective(question.cluster, question.plan, progress.watch());
     write_result(result, options.format, options.directory, "collective");
 }
 
@@ -43,13 +44,20 @@ void add_collective(CLI::App& program, Action& action) {
     };
     add("platform", "FILE", "the platform file (required)")->required();
     add("ranks", "N", "how many ranks take part (required)")->required();
-    add("operation", "NAME", "allreduce (default)");
-    add("algorithm", "NAME", "ring (default) or parameter-server");
+    add("operation", "NAME", "allreduce (default), all-to-all or neighbour-exchange");
+    add("algorithm", "NAME",
+        "of allreduce: ring (default), recursive-doubling, pipelined-tree, hierarchical, hierarchical-leaders or "
+        "parameter-server; of all-to-all: direct; of neighbour-exchange: gossip");
+    add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");
+    add("segment", "SIZE", "of pipelined-tree: the buffer travels in pieces of at most so many bytes");
+    add("peers", "all|one", "of gossip: all neighbours at once (default), or one");
+    add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("servers", "N", "servers of parameter-server, a slice of the buffer each (default 1)");
     add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB (required)")->required();
     verb->add_option("--set", options->assignments, "change a key: platform.fabric.latency='5 us'; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
+    add_seed(*verb, options->seed);
     add_format(*verb, options->format);
     verb->add_option("--out", options->directory, "also write collective.json, .csv and .txt into DIR")
         ->option_text("DIR")

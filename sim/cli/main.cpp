@@ -7,15 +7,13 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/interrupt.hpp"
 #include "sim/base/version.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
-#include "sim/replay/replay.hpp"
 
 namespace {
 
 using namespace syncline;
-
-enum ExitCode { ok = 0, failed = 1, usage = 2, invalid_configuration = 3, input_output = 4, bug = 70 };
 
 /// CLI11 says of an unknown verb only that a verb is required.
 bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
@@ -39,16 +37,17 @@ int parse_and_run(int argc, char* argv[]) {
     cli::Action action;
     cli::add_run(program, action);
     cli::add_collective(program, action);
+    cli::add_topology(program, action);
     cli::add_check(program, action);
     cli::add_schema(program, action);
-    if (report_unknown_verb(program, argc, argv)) return usage;
+    if (report_unknown_verb(program, argc, argv)) return cli::usage;
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? ok : usage;
+        return program.exit(error) == 0 ? cli::ok : cli::usage;
     }
     action();
-    return ok;
+    return cli::ok;
 }
 
 }  // namespace
@@ -60,22 +59,5 @@ int main(int argc, char* argv[]) {
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
     }
     catch_interrupts();
-    try {
-        return parse_and_run(argc, argv);
-    } catch (const ConfigError& error) {
-        say("{}", error.what());
-        return invalid_configuration;
-    } catch (const OutputError& error) {
-        say("{}\n", error.what());
-        return input_output;
-    } catch (const ReplayError& error) {
-        say("error: {}\n", error.what());
-        return failed;
-    } catch (const std::bad_alloc&) {
-        say("error: this needs more memory than there is\n");
-        return failed;
-    } catch (const std::exception& error) {
-        say("bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version, error.what());
-        return bug;
-    }
+    return cli::guarded([&] { return parse_and_run(argc, argv); });
 }

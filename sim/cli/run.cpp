@@ -1,15 +1,14 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/files.hpp"
+#include "sim/replay/native.hpp"
 
 namespace syncline::cli {
 
@@ -26,11 +25,13 @@ struct Options {
 
 void run(const Options& options) {
     constexpr double steady = 1e-6;
-    const config::Scenario scenario = config::load_scenario(options.scenario, options.assignments);
+    const config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
     Report report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
-        Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
+        Plan plan = variant.plan;
+        plan.placement.seed = options.seed;
+        Result result = simulate(variant.cluster, variant.model, plan, progress.watch());
         result.variant = variant.name;
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
@@ -57,14 +58,7 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("--out", options->directory, "also write results.json, results.csv and results.txt into DIR")
         ->option_text("DIR")
         ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
-    verb->add_option("--seed", options->seed, "seed of what is random (default 1); in this version nothing is")
-        ->option_text("N")
-        ->check([](const std::string& text) {
-            std::uint64_t number = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool whole = !text.empty() && error == std::errc() && end == text.data() + text.size();
-            return whole ? "" : "'" + text + "' is not a whole number from 0 to 2^64-1";
-        });
+    add_seed(*verb, options->seed);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
 }

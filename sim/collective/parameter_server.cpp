@@ -26,20 +26,20 @@ Program exchange_with_server(std::uint32_t member, std::uint32_t members, std::u
 
 }  // namespace
 
-Program Push::program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const {
+Program Push::program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes, std::uint32_t) const {
     return exchange_with_server(member, members, bytes, true);
 }
 
-double Push::cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const {
+std::optional<double> Push::cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const {
     const double total = static_cast<double>(bytes) * (members - 1);
     return message.alpha_s + total * (message.beta_s_per_B + message.gamma_s_per_B);
 }
 
-Program Pull::program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const {
+Program Pull::program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes, std::uint32_t) const {
     return exchange_with_server(member, members, bytes, false);
 }
 
-double Pull::cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const {
+std::optional<double> Pull::cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const {
     return message.alpha_s + static_cast<double>(bytes) * (members - 1) * message.beta_s_per_B;
 }
 

@@ -14,15 +14,17 @@ namespace syncline {
 
 class Push : public CollectiveAlgorithm {
 public:
-    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const override;
-    double cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes,
+                    std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
     std::string formula() const override { return "α + N·S·β + N·S·γ"; }
 };
 
 class Pull : public CollectiveAlgorithm {
 public:
-    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes) const override;
-    double cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes,
+                    std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
     std::string formula() const override { return "α + N·S·β"; }
 };
 

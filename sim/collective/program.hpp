@@ -19,15 +19,18 @@ struct Partition {
         // bytes·block/blocks without the product's overflow
         return bytes / blocks * block + bytes % blocks * block / blocks;
     }
-    std::uint64_t size(std::uint32_t block) const { return offset(block + 1) - offset(block); }
+    std::uint64_t size(std::uint32_t block, std::uint32_t count = 1) const {
+        return offset(block + count) - offset(block);
+    }
     /// ⌈bytes/blocks⌉, what closed forms count with.
     std::uint64_t largest() const { return bytes / blocks + (bytes % blocks != 0 ? 1 : 0); }
 };
 
-/// One block to or from one peer.
+/// One block, or several that follow each other, to or from one peer.
 struct Message {
     std::uint32_t peer = 0;
     std::uint32_t block = 0;
+    std::uint32_t count = 1;  ///< of blocks; with `shift`, the blocks of one message never wrap around
 };
 
 /// Messages that start together; the step ends when all of them are through and what arrived is reduced.

@@ -2,7 +2,7 @@
 
 namespace syncline {
 
-Program RingAllreduce::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes) const {
+Program RingAllreduce::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
     if (ranks == 1) return program;
     const std::uint32_t left = (rank + ranks - 1) % ranks;
@@ -13,7 +13,7 @@ Program RingAllreduce::program(std::uint32_t rank, std::uint32_t ranks, std::uin
     return program;
 }
 
-double RingAllreduce::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
+std::optional<double> RingAllreduce::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
     const double hops = ranks - 1;
     const auto block = static_cast<double>(Partition{bytes, ranks}.largest());
     return 2 * hops * (message.alpha_s + block * message.beta_s_per_B) + hops * block * message.gamma_s_per_B;

@@ -12,8 +12,8 @@ namespace syncline {
 
 class RingAllreduce : public CollectiveAlgorithm {
 public:
-    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes) const override;
-    double cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
     std::string formula() const override { return "2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ"; }
 };
 

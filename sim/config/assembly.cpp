@@ -3,19 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
+#include "sim/config/files.hpp"
 #include "sim/config/reader.hpp"
 
 namespace syncline::config {
 
 namespace {
 
-bool same_place(const Location& a, const Location& b) {
-    // All of `--set` are line 1 of a file of that name: only their texts differ.
-    return a.file == b.file && a.line == b.line && a.column == b.column && a.source_line == b.source_line;
+Node scalar_at(const Mark& mark, const std::string& text) {
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.mark = mark;
+    node.scalar = text;
+    return node;
+}
+
+/// A mapping that stands where its first entry does.
+Node mapping(std::vector<Entry> entries) {
+    Node node;
+    node.kind = Node::Kind::mapping;
+    node.mark = entries.front().mark;
+    node.entries = std::move(entries);
+    return node;
+}
+
+bool is_graph_file(const std::string& name) {
+    const std::string ending = std::filesystem::path(name).extension().string();
+    return ending == ".graphml" || ending == ".xml" || ending == ".dot" || ending == ".gv";
+}
+
+/// The topology that holds the graph in a file.
+Node graph_in(const Node& file) {
+    return mapping(
+        {{"topology", file.mark, scalar_at(file.mark, shape_name(Shape::graph))}, {"file", file.mark, file}});
 }
 
 void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
@@ -26,6 +52,11 @@ void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
 }
 
 }  // namespace
+
+Node Assembly::load_argument(const std::string& path) {
+    if (!is_graph_file(path)) return library.load_argument(path);
+    return graph_in(scalar_at(library.cite(path, path, ""), path));
+}
 
 void Assembly::attempt(const std::function<void()>& step) {
     try {
@@ -49,16 +80,29 @@ void Assembly::expand(Node* node) {
     });
 }
 
-void Assembly::expand_device(Node& platform) {
+void Assembly::expand_topology(Node* node) {
+    if (node == nullptr || node->kind != Node::Kind::scalar) return;
+    if (is_shape(node->scalar))
+        *node = mapping({{"topology", node->mark, *node}});
+    else if (is_graph_file(node->scalar))
+        *node = graph_in(*node);
+    else
+        expand(node);
+}
+
+void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"));
+    expand_topology(platform.find("fabric"));
 }
 
 void Assembly::expand_references(Node& document) {
     if (Node* platform = document.find("platform")) {
         expand(platform);
-        expand_device(*platform);
+        expand_platform(*platform);
     }
     expand(document.find("workload"));
+    if (Node* training = document.find("training")) expand_topology(training->find("overlay"));
+    expand_topology(document.find("overlay"));
 }
 
 void Assembly::read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
@@ -89,19 +133,40 @@ void Assembly::finish() const {
     throw ConfigError(std::move(sorted));
 }
 
-void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std::int64_t ranks, std::int64_t servers) {
-    if (ranks + servers <= cluster.nodes) return;
+void require_nodes(Fields& fields, const char* key, Cluster& cluster, const RankPlacement& placement,
+                   std::int64_t ranks, std::int64_t servers) {
+    const std::int64_t each = cluster.node.devices;
+    std::int64_t nodes = (ranks + each - 1) / each;
+    for (const std::int64_t device : placement.devices) nodes = std::max(nodes, device / each + 1);
+    if (cluster.nodes == 0) {
+        cluster.nodes = nodes;  // servers' come behind them
+        try {
+            make_topology(cluster.fabric.topology, Use::fabric, (nodes + servers) * cluster.node.nics);
+        } catch (const TopologyError& error) {
+            fields.reject(key, error.what(), error.hint);
+        }
+        return;
+    }
+    if (nodes <= cluster.nodes) {
+        nodes = first_free_node(place_ranks(cluster, placement, static_cast<std::uint32_t>(ranks)));
+        if (nodes + servers <= cluster.nodes) return;
+    }
     const std::string who = servers == 0 ? fmt::format("{} ranks", ranks)
                                          : fmt::format("{} ranks and {} servers of their own", ranks, servers);
-    fields.reject(key, fmt::format("{} do not fit platform '{}', which has {} nodes", who, cluster.name, cluster.nodes),
-                  fmt::format("`--set platform.nodes={}` makes it larger", ranks + servers));
+    const std::string with = each == 1 ? "" : fmt::format(" with {} devices each", each);
+    fields.reject(
+        key, fmt::format("{} do not fit platform '{}', which has {} nodes{}", who, cluster.name, cluster.nodes, with),
+        cluster.native ? "its file has no more hosts"
+                       : fmt::format("`--set platform.nodes={}` makes it larger", nodes + servers));
 }
 
-void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks) {
+void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs) {
     constexpr double most = 9e18;
-    const double sent = 2 * bytes * static_cast<double>(ranks);
+    const auto members = static_cast<double>(ranks);
+    const double sent = bytes * members * (all_pairs ? members : 2 + std::log2(members));
     if (sent > most)
-        fields.reject(key, fmt::format("{} ranks would exchange {}", ranks, format_quantity(sent, Dimension::bytes)),
+        fields.reject(key,
+                      fmt::format("{} ranks would exchange up to {}", ranks, format_quantity(sent, Dimension::bytes)),
                       fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
 }
 

@@ -8,9 +8,10 @@
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
+#include "sim/training/placement.hpp"
 
-/// What scenario, collective and check have in common: a document is put together from several texts, then read, and
-/// all that is wrong on the way is reported at once.
+/// What scenario, collective, topology and check have in common: a document is put together from several texts, then
+/// read, and all that is wrong on the way is reported at once.
 namespace syncline::config {
 
 class Assembly {
@@ -21,12 +22,18 @@ public:
     void attempt(const std::function<void()>& step);
     void report(const Mark& mark, const std::string& message, const std::string& hint = "");
 
-    /// Replaces the names of files in `platform`, `platform.device` and `workload` by what the files hold. To be done
-    /// after every merge: a file's name then replaces the whole of what stood there, and a mapping changes it key by
-    /// key.
+    /// A file that the command line names. A GraphML or DOT file is read as the topology that holds it.
+    Node load_argument(const std::string& path);
+
+    /// Replaces the names of files in `platform`, `platform.device`, `platform.fabric`, `workload`, `training.overlay`
+    /// and `overlay` by what the files hold. To be done after every merge: a file's name then replaces the whole of
+    /// what stood there, and a mapping changes it key by key.
     void expand_references(Node& document);
-    /// The same for a platform's own `device`.
-    void expand_device(Node& platform);
+    /// The same for a platform's own `device` and `fabric`.
+    void expand_platform(Node& platform);
+    /// The same for what describes a topology: the name of a shape stands for the shape as it is, even if a file has
+    /// the same name; a GraphML or DOT file for the shape `graph`.
+    void expand_topology(Node* node);
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 
@@ -40,12 +47,14 @@ private:
     std::vector<Location> unread_;  ///< names of files that could not be read
 };
 
-/// Rejects `key` unless `cluster` has a node for each of `ranks`, and for each of the parameter servers that have nodes
-/// of their own.
-void require_nodes(Fields& fields, const char* key, const Cluster& cluster, std::int64_t ranks, std::int64_t servers);
+/// Rejects `key` unless `cluster` has a device for each of `ranks`, and a node behind them for each of the parameter
+/// servers that have nodes of their own. A cluster of as many nodes as are needed gets them.
+void require_nodes(Fields& fields, const char* key, Cluster& cluster, const RankPlacement& placement,
+                   std::int64_t ranks, std::int64_t servers);
 
-/// Rejects `key` where the bytes of an exchange among `ranks` could not be counted in 64 bits.
-void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks);
+/// Rejects `key` where the bytes of an exchange among `ranks` could not be counted in 64 bits; `all_pairs`: every rank
+/// may send the buffer to every other.
+void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs);
 
 /// Rejects `key` where ranks × servers connections are more than can be simulated.
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers);

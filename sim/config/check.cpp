@@ -7,16 +7,16 @@ namespace syncline::config {
 namespace {
 
 /// Reads `node` as what its top-level keys show it to be, except a scenario, which is more than one document.
-std::string read_as(Assembly& assembly, Node& node) {
+std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
     if (node.find("layers")) {
         Model model;
         assembly.read(node, "workload", [&](Fields& fields) { describe(fields, model); });
         return "workload";
     }
-    if (node.find("fabric")) {
+    if (node.find("fabric") || node.find("simgrid_xml")) {
         Cluster cluster;
-        assembly.expand_device(node);
-        assembly.read(node, "platform", [&](Fields& fields) { describe(fields, cluster); });
+        assembly.expand_platform(node);
+        assembly.read(node, "platform", [&](Fields& fields) { describe(fields, cluster, inspect); });
         return "platform";
     }
     if (node.find("flops") || node.find("memory_bandwidth")) {
@@ -24,17 +24,25 @@ std::string read_as(Assembly& assembly, Node& node) {
         assembly.read(node, "device", [&](Fields& fields) { describe(fields, device); });
         return "device";
     }
-    assembly.report(node.mark, "this is neither a scenario nor a platform, a device or a workload",
+    if (node.find("topology")) {
+        TopologySpec spec;
+        assembly.read(node, "topology", [&](Fields& fields) {
+            describe(fields, spec);
+            if (fields.sound()) build(fields, spec, Use::fabric);
+        });
+        return "topology";
+    }
+    assembly.report(node.mark, "this is neither a scenario nor a platform, a device, a workload or a topology",
                     "a scenario has 'training', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
-                    "workload 'layers'");
+                    "workload 'layers', a topology 'topology'");
     return "";
 }
 
 }  // namespace
 
-std::string check_file(const std::string& path) {
+std::string check_file(const std::string& path, const Inspect& inspect) {
     Assembly assembly;
-    Node node = assembly.library.load_argument(path);
+    Node node = assembly.load_argument(path);
     Node top = node;
     // A scenario's keys may be paths; in other files a path is an unknown key, which reading them says.
     try {
@@ -43,10 +51,10 @@ std::string check_file(const std::string& path) {
         top = node;
     }
     if (top.find("training") || top.find("variants")) {
-        load_scenario(path, {});
+        load_scenario(path, {}, inspect);
         return "scenario";
     }
-    const std::string kind = read_as(assembly, node);
+    const std::string kind = read_as(assembly, node, inspect);
     assembly.finish();
     return kind;
 }

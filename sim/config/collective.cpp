@@ -4,6 +4,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
 
@@ -11,8 +12,14 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::int64_t largest_group = 1 << 20;
-const std::string parameter_server = "parameter-server";
+const std::vector<std::string> operations{"allreduce", "all-to-all", "neighbour-exchange"};
+
+/// Which algorithms there are depends on the operation.
+std::vector<std::string> algorithms_of(const std::string& operation) {
+    std::vector<std::string> names = algorithm_names(operation);
+    if (operation == "allreduce") names.push_back(served_allreduce);
+    return names;
+}
 
 std::vector<std::pair<std::string, std::string>> same(const std::vector<std::string>& words) {
     std::vector<std::pair<std::string, std::string>> pairs;
@@ -20,33 +27,50 @@ std::vector<std::pair<std::string, std::string>> same(const std::vector<std::str
     return pairs;
 }
 
-void describe(Fields& fields, CollectiveQuestion& question) {
-    std::vector<std::string> algorithms = algorithm_names();
-    algorithms.push_back(parameter_server);
-    fields.section({"platform", "The cluster.", true}, [&](Fields& inner) { describe(inner, question.cluster); });
-    fields.integer({"ranks", "How many take part.", true}, question.ranks, 1, largest_group);
-    fields.one_of({"operation", "What is done with the buffers."}, question.operation, same({"allreduce"}));
-    fields.one_of({"algorithm", "How."}, question.algorithm, same(algorithms));
-    fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, question.servers, 1,
+void describe(Fields& fields, CollectiveQuestion& question, const Inspect& inspect) {
+    CollectivePlan& plan = question.plan;
+    AlgorithmSpec& algorithm = plan.algorithm;
+    fields.section({"platform", "The cluster.", true},
+                   [&](Fields& inner) { describe(inner, question.cluster, inspect); });
+    fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
+    describe(fields, plan.placement);
+    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(operations));
+    algorithm.name = algorithms_of(algorithm.operation).front();
+    fields.one_of({"algorithm", "How."}, algorithm.name, same(algorithms_of(algorithm.operation)));
+    describe_algorithm(fields, algorithm);
+    fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, plan.servers, 1,
                    largest_group);
-    fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", true}, question.bytes, Dimension::bytes,
+    double bytes = 0;
+    fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", true}, bytes, Dimension::bytes,
                     {.zero = true, .most = 1e15});
-    if (question.bytes != std::floor(question.bytes))
-        fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
-    const bool served = question.algorithm == parameter_server;
+    if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
+    plan.bytes = static_cast<std::uint64_t>(bytes);
     if (!fields.sound()) return;
-    if (fields.given("servers") && !served)
-        fields.reject("servers", fmt::format("'{}' has no servers", question.algorithm),
+    if (fields.given("servers") && !plan.served())
+        fields.reject("servers", fmt::format("'{}' has no servers", algorithm.name),
                       "`--algorithm parameter-server` has");
-    require_nodes(fields, "ranks", question.cluster, question.ranks, served ? question.servers : 0);
-    require_countable(fields, "bytes", question.bytes, question.ranks);
-    if (served) require_connections(fields, "servers", question.ranks, question.servers);
+    check_placement(fields, question.cluster, plan.placement, plan.ranks);
+    if (plan.served()) {
+        check_no_algorithm(fields);
+        require_connections(fields, "servers", plan.ranks, plan.servers);
+    } else {
+        check_algorithm(fields, algorithm, plan.ranks, plan.bytes);
+    }
+    if (!fields.sound()) return;
+    require_nodes(fields, "ranks", question.cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0);
+    require_countable(fields, "bytes", bytes, plan.ranks, algorithm.operation == "neighbour-exchange");
 }
 
 /// An option as a document's entry, whose place is the option as it was typed.
 Entry entry(Assembly& assembly, const Argument& argument) {
     const std::string option = "--" + argument.key;
-    const Mark start = assembly.library.cite(option, option + " " + argument.value, "");
+    const std::string text = option + " " + argument.value;
+    if (argument.value.starts_with('[') || argument.value.starts_with('{')) {
+        Node value;
+        assembly.attempt([&] { value = assembly.library.parse(option, text, "", option.size() + 1); });
+        return {argument.key, value.mark, std::move(value)};
+    }
+    const Mark start = assembly.library.cite(option, text, "");
     Node value;
     value.kind = Node::Kind::scalar;
     value.mark = {start.source, 1, static_cast<int>(option.size()) + 2};
@@ -56,8 +80,8 @@ Entry entry(Assembly& assembly, const Argument& argument) {
 
 }  // namespace
 
-CollectiveQuestion load_collective(const std::vector<Argument>& arguments,
-                                   const std::vector<std::string>& assignments) {
+CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
+                                   const Inspect& inspect) {
     Assembly assembly;
     Node document;
     document.kind = Node::Kind::mapping;
@@ -71,7 +95,7 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments,
         });
     }
     CollectiveQuestion question;
-    assembly.read(document, "collective", [&](Fields& fields) { describe(fields, question); });
+    assembly.read(document, "collective", [&](Fields& fields) { describe(fields, question, inspect); });
     assembly.finish();
     return question;
 }

@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the user sees of `path`: `scenarios/../platforms/x.yaml` is `platforms/x.yaml`.
-std::string shown(const fs::path& path) {
-    return path.lexically_normal().string();
-}
-
 /// The file itself, however it was reached.
 fs::path identity(const fs::path& path) {
     std::error_code error;
@@ -35,7 +30,8 @@ void check_cycle(const Mark& reference, const fs::path& path) {
     std::string way = shown(path);
     for (const Source* source = reference.source; source; source = source->reference.source) {
         way = source->name + " -> " + way;
-        if (source->file == file) throw ConfigError({{locate(reference), "reference cycle: " + way, ""}});
+        if (!source->file.empty() && source->file == file)
+            throw ConfigError({{locate(reference), "reference cycle: " + way, ""}});
     }
 }
 
@@ -51,6 +47,14 @@ Location locate(const Mark& mark) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto before = line.substr(0, static_cast<std::size_t>(mark.column) - 1);
     return {mark.source->name, mark.line, static_cast<int>(count_characters(before)) + 1, std::string(line)};
+}
+
+fs::path referred_file(const Node& reference) {
+    return reference.scalar.empty() ? fs::path() : reference.mark.source->directory / reference.scalar;
+}
+
+std::string shown(const fs::path& path) {
+    return path.lexically_normal().string();
 }
 
 const Node* Node::find(std::string_view key) const {
@@ -71,7 +75,7 @@ Node Library::load_argument(const std::string& path) {
 
 void Library::expand(Node& node) {
     while (node.kind == Node::Kind::scalar) {
-        const fs::path path = node.scalar.empty() ? fs::path() : node.mark.source->directory / node.scalar;
+        const fs::path path = referred_file(node);
         check_cycle(node.mark, path);
         Text file = read_text(path);
         if (!file.text) throw ConfigError({{locate(node.mark), file.error, file.hint}});

@@ -55,6 +55,12 @@ struct Entry {
     Node value;
 };
 
+/// The file that `reference`, a scalar, names: relative to the directory of the text in which it stands.
+std::filesystem::path referred_file(const Node& reference);
+
+/// What the user sees of `path`: `scenarios/../platforms/x.yaml` is `platforms/x.yaml`.
+std::string shown(const std::filesystem::path& path);
+
 /// Owns the texts that nodes point into. Outlives every Node read through it.
 class Library {
 public:

@@ -23,6 +23,7 @@ struct Key {
     bool required = false;
     bool file =
         false;  ///< of a section: the name of a file may stand in its place (the reader sees what the file holds)
+    const char* unless = nullptr;  ///< required only where this other key is not given
 };
 
 /// Beyond "a finite number above zero with a unit", what a quantity's key takes.
@@ -43,14 +44,26 @@ public:
     virtual ~Fields() = default;
 
     virtual void text(Key key, std::string& value) = 0;
+    /// A list of texts, not empty.
+    virtual void texts(Key key, std::vector<std::string>& values) = 0;
+    /// The name of a file that is no YAML, relative to the text in which it stands. The body gets the file's path, as
+    /// it is shown in messages, and what it holds.
+    virtual void file(Key key, const std::function<void(const std::string& path, const std::string& text)>& body) = 0;
     virtual void flag(Key key, bool& value) = 0;
     virtual void integer(Key key, std::int64_t& value, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;
     /// A list of exactly `size` whole numbers; one bare number stands for `size` equal ones.
     virtual void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) = 0;
+    /// A list of whole numbers, not empty.
+    virtual void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least,
+                              std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;
     virtual void quantity(Key key, double& value, Dimension dimension, QuantityRange range = {}) = 0;
-    /// `value` becomes the index of the word that is given.
-    virtual void choice(Key key, int& value, const std::vector<std::string>& words) = 0;
+    /// One quantity, or a list of them, not empty.
+    virtual void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range = {}) = 0;
+    /// `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may be given in its
+    /// place; `value` is then the number of words.
+    virtual void choice(Key key, int& value, const std::vector<std::string>& words,
+                        std::vector<std::int64_t>* list = nullptr) = 0;
     /// A mapping of its own. `off`, if given, is a word that may stand in its place and means "as if the key were
     /// absent". The body runs only when the key holds a mapping (and always for the schema).
     virtual void section(Key key, const std::function<void(Fields&)>& body, const char* off = nullptr) = 0;

@@ -1,21 +1,40 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
+#include "sim/topology/shape.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
 /// The kinds of file that Syncline reads, as field tables, and how a scenario file becomes variants ready to run.
 namespace syncline::config {
 
+/// Looks into a platform in SimGrid's format, which only SimGrid can read: fills in `nodes` and, if there is no device,
+/// its speed. Throws std::runtime_error that says what is
+/// wrong with it.
+using Inspect = std::function<void(Cluster&)>;
+
 void describe(Fields& fields, Cluster& cluster);
+/// The same, and looks into a platform in SimGrid's format.
+void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Model& model);
 void describe(Fields& fields, Plan& plan);
+void describe(Fields& fields, TopologySpec& spec);
+
+/// The shapes' names in files.
+const std::vector<std::string>& shape_names();
+bool is_shape(const std::string& name);
+
+/// The topology that `fields`, from which `spec` was read, describes. What make_topology says against it is rejected at
+/// the key that is to blame; then there is nothing. Bandwidths and latencies are left out of an overlay.
+std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use, std::int64_t hosts = 0);
 
 /// One way of training, complete: the scenario's base with the variant's overrides and then `--set` applied.
 struct Variant {
@@ -35,16 +54,13 @@ void describe(Fields& fields, Scenario& scenario);
 
 /// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top, last wins.
 /// Throws ConfigError with everything that is wrong.
-Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments);
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
+                       const Inspect& inspect = {});
 
 /// What `syncline collective` is asked: one exchange alone.
 struct CollectiveQuestion {
-    std::int64_t ranks = 2;
-    std::int64_t servers = 1;  ///< parameter-server only
-    std::string operation = "allreduce";
-    std::string algorithm = "ring";
-    double bytes = 0;  ///< of the whole buffer, the same on every rank
     Cluster cluster;
+    CollectivePlan plan;
 };
 
 /// One option as typed: the key it sets (`ranks`), and its text (`32`).
@@ -54,12 +70,25 @@ struct Argument {
 };
 
 /// Reads a question from options. `platform` among them names a file. Throws ConfigError; the places are the options.
-CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments);
+CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
+                                   const Inspect& inspect = {});
 
-/// Checks one file by itself and says what it is: "scenario", "platform", "device" or "workload". Throws ConfigError.
-std::string check_file(const std::string& path);
+/// What `syncline topology` is asked.
+struct TopologyQuestion {
+    TopologySpec spec;  ///< with a name: its own, the file's or the shape's
+    Topology topology;
+};
 
-/// The kinds of file that there are: "scenario", "platform", "device", "workload".
+/// Makes the topology that `argument` names: a shape, with its defaults (even where a file has the same name); else a
+/// file: a topology in YAML, GraphML or DOT, or a platform, of which its `fabric` is taken. Each of `assignments`
+/// (`key=value`) is applied on top, last wins. Throws ConfigError.
+TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
+
+/// Checks one file by itself and says what it is: "scenario", "platform", "device", "workload" or "topology". Throws
+/// ConfigError.
+std::string check_file(const std::string& path, const Inspect& inspect = {});
+
+/// The kinds of file that there are: "scenario", "platform", "device", "workload", "topology".
 const std::vector<std::string>& file_kinds();
 
 /// The JSON Schema of a kind of file.

@@ -1,5 +1,10 @@
 #include "sim/config/files.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
 namespace syncline::config {
 
 namespace {
@@ -23,13 +28,131 @@ void describe(Fields& fields, Host& host) {
                     Dimension::bandwidth, bandwidths_or_unlimited);
 }
 
-void describe(Fields& fields, Fabric& fabric) {
-    fields.one_of({"topology", "How the nodes are wired: `star` is one switch that never blocks."}, fabric.topology,
-                  {{"star", Topology::star}});
-    fields.quantity({"bandwidth", "Of one link, each direction: `25 Gbps`.", true}, fabric.bandwidth_Bps,
-                    Dimension::bandwidth, bandwidths);
-    fields.quantity({"latency", "Of one link; a message crosses two: `1 us`, or `none`.", true}, fabric.latency_s,
-                    Dimension::seconds, {.word = "none", .most = 3600});
+/// Whether the shape's parameters say how many hosts there are.
+bool is_sized(const TopologySpec& spec) {
+    const bool grouped = !spec.levels.empty() && spec.levels.back().size > 0;
+    return spec.hosts > 0 || spec.depth > 0 || spec.ports > 0 || spec.hosts_per_router > 0 || grouped ||
+           !spec.dimensions.empty() || !spec.down.empty() || !spec.edges.empty();
+}
+
+void describe_fabric(Fields& fields, TopologySpec& spec) {
+    describe(fields, spec);
+    if (!fields.sound()) return;
+    // A user's own graph may say it of every cable.
+    const bool own = std::all_of(spec.edges.begin(), spec.edges.end(),
+                                 [](const UserEdge& edge) { return edge.wire.bandwidth_Bps > 0; });
+    if (spec.bandwidth_Bps.empty() && (spec.edges.empty() || !own))
+        return fields.reject("bandwidth", "a fabric needs the 'bandwidth' of its cables", "`bandwidth: 25 Gbps`");
+    if (spec.latency_s.empty()) {
+        if (spec.edges.empty())
+            return fields.reject("latency", "a fabric needs the 'latency' of its cables", "`latency: 1 us`, or `none`");
+        spec.latency_s = {0};
+    }
+}
+
+/// Whether the fabric has a port for every port of the nodes. Where neither the file nor the fabric's parameters say
+/// how many nodes there are, `nodes` stays 0: as many as are needed.
+void fit(Fields& fields, Cluster& cluster) {
+    TopologySpec& spec = cluster.fabric.topology;
+    if (spec.rails == 0) spec.rails = cluster.node.nics;
+    if (spec.shape == Shape::rails && spec.rails != cluster.node.nics)
+        return fields.reject("rails", fmt::format("{} rails for nodes with {} ports", spec.rails, cluster.node.nics),
+                             "each port of a node is on a rail of its own: see `per_node.nics`");
+    // A star is built for the nodes in use, so that any number of them may be there.
+    const bool open = spec.shape == Shape::star && spec.hosts == 0;
+    if (cluster.nodes == 0 && !is_sized(spec) && !open) return;
+    const auto topology = build(fields, spec, Use::fabric, open ? 1 : cluster.nodes * cluster.node.nics);
+    if (!topology || cluster.nodes > 0 || open) return;
+    cluster.nodes = topology->hosts / cluster.node.nics;
+    if (cluster.nodes == 0)
+        fields.reject(
+            "", fmt::format("{} hosts are too few for a node with {} ports", topology->hosts, cluster.node.nics), "");
+}
+
+void describe_affinity(Fields& fields, NodeDesign& node) {
+    fields.integer_list({"affinity",
+                         "The port that each device uses; by default the first devices the first port, and "
+                         "so on, evenly."},
+                        node.nic_of_device, 0);
+    if (node.nic_of_device.empty() || !fields.sound()) return;
+    if (node.nic_of_device.size() != static_cast<std::size_t>(node.devices))
+        return fields.reject(
+            "affinity", fmt::format("'affinity' has {} ports for {} devices", node.nic_of_device.size(), node.devices),
+            "one for each device");
+    const std::int64_t largest = *std::max_element(node.nic_of_device.begin(), node.nic_of_device.end());
+    if (largest >= node.nics)
+        fields.reject("affinity", fmt::format("there is no port {}", largest),
+                      fmt::format("there are {}: 0 to {}", node.nics, node.nics - 1));
+}
+
+void describe(Fields& fields, NodeDesign& node) {
+    fields.integer({"devices", "How many in each node."}, node.devices, 1, 256);
+    fields.section({"links", "Between the devices of a node."}, [&](Fields& inner) {
+        inner.one_of({"pattern",
+                      "Every two by a link of their own (NVLink), each with the next, all on one switch "
+                      "(NVSwitch), or on PCIe switches that hang on the host bridge.",
+                      true},
+                     node.links,
+                     {{"all-to-all", NodeLinks::all_to_all},
+                      {"ring", NodeLinks::ring},
+                      {"switch", NodeLinks::crossbar},
+                      {"pcie", NodeLinks::pcie}});
+        inner.quantity({"bandwidth", "Of each link, each direction: `25 GBps`.", true}, node.link.bandwidth_Bps,
+                       Dimension::bandwidth, bandwidths);
+        inner.quantity({"latency", "Of each link: `1 us`, or `none`.", true}, node.link.latency_s, Dimension::seconds,
+                       {.word = "none", .most = 3600});
+        inner.integer({"devices_per_switch", "PCIe: devices on each switch."}, node.devices_per_switch, 1, 256);
+        if (inner.given("devices_per_switch") && node.links != NodeLinks::pcie)
+            inner.reject("devices_per_switch", "'devices_per_switch' is of no use here", "`pattern: pcie` has it");
+    });
+    if (node.devices > 1 && fields.sound() && !fields.given("links"))
+        fields.reject("links", fmt::format("{} devices in a node need 'links'", node.devices),
+                      "`links: {pattern: all-to-all, bandwidth: 25 GBps, latency: 1 us}`");
+    fields.integer({"nics", "Network ports of each node."}, node.nics, 1, 256);
+    fields.section(
+        {"nic_link", "From a device, or with PCIe from its switch, to its network port; by default it costs nothing."},
+        [&](Fields& inner) {
+            inner.quantity({"bandwidth", "Each direction: `12 GBps`.", true}, node.nic_link.bandwidth_Bps,
+                           Dimension::bandwidth, bandwidths_or_unlimited);
+            inner.quantity({"latency", "`1 us`, or `none`."}, node.nic_link.latency_s, Dimension::seconds,
+                           {.word = "none", .most = 3600});
+        });
+    describe_affinity(fields, node);
+}
+
+void describe(Fields& fields, Routing& routing) {
+    fields.one_of({"shortest", "By latency, then hops; or by hops, then latency."}, routing.shortest,
+                  {{"latency", Routing::Shortest::latency}, {"hops", Routing::Shortest::hops}});
+    fields.flag({"spread",
+                 "Spreads hosts over equally short ways by a hash of source and destination; else all take the first."},
+                routing.spread);
+}
+
+/// A platform that SimGrid reads takes nothing of ours but the device.
+void describe_native(Fields& fields, Cluster& cluster) {
+    NativePlatform native;
+    fields.texts({"hosts", "Of `simgrid_xml`: the hosts that are nodes, in order; by default all, by name."},
+                 native.hosts);
+    fields.file(
+        {"simgrid_xml",
+         "A platform in SimGrid's own format, in place of `nodes` and `fabric`: each host is a node with one device."},
+        [&](const std::string& path, const std::string&) { native.file = path; });
+    if (!fields.given("simgrid_xml")) {
+        if (fields.given("hosts"))
+            fields.reject("hosts", "'hosts' is of no use here",
+                          "`simgrid_xml` has it; `nodes` says how many nodes there are");
+        return;
+    }
+    for (const char* key : {"nodes", "per_node", "fabric", "routing"})
+        if (fields.given(key))
+            fields.reject(key, fmt::format("'{}' stands in the file of 'simgrid_xml'", key), "give one of the two");
+    if (!fields.sound()) return;
+    std::set<std::string> names;
+    for (const std::string& name : native.hosts)
+        if (!names.insert(name).second) fields.reject("hosts", fmt::format("host '{}' stands twice", name), "");
+    // Until the file has been looked into.
+    cluster.nodes = native.hosts.empty() ? 1 << 24 : static_cast<std::int64_t>(native.hosts.size());
+    cluster.native = std::move(native);
 }
 
 }  // namespace
@@ -59,14 +182,26 @@ void describe(Fields& fields, Device& device) {
 
 void describe(Fields& fields, Cluster& cluster) {
     fields.text({"name", "Shown in messages and results."}, cluster.name);
-    fields.integer({"nodes", "How many there are, each with one device; only those that are used cost anything.", true},
-                   cluster.nodes, 1, 1 << 24);
-    fields.section({"device", "What computes in each node, or the name of a file that says it.", true, true},
-                   [&](Fields& inner) { describe(inner, cluster.device); });
+    // One that SimGrid describes computes at the speed of its slowest host.
+    if (fields.given("simgrid_xml")) cluster.device.memory_Bps = unlimited;
+    fields.section(
+        {"device", "What computes in each node, or the name of a file that says it.", false, true, "simgrid_xml"},
+        [&](Fields& inner) { describe(inner, cluster.device); });
     fields.section({"host", "The node around the device: where parameter servers live."},
                    [&](Fields& inner) { describe(inner, cluster.host); });
-    fields.section({"fabric", "The network between nodes.", true},
-                   [&](Fields& inner) { describe(inner, cluster.fabric); });
+    fields.section({"per_node", "What is inside each node: one device and one port by default."},
+                   [&](Fields& inner) { describe(inner, cluster.node); });
+    fields.section({"fabric", "The network between nodes: a topology, its name, or the name of a file that holds it.",
+                    false, true, "simgrid_xml"},
+                   [&](Fields& inner) { describe_fabric(inner, cluster.fabric.topology); });
+    fields.integer({"nodes",
+                    "How many there are; by default as many as the fabric's parameters make, or "
+                    "else as are needed."},
+                   cluster.nodes, 1, 1 << 24);
+    if (fields.given("fabric") && fields.sound())
+        fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
+    fields.section({"routing", "How messages find their way through the fabric."},
+                   [&](Fields& inner) { describe(inner, cluster.fabric.routing); });
     fields.section({"network", "How SimGrid prices a message."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "`exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, with their "
@@ -78,6 +213,17 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
     });
+    describe_native(fields, cluster);
+}
+
+void describe(Fields& fields, Cluster& cluster, const Inspect& inspect) {
+    describe(fields, cluster);
+    if (!cluster.native || !fields.sound() || !inspect) return;
+    try {
+        inspect(cluster);
+    } catch (const std::runtime_error& error) {
+        fields.reject("simgrid_xml", error.what(), "");
+    }
 }
 
 }  // namespace syncline::config

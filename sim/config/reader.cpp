@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "sim/base/utf8.hpp"
+#include "sim/config/text.hpp"
 #include "sim/config/whole_number.hpp"
 
 namespace syncline::config {
@@ -13,12 +15,6 @@ namespace syncline::config {
 namespace {
 
 constexpr std::size_t most_errors = 50;
-
-bool same(const Diagnostic& a, const Diagnostic& b) {
-    // The line too: every `--set` has the same name and begins at 1:1.
-    return a.where.file == b.where.file && a.where.line == b.where.line && a.where.column == b.where.column &&
-           a.where.source_line == b.where.source_line && a.message == b.message;
-}
 
 /// All that one reading finds.
 class Findings {
@@ -32,8 +28,9 @@ public:
         if (enough()) return;
         ++count_;
         const Diagnostic error{locate(mark), message, hint};
-        const bool known =
-            std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) { return same(other, error); });
+        const bool known = std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) {
+            return same_place(other.where, error.where) && other.message == error.message;
+        });
         if (!known) errors_.push_back(error);
     }
 
@@ -41,11 +38,6 @@ private:
     std::vector<Diagnostic>& errors_;
     std::size_t count_ = 0;
 };
-
-/// Of a name, which goes to terminals and tables.
-bool has_control(const std::string& text) {
-    return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-}
 
 std::string quoted_list(const std::vector<std::string>& words) {
     return fmt::format("'{}'", fmt::join(words, "', '"));
@@ -63,11 +55,22 @@ public:
         : node_(node), what_(std::move(what)), findings_(findings) {}
 
     void text(Key key, std::string& value) override {
-        const Node* node = scalar(key, "a text");
+        if (const Node* node = find(key))
+            if (auto text = word(key, *node)) value = std::move(*text);
+    }
+
+    void texts(Key key, std::vector<std::string>& values) override {
+        if (const Node* node = find(key))
+            read_list(key, *node, values, "texts", [&](const Node& item) { return word(key, item); });
+    }
+
+    void file(Key key, const std::function<void(const std::string&, const std::string&)>& body) override {
+        const Node* node = scalar(key, "the name of a file");
         if (!node) return;
-        if (node->scalar.empty()) return fail(node->mark, fmt::format("'{}' is empty", key.name));
-        if (has_control(node->scalar)) return fail(node->mark, fmt::format("'{}' holds a control character", key.name));
-        value = node->scalar;
+        const std::filesystem::path path = referred_file(*node);
+        const Text file = read_text(path, largest_other_file);
+        if (!file.text) return fail(node->mark, file.error, file.hint);
+        body(shown(path), *file.text);
     }
 
     void flag(Key key, bool& value) override {
@@ -100,34 +103,31 @@ public:
         if (numbers.size() == size) values = std::move(numbers);
     }
 
-    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
-        const Node* node = scalar(key, "a number with a unit");
-        if (!node) return;
-        if (range.word && node->scalar == range.word) {
-            value = range.word_value;
-            return;
-        }
-        const Quantity quantity = parse_quantity(node->scalar, dimension);
-        if (!quantity.value) {
-            std::string hint = quantity.hint;
-            if (range.word)
-                hint = closest(node->scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
-                                                           : fmt::format("{}, or '{}'", hint, range.word);
-            return fail(node->mark, fmt::format("'{}': {}", key.name, quantity.error), hint);
-        }
-        if (range.zero && *quantity.value < 0)
-            return fail(node->mark, fmt::format("'{}' is {}, it must not be negative", key.name, node->scalar));
-        if (!range.zero && *quantity.value <= 0)
-            return fail(node->mark, fmt::format("'{}' is {}, it must be above zero", key.name, node->scalar),
-                        range.word ? fmt::format("or '{}'", range.word) : "");
-        if (*quantity.value < range.least || *quantity.value > range.most)
-            return fail(node->mark, fmt::format("'{}' is {}, which is out of range", key.name, node->scalar),
-                        fmt::format("from {} to {}", format_quantity(range.least, dimension),
-                                    format_quantity(range.most, dimension)));
-        value = *quantity.value;
+    void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) override {
+        if (const Node* node = find(key))
+            read_list(key, *node, values, "whole numbers",
+                      [&](const Node& item) { return whole(key, item, least, most); });
     }
 
-    void choice(Key key, int& value, const std::vector<std::string>& words) override {
+    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
+        if (const Node* node = find(key))
+            if (const auto number = measure(key, *node, dimension, range)) value = *number;
+    }
+
+    void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range) override {
+        const auto one = [&](const Node& item) { return measure(key, item, dimension, range); };
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return read_list(key, *node, values, "numbers with a unit", one);
+        if (const auto number = one(*node)) values = {*number};
+    }
+
+    void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
+        const Node* listed = list ? node_.find(key.name) : nullptr;
+        if (listed && listed->kind == Node::Kind::sequence) {
+            value = static_cast<int>(words.size());
+            return integer_list(key, *list, 0, 1 << 24);
+        }
         const Node* node = scalar(key, "a word");
         if (!node) return;
         const auto found = std::find(words.begin(), words.end(), node->scalar);
@@ -204,7 +204,8 @@ private:
     const Node* find(const Key& key) {
         known_.emplace_back(key.name);
         const Node* node = node_.find(key.name);
-        if (!node && key.required) {
+        const bool required = key.required || (key.unless && !node_.find(key.unless));
+        if (!node && required) {
             sound_ = false;
             missing_.emplace_back(key.name);
         }
@@ -214,11 +215,62 @@ private:
         return nullptr;
     }
 
+    bool check_scalar(const Key& key, const Node& node, const char* expected) {
+        if (node.kind == Node::Kind::scalar) return true;
+        fail(node.mark, fmt::format("'{}' is {}, not {}", key.name, kind_of(node), expected));
+        return false;
+    }
+
     const Node* scalar(const Key& key, const char* expected) {
         const Node* node = find(key);
-        if (!node || node->kind == Node::Kind::scalar) return node;
-        fail(node->mark, fmt::format("'{}' is {}, not {}", key.name, kind_of(*node), expected));
-        return nullptr;
+        return node && check_scalar(key, *node, expected) ? node : nullptr;
+    }
+
+    /// The items of a list, each read by `read`; as long as one is wrong, `values` stay what they are.
+    template <class Value, class Read>
+    void read_list(const Key& key, const Node& node, std::vector<Value>& values, const char* what, const Read& read) {
+        if (node.kind != Node::Kind::sequence)
+            return fail(node.mark, fmt::format("'{}' is {}, not a list of {}", key.name, kind_of(node), what));
+        if (node.items.empty()) return fail(node.mark, fmt::format("'{}' has no items", key.name));
+        std::vector<Value> result;
+        for (const Node& item : node.items)
+            if (auto value = read(item)) result.push_back(std::move(*value));
+        if (result.size() == node.items.size()) values = std::move(result);
+    }
+
+    std::optional<std::string> word(const Key& key, const Node& node) {
+        if (!check_scalar(key, node, "a text")) return {};
+        if (!node.scalar.empty() && !has_control(node.scalar)) return node.scalar;
+        const char* what = node.scalar.empty() ? "is empty" : "holds a control character";
+        fail(node.mark, fmt::format("'{}' {}", key.name, what));
+        return {};
+    }
+
+    std::optional<double> measure(const Key& key, const Node& node, Dimension dimension, const QuantityRange& range) {
+        if (!check_scalar(key, node, "a number with a unit")) return {};
+        if (range.word && node.scalar == range.word) return range.word_value;
+        const Quantity quantity = parse_quantity(node.scalar, dimension);
+        std::string error, hint;
+        if (!quantity.value) {
+            error = fmt::format("'{}': {}", key.name, quantity.error);
+            hint = quantity.hint;
+            if (range.word)
+                hint = closest(node.scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
+                                                          : fmt::format("{}, or '{}'", hint, range.word);
+        } else if (range.zero && *quantity.value < 0) {
+            error = fmt::format("'{}' is {}, it must not be negative", key.name, node.scalar);
+        } else if (!range.zero && *quantity.value <= 0) {
+            error = fmt::format("'{}' is {}, it must be above zero", key.name, node.scalar);
+            if (range.word) hint = fmt::format("or '{}'", range.word);
+        } else if (*quantity.value < range.least || *quantity.value > range.most) {
+            error = fmt::format("'{}' is {}, which is out of range", key.name, node.scalar);
+            hint = fmt::format("from {} to {}", format_quantity(range.least, dimension),
+                               format_quantity(range.most, dimension));
+        } else {
+            return quantity.value;
+        }
+        fail(node.mark, error, hint);
+        return {};
     }
 
     std::optional<std::int64_t> whole(const Key& key, const Node& node, std::int64_t least, std::int64_t most) {

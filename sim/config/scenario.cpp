@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
 
@@ -12,7 +14,7 @@ namespace syncline::config {
 namespace {
 
 /// One variant's document, everything merged.
-void describe_variant(Fields& fields, std::string& name, Variant& variant) {
+void describe_variant(Fields& fields, std::string& name, Variant& variant, const Inspect& inspect) {
     std::string description;
     fields.text({"name", "Shown in results; the file's name by default."}, name);
     fields.text({"description", "For people."}, description);
@@ -20,7 +22,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant) {
     fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
                  [](const std::string&, Fields&) {});
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
-                   [&](Fields& inner) { describe(inner, variant.cluster); });
+                   [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "The model, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
@@ -28,11 +30,23 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant) {
         describe(inner, variant.plan);
         if (!known || !inner.sound()) return;
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
+        check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
+        if (served)
+            check_no_algorithm(inner);
+        else
+            check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
+        if (!inner.sound()) return;
         const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
         const std::int64_t servers = served ? variant.plan.servers.count : 0;
-        require_nodes(inner, "ranks", variant.cluster, variant.plan.ranks, colocated ? 0 : servers);
-        require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks);
+        require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,
+                      colocated ? 0 : servers);
+        require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
+                          variant.plan.exchange == ExchangeKind::gossip);
         require_connections(inner, "servers", variant.plan.ranks, servers);
+        if (served && colocated && variant.cluster.native)
+            inner.reject("servers",
+                         "SimGrid's platforms seldom have a way from a host to itself, which colocated servers need",
+                         "`location: dedicated` gives them nodes of their own");
         if (colocated && servers > variant.plan.ranks)
             inner.reject(
                 "servers",
@@ -58,9 +72,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
                         "it holds the keys that differ, such as `training.overlap: none`");
         return false;
     }
-    const bool printable =
-        std::none_of(variant.key.begin(), variant.key.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (variant.key.empty() || !printable)
+    if (variant.key.empty() || has_control(variant.key))
         assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
     assembly.attempt([&] { split_paths(variant.value); });
     for (const char* key : {"name", "variants"}) {
@@ -102,10 +114,10 @@ void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
 
 void describe(Fields& fields, Scenario& scenario) {
     Variant base;
-    describe_variant(fields, scenario.name, base);
+    describe_variant(fields, scenario.name, base, {});
 }
 
-Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments) {
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect) {
     Assembly assembly;
     Node base = assembly.library.load_argument(path);
     const Assignments changes = parse(assembly, assignments);
@@ -135,7 +147,8 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         Variant variant;
         variant.name = entry.key;
         scenario.name = std::filesystem::path(path).stem().string();
-        assembly.read(document, "scenario", [&](Fields& fields) { describe_variant(fields, scenario.name, variant); });
+        assembly.read(document, "scenario",
+                      [&](Fields& fields) { describe_variant(fields, scenario.name, variant, inspect); });
         scenario.variants.push_back(std::move(variant));
     }
     assembly.finish();

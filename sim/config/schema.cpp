@@ -48,23 +48,37 @@ public:
     void text(Key key, std::string& value) override {
         add(key, {{"type", "string"}, {"minLength", 1}}, value.empty() ? Json() : Json(value));
     }
+    void texts(Key key, std::vector<std::string>& values) override {
+        add(key, list({{"type", "string"}, {"minLength", 1}}), values.empty() ? Json() : Json(values));
+    }
+    void file(Key key, const std::function<void(const std::string&, const std::string&)>&) override {
+        add(key, {{"type", "string"}, {"minLength", 1}}, {});
+    }
     void flag(Key key, bool& value) override { add(key, {{"type", "boolean"}}, value); }
     void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
-        Json type = whole(least);
-        if (most < std::numeric_limits<std::int64_t>::max()) type["maximum"] = most;
-        add(key, type, value);
+        // A value out of range is that of a key which is not given.
+        add(key, whole(least, most), value < least ? Json() : Json(value));
     }
     void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
         const Json list{{"type", "array"}, {"items", whole(least)}, {"minItems", size}, {"maxItems", size}};
         add(key, {{"anyOf", {whole(least), list}}}, values.size() == size ? Json(values) : Json());
     }
-    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
-        Json type{{"type", "string"}, {"pattern", pattern(dimension)}};
-        if (range.word) type = {{"anyOf", {type, {{"const", range.word}}}}};
-        add(key, type, default_quantity(value, dimension, range));
+    void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) override {
+        add(key, list(whole(least, most)), values.empty() ? Json() : Json(values));
     }
-    void choice(Key key, int& value, const std::vector<std::string>& words) override {
-        add(key, {{"enum", words}}, words.at(static_cast<std::size_t>(value)));
+    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
+        const Json any = quantity(dimension, range);
+        add(key, any.size() == 1 ? any[0] : Json{{"anyOf", any}}, default_quantity(value, dimension, range));
+    }
+    void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range) override {
+        Json any = quantity(dimension, range);
+        any.push_back(list(any.size() == 1 ? any[0] : Json{{"anyOf", any}}));
+        add(key, {{"anyOf", any}}, values.size() == 1 ? default_quantity(values[0], dimension, range) : Json());
+    }
+    void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
+        Json type{{"enum", words}};
+        if (list) type = {{"anyOf", {type, {{"type", "array"}, {"minItems", 1}, {"items", whole(0)}}}}};
+        add(key, type, words.at(static_cast<std::size_t>(value)));
     }
     void section(Key key, const std::function<void(Fields&)>& body, const char* off) override {
         Json any = Json::array({mapping(body)});
@@ -96,7 +110,18 @@ public:
     }
 
 private:
-    static Json whole(std::int64_t least) { return {{"type", "integer"}, {"minimum", least}}; }
+    static Json whole(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
+        Json type{{"type", "integer"}, {"minimum", least}};
+        if (most < std::numeric_limits<std::int64_t>::max()) type["maximum"] = most;
+        return type;
+    }
+    static Json list(const Json& items) { return {{"type", "array"}, {"minItems", 1}, {"items", items}}; }
+    /// The forms that a quantity has.
+    static Json quantity(Dimension dimension, const QuantityRange& range) {
+        Json any = Json::array({{{"type", "string"}, {"pattern", pattern(dimension)}}});
+        if (range.word) any.push_back({{"const", range.word}});
+        return any;
+    }
 
     void add(const Key& key, const Json& type, const Json& value) {
         Json& property = properties[key.name];

@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_file = 8 << 20;
-
 /// yaml-cpp holds all tokens of a bracketed list in memory, about 230 bytes for each bracket, before it shows the first
 /// one. What makes tokens is therefore counted before it sees the text.
 constexpr std::size_t most_separators = 500'000;
@@ -41,13 +39,13 @@ Text failure(const fs::path& path, const std::string& why, const std::string& hi
     return {std::nullopt, fmt::format("'{}' {}", path.lexically_normal().string(), why), hint};
 }
 
-Text too_large(const fs::path& path) {
-    return failure(path, "is too large", fmt::format("at most {} MiB are read", largest_file >> 20));
+Text too_large(const fs::path& path, std::size_t most_bytes) {
+    return failure(path, "is too large", fmt::format("at most {} MiB are read", most_bytes >> 20));
 }
 
 }  // namespace
 
-Text read_text(const fs::path& path) {
+Text read_text(const fs::path& path, std::size_t most_bytes) {
     std::error_code error;
     if (path.filename().empty() && !fs::is_directory(path, error)) return {{}, "the name of the file is empty", ""};
     const fs::file_status status = fs::status(path, error);
@@ -56,7 +54,7 @@ Text read_text(const fs::path& path) {
     if (fs::is_directory(status)) return failure(path, "is a directory", "name a file in it");
     // A pipe or a device may never end, or never begin.
     if (!fs::is_regular_file(status)) return failure(path, "is not a regular file");
-    if (fs::file_size(path, error) > largest_file && !error) return too_large(path);
+    if (fs::file_size(path, error) > most_bytes && !error) return too_large(path, most_bytes);
 
     errno = 0;
     std::ifstream file(path, std::ios::binary);
@@ -66,7 +64,7 @@ Text read_text(const fs::path& path) {
     char block[1 << 16];
     while (file.read(block, sizeof block), file.gcount() > 0) {
         text.append(block, static_cast<std::size_t>(file.gcount()));
-        if (text.size() > largest_file) return too_large(path);
+        if (text.size() > most_bytes) return too_large(path, most_bytes);
     }
     if (file.bad()) return failure(path, "cannot be read");
     if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,8 +16,12 @@ struct Text {
     std::string hint;
 };
 
-/// Reads a regular file that is not too large. A byte order mark is dropped.
-Text read_text(const std::filesystem::path& path);
+inline constexpr std::size_t largest_yaml = 8 << 20;
+/// Of formats that take less memory than yaml-cpp does.
+inline constexpr std::size_t largest_other_file = 64 << 20;
+
+/// Reads a regular file of at most so many bytes. A byte order mark is dropped.
+Text read_text(const std::filesystem::path& path, std::size_t most_bytes = largest_yaml);
 
 /// Throws ConfigError if `source` is not text: UTF-8 without control characters, and no more of it than yaml-cpp can
 /// take in reasonable time and memory.

@@ -1,11 +1,10 @@
 #include "sim/collective/algorithm.hpp"
+#include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
 
 namespace {
-
-constexpr std::int64_t largest_group = 1 << 20;
 
 void describe(Fields& fields, Fusion& fusion) {
     fields.quantity({"threshold", "Gradients are merged into buckets of up to this many bytes: `64 MiB`.", true},
@@ -34,16 +33,20 @@ void describe(Fields& fields, Servers& servers) {
 
 void describe(Fields& fields, Plan& plan) {
     fields.integer({"ranks", "Workers, one device each.", true}, plan.ranks, 1, largest_group);
+    describe(fields, plan.placement);
     fields.integer({"batch_per_rank", "Samples that one rank computes in an iteration."}, plan.batch_per_rank, 1,
                    1 << 24);
     fields.integer({"iterations", "Replayed; the last one is measured."}, plan.iterations, 2, 10'000);
     fields.one_of({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
                   plan.parallelism, {{"data", Parallelism::data}});
-    fields.one_of({"exchange", "How gradients reach all ranks."}, plan.exchange,
-                  {{"allreduce", ExchangeKind::allreduce}, {"parameter-server", ExchangeKind::parameter_server}});
+    fields.one_of({"exchange", "How gradients, or with gossip models, reach other ranks."}, plan.exchange,
+                  {{"allreduce", ExchangeKind::allreduce},
+                   {served_allreduce, ExchangeKind::parameter_server},
+                   {"gossip", ExchangeKind::gossip}});
     std::vector<std::pair<std::string, std::string>> algorithms;
-    for (const std::string& name : algorithm_names()) algorithms.emplace_back(name, name);
-    fields.one_of({"algorithm", "Of the all-reduce; a parameter server uses none."}, plan.algorithm, algorithms);
+    for (const std::string& name : algorithm_names("allreduce")) algorithms.emplace_back(name, name);
+    fields.one_of({"algorithm", "Of the all-reduce; the others use none."}, plan.algorithm.name, algorithms);
+    describe_algorithm(fields, plan.algorithm);
     fields.one_of({"overlap",
                    "Exchanges start after the whole backward pass (`none`), or each when its gradients are ready "
                    "(`wait-free`)."},
@@ -55,8 +58,12 @@ void describe(Fields& fields, Plan& plan) {
     fields.section(
         {"fusion", "Merges small gradients into buckets, as Horovod does."},
         [&](Fields& inner) { describe(inner, plan.fusion); }, "none");
-    fields.section({"servers", "The parameter servers; an all-reduce uses none."},
+    fields.section({"servers", "The parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
+    if (plan.exchange == ExchangeKind::gossip) {
+        plan.algorithm.operation = "neighbour-exchange";
+        plan.algorithm.name = "gossip";
+    }
 }
 
 }  // namespace syncline::config

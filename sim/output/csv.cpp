@@ -36,29 +36,71 @@ std::string line(const std::vector<std::string>& fields) {
     return fmt::format("{}\n", fmt::join(fields, ","));
 }
 
+std::string most_used(const std::vector<LinkLoad>& links) {
+    return links.empty() ? "" : links.front().name;
+}
+std::optional<double> utilisation(const std::vector<LinkLoad>& links) {
+    return links.empty() ? std::nullopt : std::optional(links.front().utilisation);
+}
+
 }  // namespace
 
 std::string to_csv(const Report& report) {
-    std::string text =
-        line({"variant", "workload", "ranks", "iteration_time_s", "compute_time_s", "communication_time_s",
-              "exposed_communication_time_s", "throughput_samples_per_s", "scaling_efficiency", "messages",
-              "bytes_sent", "gradient_bytes", "closed_form_communication_time_s", "closed_form_iteration_time_s"});
+    std::string text = line({"variant",
+                             "workload",
+                             "ranks",
+                             "iteration_time_s",
+                             "compute_time_s",
+                             "communication_time_s",
+                             "exposed_communication_time_s",
+                             "throughput_samples_per_s",
+                             "scaling_efficiency",
+                             "messages",
+                             "bytes_sent",
+                             "most_bytes_sent_by_rank",
+                             "gradient_bytes",
+                             "closed_form_communication_time_s",
+                             "closed_form_iteration_time_s",
+                             "fabric",
+                             "exchange",
+                             "algorithm",
+                             "overlay",
+                             "most_used_link",
+                             "most_used_link_utilisation"});
     for (const Result& r : report.results) {
-        text += line({quoted(r.variant), quoted(r.workload), field(r.ranks), field(r.time.iteration_s),
-                      field(r.time.compute_s), field(r.time.communication_s), field(r.time.exposed_communication_s),
-                      field(r.throughput_samples_per_s), field(r.scaling_efficiency), field(r.messages),
-                      field(r.bytes_sent), field(r.gradient_bytes), field(r.closed_form.communication_time_s),
-                      field(r.closed_form.iteration_time_s)});
+        text += line({quoted(r.variant),
+                      quoted(r.workload),
+                      field(r.ranks),
+                      field(r.time.iteration_s),
+                      field(r.time.compute_s),
+                      field(r.time.communication_s),
+                      field(r.time.exposed_communication_s),
+                      field(r.throughput_samples_per_s),
+                      field(r.scaling_efficiency),
+                      field(r.messages),
+                      field(r.bytes_sent),
+                      field(r.most_bytes_sent_by_rank),
+                      field(r.gradient_bytes),
+                      field(r.closed_form.communication_time_s),
+                      field(r.closed_form.iteration_time_s),
+                      quoted(r.fabric),
+                      r.exchange,
+                      r.algorithm,
+                      r.overlay,
+                      quoted(most_used(r.links)),
+                      field(utilisation(r.links))});
     }
     return text;
 }
 
 std::string to_csv(const CollectiveResult& r) {
     return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
-                 "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps"}) +
+                 "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "most_bytes_sent_by_rank", "overlay",
+                 "fabric", "most_used_link", "most_used_link_utilisation"}) +
            line({r.operation, r.algorithm, field(r.ranks), field(r.bytes), field(r.completion_time_s),
                  field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
-                 field(r.bus_bandwidth_Bps)});
+                 field(r.bus_bandwidth_Bps), field(r.most_bytes_sent_by_rank), r.overlay, quoted(r.fabric),
+                 quoted(most_used(r.links)), field(utilisation(r.links))});
 }
 
 }  // namespace syncline

@@ -13,11 +13,26 @@ Json number_or_null(const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json list(const std::vector<LinkLoad>& links) {
+    Json result = Json::array();
+    for (const LinkLoad& link : links)
+        result.push_back({{"link", link.name}, {"bytes", link.bytes}, {"utilisation", link.utilisation}});
+    return result;
+}
+
 Json object(const Result& result) {
     return {
         {"variant", result.variant},
         {"workload", result.workload},
         {"ranks", result.ranks},
+        {"fabric", result.fabric},
+        {"exchange", result.exchange},
+        {"algorithm", text_or_null(result.algorithm)},
+        {"overlay", text_or_null(result.overlay)},
         {"iteration_time_s", result.time.iteration_s},
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},
@@ -26,11 +41,13 @@ Json object(const Result& result) {
         {"scaling_efficiency", number_or_null(result.scaling_efficiency)},
         {"messages", result.messages},
         {"bytes_sent", result.bytes_sent},
+        {"most_bytes_sent_by_rank", result.most_bytes_sent_by_rank},
         {"gradient_bytes", result.gradient_bytes},
         {"closed_form",
          {{"formula", result.closed_form.formula},
           {"communication_time_s", number_or_null(result.closed_form.communication_time_s)},
           {"iteration_time_s", number_or_null(result.closed_form.iteration_time_s)}}},
+        {"links", list(result.links)},
     };
 }
 
@@ -49,14 +66,20 @@ std::string to_json(const CollectiveResult& result) {
                {"schema_version", result_schema_version},
                {"operation", result.operation},
                {"algorithm", result.algorithm},
+               {"overlay", text_or_null(result.overlay)},
+               {"fabric", result.fabric},
                {"ranks", result.ranks},
                {"bytes", result.bytes},
                {"completion_time_s", result.completion_time_s},
                {"closed_form_s", number_or_null(result.closed_form_s)},
                {"messages", result.messages},
                {"bytes_sent", result.bytes_sent},
+               {"most_bytes_sent_by_rank", result.most_bytes_sent_by_rank},
+               {"bytes_sent_by_rank", result.sent_by},
+               {"bytes_received_by_rank", result.received_by},
                {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
                {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
+               {"links", list(result.links)},
            }
                .dump(2, ' ', false, Json::error_handler_t::replace) +
            "\n";

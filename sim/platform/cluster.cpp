@@ -2,8 +2,23 @@
 
 namespace syncline {
 
-double Cluster::route_latency_s() const {
-    return 2 * fabric.latency_s;
+std::uint32_t NodeDesign::nic(std::uint32_t device) const {
+    if (!nic_of_device.empty()) return static_cast<std::uint32_t>(nic_of_device[device]);
+    return static_cast<std::uint32_t>(device * nics / devices);
+}
+
+Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s) {
+    Cluster cluster;
+    cluster.nodes = nodes;
+    cluster.fabric.topology.bandwidth_Bps = {bandwidth_Bps};
+    cluster.fabric.topology.latency_s = {latency_s};
+    return cluster;
+}
+
+bool is_flat(const Cluster& cluster) {
+    return !cluster.native && cluster.node.devices == 1 && cluster.node.nics == 1 &&
+           cluster.node.nic_link.bandwidth_Bps == unlimited && cluster.node.nic_link.latency_s == 0 &&
+           cluster.fabric.topology.shape == Shape::star;
 }
 
 }  // namespace syncline

@@ -2,14 +2,16 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
-/// The machine that trains: nodes with one device each, on one switch.
+#include "sim/topology/router.hpp"
+#include "sim/topology/shape.hpp"
+
+/// The machine that trains: nodes with devices, links inside a node, network ports, and the fabric between nodes.
 ///
-/// A fabric is a star: every node hangs on the switch by one full-duplex link, so a message crosses two links, out of
-/// the sender's node and into the receiver's, and takes 2·latency + bytes/bandwidth when nothing shares them. The
-/// switch itself neither blocks nor delays. Left out: several devices in a node, other fabrics, failures.
+/// Left out: nodes that differ, failures, switches that block or delay.
 namespace syncline {
 
 /// "One device of this kind trains this model at this many samples per second", as somebody measured it.
@@ -32,34 +34,62 @@ struct Device {
     std::vector<Calibration> calibration;
 };
 
-/// The node around the device: where parameter servers live.
+/// The node around the devices: where parameter servers live.
 struct Host {
     double reduction_Bps = unlimited;  ///< 1/γ of a parameter server
-    double loopback_Bps = unlimited;   ///< between two processes of one node
+    double loopback_Bps = unlimited;   ///< between a device and the host, and between processes on the same device
 };
 
-enum class Topology { star };
+/// How the devices of a node are joined. `all_to_all`: every two by a link of their own (NVLink); `ring`: each with the
+/// next, and messages to others go around; `crossbar`: all on one switch (NVSwitch); `pcie`: `devices_per_switch` on
+/// each PCIe switch, and all of these on the host bridge.
+enum class NodeLinks { all_to_all, ring, crossbar, pcie };
+
+struct NodeDesign {
+    std::int64_t devices = 1;
+    NodeLinks links = NodeLinks::crossbar;
+    Wire link;  ///< each of them, each direction
+    std::int64_t devices_per_switch = 2;
+    /// Network ports. A device uses one of them, over a link of its own; with `pcie` the port hangs on the PCIe switch
+    /// of the first device that uses it, and devices on other switches go over the host bridge.
+    std::int64_t nics = 1;
+    Wire nic_link{unlimited, 0};
+    std::vector<std::int64_t> nic_of_device;  ///< empty: the first devices on the first port, and so on, evenly
+
+    std::uint32_t nic(std::uint32_t device) const;
+};
 
 struct Fabric {
-    Topology topology = Topology::star;
-    double bandwidth_Bps = 0;  ///< of one link, each direction
-    double latency_s = 0;      ///< of one link; a message crosses two
+    TopologySpec topology;  ///< its hosts are the nodes' ports: node n has the hosts n·nics … n·nics + nics-1
+    Routing routing;
 };
 
 /// How a message is priced. `exact` is the α-β model with max-min sharing and nothing added; `Constant` is its α alone,
 /// whatever the size; the others are SimGrid's own, with the correction factors for TCP that they carry.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
+/// A platform in SimGrid's own format, in place of nodes and fabric: each host is a node with one device.
+struct NativePlatform {
+    std::string file;
+    std::vector<std::string> hosts;  ///< in the order in which nodes are numbered; empty: all, by name
+};
+
 struct Cluster {
     std::string name = "cluster";
     std::int64_t nodes = 0;
     Device device;
     Host host;
+    NodeDesign node;
     Fabric fabric;
     NetworkModel network = NetworkModel::exact;
-
-    /// α: seconds that a message of no bytes takes between two nodes.
-    double route_latency_s() const;
+    std::optional<NativePlatform> native;
 };
+
+/// A star of `nodes` one-device nodes: every node hangs on one switch by a full-duplex link, so a message crosses two
+/// and takes 2·latency + bytes/bandwidth when nothing shares them.
+Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
+
+/// A fabric that is one switch, with one device per node: where the closed forms of collectives hold.
+bool is_flat(const Cluster& cluster);
 
 }  // namespace syncline

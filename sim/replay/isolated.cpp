@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "sim/base/interrupt.hpp"
+#include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline {
@@ -21,59 +22,10 @@ namespace {
 /// What the child says first.
 enum class Outcome : char { done = 'd', failed = 'f', bug = 'b' };
 
-template <class Value>
-void append(std::string& out, const Value* values, std::size_t count) {
-    out.append(reinterpret_cast<const char*>(values), count * sizeof(Value));
-}
-
-template <class Value>
-void append(std::string& out, const std::vector<Value>& values) {
-    const std::uint64_t size = values.size();
-    append(out, &size, 1);
-    append(out, values.data(), values.size());
-}
-
-template <class Value>
-void take(const char*& in, Value* values, std::size_t count) {
-    std::memcpy(values, in, count * sizeof(Value));
-    in += count * sizeof(Value);
-}
-
-template <class Value>
-void take(const char*& in, std::vector<Value>& values) {
-    std::uint64_t size = 0;
-    take(in, &size, 1);
-    values.resize(size);
-    if (size > 0) take(in, values.data(), values.size());
-}
-
-std::string encode(const Timeline& timeline) {
-    std::string out;
-    append(out, timeline.iteration_end_s);
-    const std::uint64_t recorded = timeline.recorded.size();
-    append(out, &recorded, 1);
-    for (const std::vector<Interval>& intervals : timeline.recorded) append(out, intervals);
-    append(out, &timeline.messages, 1);
-    append(out, &timeline.bytes_sent, 1);
-    return out;
-}
-
-Timeline decode(const char* in) {
-    Timeline timeline;
-    take(in, timeline.iteration_end_s);
-    std::uint64_t recorded = 0;
-    take(in, &recorded, 1);
-    timeline.recorded.resize(recorded);
-    for (std::vector<Interval>& intervals : timeline.recorded) take(in, intervals);
-    take(in, &timeline.messages, 1);
-    take(in, &timeline.bytes_sent, 1);
-    return timeline;
-}
-
-std::string replay_and_encode(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+std::string answer_of(const std::function<std::string()>& work) {
     const auto tell = [](Outcome outcome, const std::string& text) { return static_cast<char>(outcome) + text; };
     try {
-        return tell(Outcome::done, encode(replay(cluster, graph, options)));
+        return tell(Outcome::done, work());
     } catch (const std::logic_error& error) {
         return tell(Outcome::bug, error.what());
     } catch (const std::bad_alloc&) {
@@ -83,12 +35,11 @@ std::string replay_and_encode(const Cluster& cluster, const TaskGraph& graph, co
     }
 }
 
-[[noreturn]] void run_child(pid_t parent, int out, const Cluster& cluster, const TaskGraph& graph,
-                            const ReplayOptions& options) {
+[[noreturn]] void run_child(pid_t parent, int out, const std::function<std::string()>& work) {
     release_interrupts();
     prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves nothing running behind ...
     if (getppid() != parent) _exit(1);  // ... nor does one that died before that
-    const std::string answer = replay_and_encode(cluster, graph, options);
+    const std::string answer = answer_of(work);
     const char* from = answer.data();
     for (std::size_t left = answer.size(); left > 0;) {
         const ssize_t written = write(out, from, left);
@@ -114,7 +65,7 @@ std::string read_all(int in) {
 
 }  // namespace
 
-Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+std::string isolate(const std::function<std::string()>& work) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     std::fflush(nullptr);  // or the child would write what is buffered once more
@@ -123,7 +74,7 @@ Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const R
     if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (child == 0) {
         close(ends[0]);
-        run_child(parent, ends[1], cluster, graph, options);
+        run_child(parent, ends[1], work);
     }
     end_when_interrupted(child);
     close(ends[1]);
@@ -145,7 +96,7 @@ Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const R
     const auto outcome = static_cast<Outcome>(answer.front());
     if (outcome == Outcome::bug) throw std::logic_error(answer.substr(1));
     if (outcome == Outcome::failed) throw ReplayError(answer.substr(1));
-    return decode(answer.data() + 1);
+    return answer.substr(1);
 }
 
 }  // namespace syncline

@@ -23,27 +23,32 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     // Never destroyed: that would unwind the stack of every actor that is left, to no one's use, as a process runs one
     // simulation and ends.
     static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
-    configure_network(cluster, may_send_at_once(graph));
+    configure_network(cluster);
     // Thousands of actors, none of them deep: 64 KiB each, without the guard page that would make each stack a mapping
     // of its own, of which a process may have 65530.
     sg::Engine::set_config("contexts/stack-size:64");
     sg::Engine::set_config("contexts/guard-size:0");
 
-    std::uint32_t nodes = 0;
-    for (const Process& process : graph.processes()) nodes = std::max(nodes, process.node + 1);
-    const std::vector<sg::Host*> hosts = wire(cluster, nodes);
+    std::vector<Place> places;
+    for (const Process& process : graph.processes()) places.push_back(process.place);
+    Wires wires(cluster, places);
 
-    Session session(cluster, graph, options);
+    Session session(wires, graph, options);
     std::vector<std::unique_ptr<StreamActor>> actors;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
         actors.push_back(std::make_unique<StreamActor>(session, stream));
-        sg::Host* host = hosts[graph.processes()[graph.streams()[stream].process].node];
+        sg::Host* host = wires.host(graph.streams()[stream].process);
         sg::Actor::create("stream", host, [actor = actors.back().get()] { actor->run(); });
     }
     // Thrown here, before SimGrid ends the actors that wait for each other.
-    sg::Engine::on_deadlock_cb(
-        [&] { throw std::logic_error("deadlock: these streams wait for each other" + session.stuck()); });
+    sg::Engine::on_deadlock_cb([&] {
+        // A platform of the user's may have links that fail in the course of time.
+        if (cluster.native)
+            throw ReplayError("the simulation stands still: do links of the platform fail?" + session.stuck());
+        throw std::logic_error("deadlock: these streams wait for each other" + session.stuck());
+    });
     engine->run();
+    session.finish();
     return std::move(session.timeline);
 }
 

@@ -12,8 +12,8 @@
 ///
 /// One actor per stream. It takes the stream's tasks in order, waits for what each depends on, and either sleeps for
 /// the task's seconds or runs its member's program of a collective. A message is a put and a get in a mailbox: it
-/// starts when both sides have come to it, pays the route's latency, and shares its links with whatever else is on
-/// them.
+/// starts when both sides have come to it, shares its links with whatever else is on them, and then both sides wait for
+/// its route's latency.
 ///
 /// SimGrid allows one simulation per process; this folder is the only one that knows it.
 namespace syncline {
@@ -31,9 +31,10 @@ struct Progress {
 
 struct ReplayOptions {
     std::uint32_t iterations = 1;  ///< replayed, one after the other ...
-    std::uint32_t measured = 0;    ///< ... and which of them is measured
+    std::uint32_t measured = 0;    ///< ... which of them is the last that is measured, ...
+    std::uint32_t window = 1;      ///< ... and how many: what is counted is their mean
     /// Called every few thousand messages.
-    std::function<void(const Progress&)> progress;
+    std::function<void(const Progress&)> progress = {};
 };
 
 /// Call at most once in a process. Throws std::logic_error on a deadlock, naming streams and tasks that are stuck:

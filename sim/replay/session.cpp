@@ -11,7 +11,6 @@ namespace syncline {
 namespace {
 
 constexpr std::uint64_t report_every = 4096;  // messages
-constexpr std::uint32_t recorded_before = 2;  // iterations before the measured one
 
 const char* name(Phase phase) {
     switch (phase) {
@@ -41,17 +40,20 @@ const char* name(Phase phase) {
 
 }  // namespace
 
-Session::Session(const Cluster& cluster_, const TaskGraph& graph_, const ReplayOptions& options)
-    : cluster(cluster_),
-      graph(graph_),
+Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOptions& options)
+    : wires(network),
+      graph(task_graph),
       iterations(options.iterations),
       options_(options),
-      ended_(graph_.tasks().size(), 0),
-      first_waiter_(graph_.tasks().size(), nobody),
-      waiters_(graph_.streams().size()) {
+      ended_(graph.tasks().size(), 0),
+      first_waiter_(graph.tasks().size(), nobody),
+      waiters_(graph.streams().size()),
+      steps_(graph.streams().size()) {
     timeline.iteration_end_s.resize(iterations, 0);
-    timeline.recorded.resize(std::min(options.measured, recorded_before) + 1);
+    timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
+    timeline.sent_by.resize(graph.processes().size(), 0);
+    timeline.received_by.resize(graph.processes().size(), 0);
 }
 
 void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
@@ -81,16 +83,34 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     }
 }
 
-void Session::sent(std::uint32_t iteration, std::uint64_t messages, std::uint64_t bytes) {
-    if (iteration == options_.measured) {
-        timeline.messages += messages;
-        timeline.bytes_sent += bytes;
-    }
+void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
+    if (measures(iteration)) timeline.messages += messages;
     messages_ += messages;
     if (options_.progress && messages_ >= next_report_) {
         next_report_ = messages_ + report_every;
         options_.progress({messages_, simgrid::s4u::Engine::get_clock()});
     }
+}
+
+void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes) {
+    timeline.bytes_sent += bytes;
+    timeline.sent_by[from] += bytes;
+    timeline.received_by[to] += bytes;
+    wires.carried(from, to, bytes);
+}
+
+void Session::finish() {
+    const auto mean = [this](std::uint64_t& count) {
+        // Fewer may have been replayed than the window has.
+        const std::uint32_t counted = std::min(options_.window, options_.measured + 1);
+        count = (count + counted / 2) / counted;
+    };
+    mean(timeline.messages);
+    mean(timeline.bytes_sent);
+    for (std::uint64_t& bytes : timeline.sent_by) mean(bytes);
+    for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
+    timeline.links = wires.uses();
+    for (LinkUse& link : timeline.links) mean(link.bytes);
 }
 
 std::string Session::stuck() const {
@@ -106,6 +126,8 @@ std::string Session::stuck() const {
         const Task& task = graph.tasks()[*at];
         text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, name(task.phase),
                             task.subject, ended_[*at]);
+        if (task.exchange != Task::no_exchange)
+            text += fmt::format(", step {}, repetition {}", steps_[stream].step, steps_[stream].repetition);
     }
     if (count > shown) text += fmt::format("\n  and {} more", count - shown);
     return text;

@@ -8,24 +8,35 @@
 #include <simgrid/s4u/Semaphore.hpp>
 
 #include "sim/replay/replay.hpp"
+#include "sim/replay/wires.hpp"
 
 /// What the actors of one simulation share. SimGrid runs one actor at a time, so nothing here needs a lock.
 namespace syncline {
 
 class Session {
 public:
-    Session(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
+    Session(Wires& network, const TaskGraph& task_graph, const ReplayOptions& options);
 
     /// Puts the calling actor, of `stream`, to sleep until `task` has ended in iteration `iteration`.
     void await(StreamId stream, TaskId task, std::uint32_t iteration);
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
-    void sent(std::uint32_t iteration, std::uint64_t messages, std::uint64_t bytes);
+    void sent(std::uint32_t iteration, std::uint64_t messages);
+    /// That in the measured iterations so many bytes went from one process to another.
+    void carried(ProcessId from, ProcessId to, std::uint64_t bytes);
+    /// Whether this is one of the iterations in which messages and bytes are counted.
+    bool measures(std::uint32_t iteration) const {
+        return iteration <= options_.measured && iteration + options_.window > options_.measured;
+    }
+    /// Makes means of what was counted.
+    void finish();
+    /// The step of its exchange that a stream is in, for stuck().
+    void at_step(StreamId stream, std::uint32_t step, std::uint32_t repetition) { steps_[stream] = {step, repetition}; }
 
     /// The tasks at which streams stand that have not come to their end, in words.
     std::string stuck() const;
 
-    const Cluster& cluster;
+    Wires& wires;
     const TaskGraph& graph;
     const std::uint32_t iterations;
     Timeline timeline;
@@ -44,6 +55,10 @@ private:
     std::vector<std::uint32_t> ended_;    ///< by task: iterations it has ended in
     std::vector<StreamId> first_waiter_;  ///< by task
     std::vector<Waiter> waiters_;         ///< by stream
+    struct At {
+        std::uint32_t step = 0, repetition = 0;
+    };
+    std::vector<At> steps_;  ///< by stream
     std::uint64_t messages_ = 0;
     std::uint64_t next_report_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
-#include <cmath>
+#include <algorithm>
 
 namespace syncline {
 
@@ -29,64 +29,89 @@ void StreamActor::run() {
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
     }
+    report_bytes();
 }
 
 void StreamActor::run_exchange(const Task& task) {
     const Exchange& exchange = session_.graph.exchange(task.exchange);
     const std::span<const ProcessId> group = session_.graph.group(exchange.group);
     const auto members = static_cast<std::uint32_t>(group.size());
-    const Program program = exchange.algorithm->program(task.member, members, exchange.bytes);
-    const ProcessId self = group[task.member];
-    const auto port = [&](const Message& message, ProcessId from, ProcessId to) {
-        return Port{mailbox(exchange, from, to), message.block, weightless(from, to)};
-    };
-    for (const Step& step : program.steps) {
+    const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
+    for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
         out_.clear();
         in_.clear();
-        for (const Message& message : step.sends) out_.push_back(port(message, self, group[message.peer]));
-        for (const Message& message : step.receives) in_.push_back(port(message, group[message.peer], self));
-        run_step(step, program.partition, exchange);
+        for (const Message& message : step.sends)
+            out_.push_back({&peer(exchange, group[message.peer], true), message.block, message.count});
+        for (const Message& message : step.receives)
+            in_.push_back({&peer(exchange, group[message.peer], false), message.block, message.count});
+        run_step(step, i, program.partition, exchange);
     }
 }
 
-void StreamActor::run_step(const Step& step, const Partition& partition, const Exchange& exchange) {
+void StreamActor::run_step(const Step& step, std::uint32_t number, const Partition& partition,
+                           const Exchange& exchange) {
     static char token;  // a message carries nothing, but SimGrid wants an address
     void* received = nullptr;
+    const bool measured = session_.measures(iteration_);
     for (std::uint32_t repetition = 0; repetition < step.repeat; ++repetition) {
-        std::uint64_t sent = 0;
+        session_.at_step(stream_, number, repetition);
+        const auto bytes_of = [&](const Port& port) {
+            return partition.size(shifted(port.block, step, repetition, partition.blocks), port.count);
+        };
+        std::uint64_t reduced = 0;
         pending_.clear();
         for (const Port& port : out_) {
-            const std::uint64_t bytes = partition.size(shifted(port.block, step, repetition, partition.blocks));
-            pending_.push_back(port.mailbox->put_async(&token, port.weightless ? 0 : bytes));
-            sent += bytes;
+            const std::uint64_t bytes = bytes_of(port);
+            pending_.push_back(port.peer->mailbox->put_async(&token, port.peer->weightless ? 0 : bytes));
+            if (measured) port.peer->bytes += bytes;
         }
-        for (const Port& port : in_) pending_.push_back(port.mailbox->get_async<void>(&received));
-        for (const sg::CommPtr& comm : pending_) comm->wait();
-        session_.sent(iteration_, out_.size(), sent);
-
-        if (!step.reduce || exchange.gamma_s_per_B == 0) continue;
-        std::uint64_t reduced = 0;
         for (const Port& port : in_) {
-            reduced += partition.size(shifted(port.block, step, repetition, partition.blocks));
+            pending_.push_back(port.peer->mailbox->get_async<void>(&received));
+            reduced += bytes_of(port);
         }
-        if (reduced > 0) sg::this_actor::sleep_for(static_cast<double>(reduced) * exchange.gamma_s_per_B);
+        for (const sg::CommPtr& comm : pending_) comm->wait();
+        session_.sent(iteration_, out_.size());
+
+        double rest_s = rest_of_latency();
+        if (step.reduce) rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
+        if (rest_s > 0) sg::this_actor::sleep_for(rest_s);
     }
 }
 
-bool StreamActor::weightless(ProcessId from, ProcessId to) const {
-    const auto& processes = session_.graph.processes();
-    const bool within_node = processes[from].node == processes[to].node;
-    return session_.cluster.network == NetworkModel::Constant ||
-           (within_node && std::isinf(session_.cluster.host.loopback_Bps));
+double StreamActor::rest_of_latency() const {
+    const double now_s = sg::Engine::get_clock();
+    double rest_s = 0;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        const Port& port = i < out_.size() ? out_[i] : in_[i - out_.size()];
+        const double latency_s = port.peer->latency_s;
+        // One that was through before the others has had a part of its latency already.
+        if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
+    }
+    return rest_s;
 }
 
-sg::Mailbox* StreamActor::mailbox(const Exchange& exchange, ProcessId from, ProcessId to) {
-    const ProcessId self = session_.graph.streams()[stream_].process;
-    const std::uint64_t peer = from == self ? to : from;
-    const std::uint64_t key = (std::uint64_t{exchange.channel} << 33) | (peer << 1) | (from == self ? 1 : 0);
-    sg::Mailbox*& found = mailboxes_[key];
-    if (found == nullptr) found = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
+StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, bool outwards) {
+    const std::uint64_t key =
+        (std::uint64_t{exchange.channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
+    Peer& found = peers_[key];
+    if (found.mailbox == nullptr) {
+        const ProcessId self = session_.graph.streams()[stream_].process;
+        const ProcessId from = outwards ? self : other, to = outwards ? other : self;
+        found.mailbox = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
+        found.latency_s = session_.wires.latency_s(from, to);
+        found.weightless = session_.wires.weightless(from, to);
+    }
     return found;
+}
+
+void StreamActor::report_bytes() {
+    const ProcessId self = session_.graph.streams()[stream_].process;
+    for (const auto& [key, peer] : peers_) {
+        const bool outwards = (key & 1) != 0;
+        const auto other = static_cast<ProcessId>((key >> 1) & 0xffffffff);
+        if (outwards && peer.bytes > 0) session_.carried(self, other, peer.bytes);
+    }
 }
 
 }  // namespace syncline

@@ -19,27 +19,35 @@ public:
     void run();
 
 private:
+    /// One direction of a connection to another process.
+    struct Peer {
+        simgrid::s4u::Mailbox* mailbox = nullptr;
+        double latency_s = 0;     ///< of a message, beside what SimGrid adds
+        bool weightless = false;  ///< its bytes take no time
+        std::uint64_t bytes = 0;  ///< sent in the measured iteration
+    };
+
+    /// One end of a step's message, looked up once and used in every repetition.
+    struct Port {
+        Peer* peer;
+        std::uint32_t block, count;
+    };
+
     void run_exchange(const Task& task);
-    void run_step(const Step& step, const Partition& partition, const Exchange& exchange);
-    /// Whether bytes take no time from one process to the other: within a node whose loopback is unlimited, and
-    /// everywhere in the Constant network model.
-    bool weightless(ProcessId from, ProcessId to) const;
-    /// Where messages of `exchange` from process `from` to process `to` meet.
-    simgrid::s4u::Mailbox* mailbox(const Exchange& exchange, ProcessId from, ProcessId to);
+    void run_step(const Step& step, std::uint32_t number, const Partition& partition, const Exchange& exchange);
+    /// Seconds until the last of the pending messages, whose bytes are all through, has had its latency.
+    double rest_of_latency() const;
+    /// The connection of `exchange` with process `other`.
+    Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
+    void report_bytes();
 
     Session& session_;
     const StreamId stream_;
     std::uint32_t iteration_ = 0;
 
-    /// One end of a step's message, looked up once and used in every repetition.
-    struct Port {
-        simgrid::s4u::Mailbox* mailbox;
-        std::uint32_t block;
-        bool weightless;  ///< its bytes take no time
-    };
     std::vector<Port> out_, in_;
     std::vector<simgrid::s4u::CommPtr> pending_;
-    std::unordered_map<std::uint64_t, simgrid::s4u::Mailbox*> mailboxes_;
+    std::unordered_map<std::uint64_t, Peer> peers_;
 };
 
 }  // namespace syncline

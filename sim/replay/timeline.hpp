@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// What happened while a task graph was replayed, in simulated seconds from the start.
@@ -11,12 +12,23 @@ struct Interval {
     double end_s = 0;
 };
 
+/// A link, one direction of it, and what it carried in an iteration.
+struct LinkUse {
+    std::string name;
+    double bandwidth_Bps = 0;
+    std::uint64_t bytes = 0;
+};
+
 struct Timeline {
     std::vector<double> iteration_end_s;  ///< when the last task of each iteration ended
-    /// Of every task, in the measured iteration and up to two before it: the measured one is the last of these.
+    /// Of every task, in the last measured iteration, which is the last of these, and in up to twice as many before it
+    /// as are measured.
     std::vector<std::vector<Interval>> recorded;
-    std::uint64_t messages = 0;  ///< sent in the measured iteration, by all processes
+    std::uint64_t messages = 0;  ///< sent in one iteration by all processes: the mean, if several are measured
     std::uint64_t bytes_sent = 0;
+    /// The same by process.
+    std::vector<std::uint64_t> sent_by, received_by;
+    std::vector<LinkUse> links;  ///< those that carried any
 
     const std::vector<Interval>& measured() const { return recorded.back(); }
 };

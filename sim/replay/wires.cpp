@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 #include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Link.hpp>
 #include <simgrid/s4u/NetZone.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+
+#include "sim/replay/native.hpp"
+#include "sim/replay/routed_zone.hpp"
 
 namespace syncline {
 
@@ -27,54 +32,120 @@ const char* simgrid_name(NetworkModel model) {
     return "CM02";
 }
 
+/// Whether messages wait for their latency in our actors rather than in SimGrid.
+bool sleeps_latency(NetworkModel model) {
+    return model == NetworkModel::exact || model == NetworkModel::Constant;
+}
+
 }  // namespace
 
-void configure_network(const Cluster& cluster, bool sends_at_once) {
+void configure_network(const Cluster& cluster) {
+    const NetworkModel network = cluster.network;
     const auto set = [](const std::string& setting) { sg::Engine::set_config(setting); };
-    set(fmt::format("network/model:{}", simgrid_name(cluster.network)));
-    // Constant is the exact model for messages of no bytes (see StreamActor); SimGrid's own of that name waits forever
-    // when two messages that started at different times should end.
-    if (cluster.network == NetworkModel::exact || cluster.network == NetworkModel::Constant) {
+    set(fmt::format("network/model:{}", simgrid_name(network)));
+    // Constant is the exact model for messages of no bytes; SimGrid's own of that name waits forever when two messages
+    // that started at different times should end.
+    if (sleeps_latency(network)) {
         // CM02 is the α-β model with max-min sharing once its TCP parts are off: ACKs that share the link, and the
         // window.
         set("network/crosstraffic:0");
         set("network/TCP-gamma:0");
     }
-    // In 3.32 Lazy forgets a receiver's link when two messages of one node come through their latency at the same
-    // instant, and then gives them more than the link has. Full solves for all flows at every event: right always,
-    // and far slower where ranks don't run in step.
-    set(sends_at_once ? "network/optim:Full" : "network/optim:Lazy");
+    // Full solves for all flows at every event: always right, but slow where ranks do not run in step. Lazy is right
+    // where no message waits for a latency (see the header), as some zones of native platforms still make them.
+    set(sleeps_latency(network) && !cluster.native ? "network/optim:Lazy" : "network/optim:Full");
     // Events closer than this are merged; the default, 1 ns, is as long as a few bytes take.
     set("surf/precision:1e-12");
 }
 
-namespace {
-
-/// The node's link to the switch, and the way from the node to itself.
-void connect(sg::NetZone* zone, const sg::Host* host, const Cluster& cluster) {
-    const std::string name = host->get_name();
-    const sg::Link* link = zone->create_split_duplex_link(name, cluster.fabric.bandwidth_Bps)
-                               ->set_latency(cluster.fabric.latency_s)
-                               ->seal();
-    zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {{link, sg::LinkInRoute::Direction::UP}}, true);
-    // An unlimited loopback gets messages of no bytes (see StreamActor), so any bandwidth does.
-    const double loopback_Bps = std::isinf(cluster.host.loopback_Bps) ? 1 : cluster.host.loopback_Bps;
-    const sg::Link* loopback = zone->create_link(name + "-loopback", loopback_Bps)->seal();
-    zone->add_route(host->get_netpoint(), host->get_netpoint(), nullptr, nullptr, {sg::LinkInRoute(loopback)}, true);
+Wires::Wires(const Cluster& cluster, const std::vector<Place>& places)
+    : places_(places),
+      network_(cluster.network),
+      free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)) {
+    if (cluster.native)
+        load(cluster);
+    else
+        build(cluster);
 }
 
-}  // namespace
+void Wires::note(const sg::Link* link, std::string name, double latency_s) {
+    number_[link] = links_.size();
+    const bool shared = link->get_sharing_policy() != sg::Link::SharingPolicy::FATPIPE;
+    links_.push_back({std::move(name), link->get_bandwidth(), latency_s, shared, 0});
+}
 
-std::vector<sg::Host*> wire(const Cluster& cluster, std::uint32_t nodes) {
-    sg::NetZone* zone = sg::create_star_zone("fabric");
-    std::vector<sg::Host*> hosts;
-    for (std::uint32_t node = 0; node < nodes; ++node) {
-        constexpr double speed = 1e9;  // of no account: tasks say how long they compute
-        hosts.push_back(zone->create_host(fmt::format("node-{}", node), speed));
-        connect(zone, hosts.back(), cluster);
+void Wires::build(const Cluster& cluster) {
+    std::uint32_t nodes = 0;
+    for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
+    static Wiring* const wiring = new Wiring(cluster, nodes);  // as long as the engine, which is never destroyed
+    auto* zone = new RoutedZone("cluster", *wiring);
+
+    std::map<Place, sg::Host*> at;
+    for (const Place& place : places_) {
+        sg::Host*& host = at[place];
+        if (host == nullptr) {
+            constexpr double speed = 1e9;  // of no account: tasks say how long they compute
+            const std::string on = place.device == Place::host ? "host" : fmt::format("device-{}", place.device);
+            host = zone->get_iface()->create_host(fmt::format("node-{}/{}", place.node, on), speed);
+            zone->put(*host->get_netpoint(), place);
+        }
+        hosts_.push_back(host);
     }
-    zone->seal();
-    return hosts;
+    for (Wiring::Link number = 0; number < wiring->links(); ++number) {
+        const Wire wire = wiring->wire(number);
+        const std::string name = wiring->name(number);
+        // Unlimited links get messages of no bytes, or only have latency; any bandwidth that never is the narrowest
+        // does.
+        sg::Link* link = zone->get_iface()->create_link(fmt::format("{}#{}", name, number),
+                                                        std::isinf(wire.bandwidth_Bps) ? 1e18 : wire.bandwidth_Bps);
+        if (!sleeps_latency(network_)) link->set_latency(wire.latency_s);
+        link->seal();
+        note(link, name, wire.latency_s);
+        zone->set_link(number, link);
+    }
+    zone->get_iface()->seal();
+}
+
+const std::vector<sg::Link*>& Wires::route(std::uint32_t from, std::uint32_t to) {
+    route_.clear();
+    double latency_s = 0;
+    hosts_[from]->route_to(hosts_[to], route_, &latency_s);
+    return route_;
+}
+
+double Wires::latency_s(std::uint32_t from, std::uint32_t to) {
+    if (!sleeps_latency(network_)) return 0;
+    double sum_s = 0;
+    for (const sg::Link* link : route(from, to)) sum_s += links_[number_.at(link)].latency_s;
+    return sum_s;
+}
+
+bool Wires::weightless(std::uint32_t from, std::uint32_t to) const {
+    const Place &a = places_[from], &b = places_[to];
+    const bool loopback = a.node == b.node && (a == b || a.device == Place::host || b.device == Place::host);
+    return network_ == NetworkModel::Constant || (loopback && free_loopback_);
+}
+
+void Wires::carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
+    for (const sg::Link* link : route(from, to)) links_[number_.at(link)].bytes += bytes;
+}
+
+std::vector<LinkUse> Wires::uses() const {
+    std::vector<LinkUse> result;
+    for (const Known& link : links_) {
+        if (link.bytes > 0 && link.shared) result.push_back({link.name, link.bandwidth_Bps, link.bytes});
+    }
+    return result;
+}
+
+void Wires::load(const Cluster& cluster) {
+    const std::vector<sg::Host*> nodes = load_native(*cluster.native);
+    for (const Place& place : places_) hosts_.push_back(nodes.at(place.node));
+    for (sg::Link* link : sg::Engine::get_instance()->get_all_links()) {
+        note(link, link->get_name(), link->get_latency());
+        if (sleeps_latency(network_) && link->get_sharing_policy() != sg::Link::SharingPolicy::WIFI)
+            link->set_latency(0);
+    }
 }
 
 }  // namespace syncline

@@ -1,19 +1,69 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
 
-#include "sim/platform/cluster.hpp"
+#include "sim/platform/wiring.hpp"
+#include "sim/replay/timeline.hpp"
 
 /// A Cluster as SimGrid's hosts and links.
+///
+/// SimGrid asks for the route of each message; a zone of ours answers from a Wiring, so no table of routes is built
+/// (routed_zone.hpp). Where the network model is `exact` (or Constant), SimGrid's links have no latency: a message's
+/// latency is slept by whoever waits for it (see StreamActor). SimGrid would hold each message back for its latency,
+/// and share links in proportion to 1/latency, which no network does; and where several messages leave their latency at
+/// the same instant its lazy solver (3.32) forgets links of all but the first.
 namespace syncline {
 
-/// Chooses the network model; before the engine's first zone. `sends_at_once`: whether a node may have several messages
-/// out at once.
-void configure_network(const Cluster& cluster, bool sends_at_once);
+/// Chooses the network model; before the engine's first zone.
+void configure_network(const Cluster& cluster);
 
-/// Makes the zone with hosts for nodes 0 … nodes-1 and returns them in that order. Only those nodes are built.
-std::vector<simgrid::s4u::Host*> wire(const Cluster& cluster, std::uint32_t nodes);
+class Wires {
+public:
+    /// Builds what the processes at `places` need, or loads the native platform.
+    Wires(const Cluster& cluster, const std::vector<Place>& places);
+
+    /// By process.
+    simgrid::s4u::Host* host(std::uint32_t process) const { return hosts_[process]; }
+
+    /// What a message between two processes takes beside its bytes, where that is not SimGrid's to add.
+    double latency_s(std::uint32_t from, std::uint32_t to);
+    /// Whether bytes take no time from one process to the other: over an unlimited loopback, and everywhere in the
+    /// Constant network model.
+    bool weightless(std::uint32_t from, std::uint32_t to) const;
+
+    /// Counts bytes on every link between two processes.
+    void carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+    /// The links that carried any and can be full, in the order in which they were made.
+    std::vector<LinkUse> uses() const;
+
+private:
+    void build(const Cluster& cluster);
+    void load(const Cluster& cluster);
+    /// The links between two processes, as SimGrid has them.
+    const std::vector<simgrid::s4u::Link*>& route(std::uint32_t from, std::uint32_t to);
+    void note(const simgrid::s4u::Link* link, std::string name, double latency_s);
+
+    struct Known {
+        std::string name;
+        double bandwidth_Bps = 0;
+        double latency_s = 0;
+        bool shared = true;  ///< else every message has the whole bandwidth for itself
+        std::uint64_t bytes = 0;
+    };
+
+    const std::vector<Place> places_;
+    const NetworkModel network_;
+    const bool free_loopback_;
+    std::vector<simgrid::s4u::Host*> hosts_;
+    std::vector<Known> links_;
+    std::unordered_map<const simgrid::s4u::Link*, std::size_t> number_;
+    std::vector<simgrid::s4u::Link*> route_;
+};
 
 }  // namespace syncline

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+
 #include <stdexcept>
 
 namespace syncline {
@@ -106,35 +107,19 @@ void TaskGraph::check_acyclic() const {
     }
 }
 
-namespace {
-
-/// What a task's member does in its exchange; nothing if the task is no exchange.
-Program program_of(const TaskGraph& graph, const Task& task) {
-    if (task.exchange == Task::no_exchange) return {};
-    const Exchange& exchange = graph.exchange(task.exchange);
-    const auto members = static_cast<std::uint32_t>(graph.group(exchange.group).size());
-    return exchange.algorithm->program(task.member, members, exchange.bytes);
-}
-
-}  // namespace
-
-std::uint64_t count_messages(const TaskGraph& graph) {
+std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations) {
     std::uint64_t messages = 0;
-    for (const Task& task : graph.tasks()) messages += messages_sent(program_of(graph, task));
-    return messages;
-}
-
-bool may_send_at_once(const TaskGraph& graph) {
-    std::map<std::uint32_t, StreamId> sender;  // by node
     for (const Task& task : graph.tasks()) {
-        for (const Step& step : program_of(graph, task).steps) {
-            if (step.sends.size() > 1) return true;
-            if (step.sends.empty()) continue;
-            const std::uint32_t node = graph.processes()[graph.streams()[task.stream].process].node;
-            if (sender.emplace(node, task.stream).first->second != task.stream) return true;
+        if (task.exchange == Task::no_exchange) continue;
+        const Exchange& exchange = graph.exchange(task.exchange);
+        const auto members = static_cast<std::uint32_t>(graph.group(exchange.group).size());
+        const std::uint32_t period = exchange.algorithm->period();
+        for (std::uint32_t round = 0; round < std::min(period, iterations); ++round) {
+            const std::uint32_t times = (iterations - round + period - 1) / period;
+            messages += times * messages_sent(exchange.algorithm->program(task.member, members, exchange.bytes, round));
         }
     }
-    return false;
+    return messages;
 }
 
 }  // namespace syncline

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/platform/place.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
 ///
@@ -36,7 +37,7 @@ enum class Phase : std::uint8_t {
 };
 
 struct Process {
-    std::uint32_t node = 0;  ///< where it runs
+    Place place;
 };
 
 struct Stream {
@@ -47,7 +48,7 @@ struct Stream {
 /// One collective among a group. Messages of exchanges with the same channel between the same two processes stay in
 /// order.
 struct Exchange {
-    const CollectiveAlgorithm* algorithm = nullptr;
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
     GroupId group = 0;
     std::uint32_t channel = 0;
     std::uint64_t bytes = 0;
@@ -114,11 +115,7 @@ private:
     std::vector<Dependency> dependencies_;
 };
 
-/// Messages of one iteration, by the programs.
-std::uint64_t count_messages(const TaskGraph& graph);
-
-/// Whether some node may have several messages out at once: because a step sends several, or because several of the
-/// node's streams send.
-bool may_send_at_once(const TaskGraph& graph);
+/// Messages of so many iterations, by the programs.
+std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations = 1);
 
 }  // namespace syncline

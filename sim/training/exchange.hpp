@@ -18,9 +18,11 @@ using Ready = std::vector<std::vector<TaskId>>;
 /// last[rank]: the tasks after which this rank may go on with all results.
 using Last = std::vector<std::vector<TaskId>>;
 
-/// One all-reduce per bucket among `workers`, one after the other on one exchange stream per rank.
-Last add_allreduce(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
-                   const Ready& ready, const std::string& algorithm, const Cluster& cluster);
+/// One collective per bucket among `workers`, one after the other on one exchange stream per rank. A rank goes on when
+/// its own part is done.
+Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
+                     const Ready& ready, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
+                     const Cluster& cluster);
 
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
 /// which carries one push and one pull at a time, in order; servers aggregate while the next push arrives. Pulls wait

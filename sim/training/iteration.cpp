@@ -11,9 +11,9 @@ namespace syncline {
 
 namespace {
 
-std::vector<ProcessId> add_workers(TaskGraph& graph, std::uint32_t ranks) {
+std::vector<ProcessId> add_workers(TaskGraph& graph, const std::vector<Place>& places) {
     std::vector<ProcessId> workers;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) workers.push_back(graph.add_process({rank}));
+    for (const Place& place : places) workers.push_back(graph.add_process({place}));
     return workers;
 }
 
@@ -86,7 +86,8 @@ Last add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, cons
     }
     std::vector<std::uint64_t> bytes;
     for (const Bucket& bucket : buckets) bytes.push_back(bucket.bytes);
-    return add_allreduce(graph, workers, bytes, ready, plan.algorithm, cluster);
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    return add_collectives(graph, workers, bytes, ready, make_algorithm(plan.algorithm, ranks), cluster);
 }
 
 }  // namespace
@@ -105,7 +106,7 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
     const std::vector<Bucket> buckets = ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
 
     TaskGraph graph;
-    const std::vector<ProcessId> workers = add_workers(graph, ranks);
+    const std::vector<ProcessId> workers = add_workers(graph, place_ranks(cluster, plan.placement, ranks));
     std::vector<RankComputation> computations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -124,16 +125,16 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
     return graph;
 }
 
-TaskGraph build_collective(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
-                           const std::string& algorithm, std::uint64_t bytes) {
+TaskGraph build_collective(const Cluster& cluster, const CollectivePlan& plan) {
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     TaskGraph graph;
-    const std::vector<ProcessId> workers = add_workers(graph, ranks);
-    if (ranks > 1 && algorithm == "parameter-server") {
-        const Servers sliced{servers, Placement::sliced, ServerLocation::dedicated};
-        const std::vector<Bucket> whole{{bytes, {}, 0, 0}};
+    const std::vector<ProcessId> workers = add_workers(graph, place_ranks(cluster, plan.placement, ranks));
+    if (ranks > 1 && plan.served()) {
+        const Servers sliced{plan.servers, Placement::sliced, ServerLocation::dedicated};
+        const std::vector<Bucket> whole{{plan.bytes, {}, 0, 0}};
         add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, cluster);
     } else if (ranks > 1) {
-        add_allreduce(graph, workers, {bytes}, {}, algorithm, cluster);
+        add_collectives(graph, workers, {plan.bytes}, {}, make_algorithm(plan.algorithm, ranks), cluster);
     }
     graph.seal();
     return graph;

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/plan.hpp"
@@ -21,9 +18,7 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
 /// Seconds of the host-to-device copy of one rank's batch; 0 if the plan has none.
 double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// One all-reduce alone, no computation. `algorithm` is that of an all-reduce or "parameter-server", whose servers hold
-/// a slice each and have nodes of their own.
-TaskGraph build_collective(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
-                           const std::string& algorithm, std::uint64_t bytes);
+/// One exchange alone, no computation.
+TaskGraph build_collective(const Cluster& cluster, const CollectivePlan& plan);
 
 }  // namespace syncline

@@ -20,7 +20,7 @@ struct Server {
 
 Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::uint32_t node) {
     Server server;
-    const ProcessId process = graph.add_process({node});
+    const ProcessId process = graph.add_process({{node, Place::host}});
     std::vector<ProcessId> members{process};
     members.insert(members.end(), workers.begin(), workers.end());
     server.group = graph.add_group(std::move(members));
@@ -39,10 +39,14 @@ Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::
 Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
                           const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,
                           const Cluster& cluster) {
-    static const Push push;
-    static const Pull pull;
+    const auto push = std::make_shared<const Push>();
+    const auto pull = std::make_shared<const Pull>();
     const auto ranks = static_cast<std::uint32_t>(workers.size());
     const double gamma = gamma_of(cluster.host.reduction_Bps);
+
+    std::vector<Place> places;
+    for (const ProcessId worker : workers) places.push_back(graph.processes()[worker].place);
+    const std::uint32_t free = first_free_node(places);
 
     std::vector<std::optional<Server>> servers(static_cast<std::size_t>(plan.count));
     struct Aggregated {
@@ -56,10 +60,12 @@ Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& worker
             std::optional<Server>& server = servers[shard.server];
             if (!server) {  // a server that holds nothing is not there
                 const bool colocated = plan.location == ServerLocation::colocated;
-                server = add_server(graph, workers, colocated ? shard.server : ranks + shard.server);
+                server =
+                    add_server(graph, workers,
+                               colocated ? graph.processes()[workers[shard.server]].place.node : free + shard.server);
             }
             // The server's sum is a task of its own, so that it runs while the next push arrives.
-            const ExchangeId exchange = graph.add_exchange({&push, server->group, shard.server, shard.bytes, 0});
+            const ExchangeId exchange = graph.add_exchange({push, server->group, shard.server, shard.bytes, 0});
             const TaskId arrived = graph.add_task({server->push, Phase::push, bucket, 0, exchange, server_member});
             for (std::uint32_t rank = 0; rank < ranks; ++rank) {
                 const TaskId task =
@@ -78,7 +84,7 @@ Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& worker
     for (const Aggregated& sum : aggregated) graph.depend(barrier, sum.task);
     for (const Aggregated& sum : aggregated) {
         Server& server = *servers[sum.shard.server];
-        const ExchangeId exchange = graph.add_exchange({&pull, server.group, sum.shard.server, sum.shard.bytes, 0});
+        const ExchangeId exchange = graph.add_exchange({pull, server.group, sum.shard.server, sum.shard.bytes, 0});
         const TaskId sent = graph.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member});
         graph.depend(sent, barrier);
         server.last_sent = sent;

@@ -3,15 +3,18 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/collective/algorithm.hpp"
+#include "sim/training/placement.hpp"
+
 /// How a model is trained on a cluster: how many ranks, what each computes, and how gradients are exchanged.
 namespace syncline {
 
 enum class Parallelism { data };
-enum class ExchangeKind { allreduce, parameter_server };
+enum class ExchangeKind { allreduce, parameter_server, gossip };
 
 /// When exchanges run. `none`: after the whole backward pass. `wait_free` (wait-free backpropagation): a bucket's
 /// all-reduce or push starts when its gradients are ready, beside the rest of the backward pass. In both the next
-/// iteration starts when all exchanges of this one are through.
+/// iteration starts on a rank when its exchanges of this one are through.
 ///
 /// With the same buckets wait_free is never slower. A fusion cycle makes more buckets of them when they become ready
 /// one by one, each with a latency of its own, and may lose.
@@ -43,15 +46,28 @@ struct Servers {
 
 struct Plan {
     std::int64_t ranks = 1;
+    RankPlacement placement;
     std::int64_t batch_per_rank = 32;
     std::int64_t iterations = 4;  ///< the last of so many is measured (and one more replayed behind it)
     Parallelism parallelism = Parallelism::data;
     ExchangeKind exchange = ExchangeKind::allreduce;
-    std::string algorithm = "ring";
+    AlgorithmSpec algorithm;  ///< of the all-reduce or the gossip
     Overlap overlap = Overlap::wait_free;
     InputCopy input_copy = InputCopy::overlapped;
     Fusion fusion;
     Servers servers;
+};
+
+/// One exchange alone, without computation. `algorithm.name` may also be "parameter-server" (operation allreduce),
+/// whose servers hold a slice each and have nodes of their own.
+struct CollectivePlan {
+    std::int64_t ranks = 2;
+    RankPlacement placement;
+    AlgorithmSpec algorithm;
+    std::int64_t servers = 1;
+    std::uint64_t bytes = 0;  ///< of the whole buffer, the same on every rank
+
+    bool served() const { return algorithm.name == served_allreduce; }
 };
 
 }  // namespace syncline

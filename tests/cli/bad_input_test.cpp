@@ -55,9 +55,12 @@ std::vector<std::string> errors_of(const Outcome& outcome) {
 
 /// That nobody is shown the inside of the program.
 void check_no_inside(const Outcome& outcome) {
+    std::string text = outcome.err;
+    for (const std::string key = "simgrid_xml"; text.find(key) != std::string::npos;)
+        text.erase(text.find(key), key.size());
     for (const char* word : {"xbt", "simgrid", "SimGrid", "terminate called", "bug in", "Assertion",
                              "what():", "yaml-cpp", "bad conversion", "std::", "Backtrace"})
-        CHECK_FALSE(holds(outcome.err, word));
+        CHECK_FALSE(holds(text, word));
 }
 
 /// Everything that an invalid configuration must show. `outcome` is of a run in `directory`.
@@ -284,7 +287,6 @@ TEST_CASE("bad input: quantities") {
         {"25 Gbps 3", "unknown unit", ""},
         {"0x10 Gbps", "unknown unit", ""},
         {"true", "does not begin with a number", ""},
-        {"[25 Gbps]", "is a list, not a number with a unit", ""},
         {"{value: 25 Gbps}", "is a mapping, not a number with a unit", ""},
         {"''", "a number with a unit is missing", ""},
     };
@@ -321,7 +323,7 @@ TEST_CASE("bad input: counts and choices of training") {
         {"ranks: 17", {"", "17 ranks do not fit platform 'tiny', which has 16 nodes", "platform.nodes=17"}},
         {"ranks: 2, batch_per_rank: 0", {"", "'batch_per_rank': '0' is out of range", ""}},
         {"ranks: 2, iterations: 1", {"", "'iterations': '1' is out of range", "from 2"}},
-        {"ranks: 2, exchange: gossip", {"", "'exchange' cannot be 'gossip'", "'allreduce', 'parameter-server'"}},
+        {"ranks: 2, exchange: none", {"", "'exchange' cannot be 'none'", "'allreduce', 'parameter-server', 'gossip'"}},
         {"ranks: 2, exchange: allredcue", {"", "'exchange' cannot be 'allredcue'", "did you mean 'allreduce'"}},
         {"ranks: 2, algorithm: tree", {"", "'algorithm' cannot be 'tree'", "'ring'"}},
         {"ranks: 2, overlap: some", {"", "'overlap' cannot be 'some'", "'wait-free'"}},
@@ -420,7 +422,7 @@ TEST_CASE("bad input: files that are not there, are something else, or go round 
     const Outcome workload = refer("workload.yaml");
     CAPTURE(workload.err);
     check_refused(workload, bench);
-    CHECK(holds(workload.err, "workload.yaml:1:1: error: missing keys 'nodes', 'device', 'fabric' in platform"));
+    CHECK(holds(workload.err, "workload.yaml:1:1: error: missing keys 'device', 'fabric' in platform"));
     const Outcome scenario = bench.run({}, "platform.yaml");
     check_refused(scenario, bench);
     CHECK(holds(scenario.err, "missing keys 'platform', 'workload', 'training'"));
@@ -485,7 +487,7 @@ TEST_CASE("bad input: all errors are reported, in one go") {
                 "  device: {flops: 1 Tflop, memory_bandwidth: 100}\n"
                 "  fabric: {bandwidth: 1 GBps, latency: 1 GB, jitter: 3}\n"
                 "workload: absent.yaml\n"
-                "training: {ranks: 0, exchange: gossip, overlap: wait-fre}\n"
+                "training: {ranks: 0, exchange: gosips, overlap: wait-fre}\n"
                 "variants:\n"
                 "  first: {training.batch_per_rank: many}\n"
                 "  second: 3\n");
@@ -501,7 +503,7 @@ TEST_CASE("bad input: all errors are reported, in one go") {
                                  "scenario.yaml:5:46: error: unknown key 'jitter'",
                                  "scenario.yaml:6:11: error: 'absent.yaml' does not exist",
                                  "scenario.yaml:7:19: error: 'ranks': '0'",
-                                 "scenario.yaml:7:32: error: 'exchange' cannot be 'gossip'",
+                                 "scenario.yaml:7:32: error: 'exchange' cannot be 'gosips'",
                                  "scenario.yaml:7:49: error: 'overlap' cannot be 'wait-fre'",
                                  "scenario.yaml:9:36: error: 'batch_per_rank': 'many'",
                                  "scenario.yaml:10:11: error: variant 'second' is not a mapping",
@@ -742,7 +744,7 @@ TEST_CASE("usage: verbs and options that are not there") {
     check_usage(run_in(bench, {"rum", "scenario.yaml"}), "did you mean 'run'?");
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
     check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
-    check_usage(run_in(bench, {"frobnicate"}), "run, collective, check, schema");
+    check_usage(run_in(bench, {"frobnicate"}), "run, collective, topology, check, schema");
     check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");
@@ -795,7 +797,7 @@ TEST_CASE("usage: --help everywhere, and --version") {
         {{"collective", "--help"},
          {"--platform", "--ranks", "--operation", "--algorithm", "--bytes", "--servers", "--set", "--format"}},
         {{"check", "--help"}, {"FILE"}},
-        {{"schema", "--help"}, {"scenario, platform, device or workload"}},
+        {{"schema", "--help"}, {"scenario, platform, device, workload or topology"}},
     };
     for (const auto& [arguments, words] : helps) {
         const Outcome outcome = run_in(bench, arguments);

@@ -94,7 +94,8 @@ TEST_CASE("run: JSON is one object with the documented fields") {
         CHECK(keys(result) ==
               std::set<std::string>{"variant", "workload", "ranks", "iteration_time_s", "compute_time_s",
                                     "communication_time_s", "exposed_communication_time_s", "throughput_samples_per_s",
-                                    "scaling_efficiency", "messages", "bytes_sent", "gradient_bytes", "closed_form"});
+                                    "scaling_efficiency", "messages", "bytes_sent", "gradient_bytes", "closed_form",
+                                    "most_bytes_sent_by_rank", "links", "fabric", "exchange", "algorithm", "overlay"});
         CHECK(result["variant"] == names[i]);
         CHECK(result["workload"] == "two-layers");
         CHECK(result["ranks"] == 4);
@@ -120,6 +121,14 @@ TEST_CASE("run: the numbers are those of the small scenario's arithmetic") {
     const auto served_s = [](double size) { return 2e-6 + 4 * size * 1e-9; };
 
     const json &ring = results[0], &later = results[1], &servers = results[2];
+    // Every rank sends 2(N-1)/N of the gradients around the ring, whose links are all alike; and all of them to
+    // servers.
+    CHECK(ring["most_bytes_sent_by_rank"].get<double>() == Approx(1.5 * 251001 * 4).epsilon(1e-5));
+    CHECK(servers["most_bytes_sent_by_rank"] == 251001 * 4);
+    CHECK(ring["links"].size() == 8);
+    CHECK(ring["links"][0]["utilisation"].get<double>() ==
+          Approx(1.5 * 251001 * 4 / 1e9 / ring["iteration_time_s"].get<double>()).epsilon(1e-5));
+    CHECK(servers["links"][0]["bytes"] == 4 * 250001 * 4);
     for (const json& result : results) {
         CHECK(result["compute_time_s"].get<double>() == Approx(compute_s).epsilon(1e-6));
         CHECK(result["gradient_bytes"] == 251001 * 4);
@@ -159,14 +168,17 @@ TEST_CASE("run: CSV has the same numbers as JSON") {
             CAPTURE(name, field);
             const std::string prefix = "closed_form_";
             const bool nested = name.rfind(prefix, 0) == 0;
-            const json& value = nested ? results[i]["closed_form"].at(name.substr(prefix.size())) : results[i].at(name);
+            const bool link = name.rfind("most_used_link", 0) == 0;
+            const json& value = nested ? results[i]["closed_form"].at(name.substr(prefix.size()))
+                                : link ? results[i]["links"][0].at(name == "most_used_link" ? "link" : "utilisation")
+                                       : results[i].at(name);
             if (value.is_string())
                 CHECK(field == value.get<std::string>());
             else if (value.is_null())
                 CHECK(field.empty());
             else
                 CHECK(std::stod(field) == value.get<double>());
-            seen.insert(nested ? "closed_form" : name);
+            seen.insert(nested ? "closed_form" : link ? "links" : name);
         }
         CHECK(seen == keys(results[i]));
     }
@@ -183,7 +195,7 @@ TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
     CHECK(results[0]["closed_form"]["iteration_time_s"].is_null());
     const Outcome outcome = tiny.run({"--format", "csv"});
     CHECK(holds(outcome.out, "\n\"a, \"\"b\"\"\",two-layers,2,"));
-    CHECK(outcome.out.substr(outcome.out.size() - 2) == ",\n");
+    CHECK(holds(outcome.out, ",,star,parameter-server,,,"));  // neither closed form nor algorithm nor overlay
     CHECK(holds(tiny.run().out, "  -  "));
 }
 
@@ -196,11 +208,15 @@ TEST_CASE("run: the table has a line for each variant, aligned") {
     for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "efficiency"})
         CHECK(holds(outcome.out, word));
     std::istringstream lines(outcome.out);
-    std::set<std::size_t> widths;
+    // Two tables: times, and traffic.
+    std::vector<std::set<std::size_t>> widths(1);
     std::string line;
-    for (int i = 0; std::getline(lines, line); ++i)
-        if (i >= 2) widths.insert(line.size());
-    CHECK(widths.size() == 1);
+    for (int i = 0; std::getline(lines, line); ++i) {
+        if (i >= 2 && line.empty()) widths.emplace_back();
+        if (i >= 2 && !line.empty()) widths.back().insert(line.size());
+    }
+    REQUIRE(widths.size() == 2);
+    for (const std::set<std::size_t>& table : widths) CHECK(table.size() == 1);
 }
 
 TEST_CASE("run: the same input gives the same bytes, whatever the seed and the directory") {

@@ -1,34 +1,10 @@
-#include <map>
-#include <nlohmann/json.hpp>
-
 #include "tests/catch.hpp"
-#include "tests/cli/program.hpp"
+#include "tests/cli/results.hpp"
 
 // What the shipped scenarios must show, the default one first: its file says what is known from the paper.
 
 using namespace syncline::test;
 using nlohmann::json;
-
-namespace {
-
-/// The results of a shipped scenario, by variant.
-std::map<std::string, json> results_of(const std::string& scenario, std::vector<std::string> options = {}) {
-    options.insert(options.begin(), {"run", shipped(scenario), "--format", "json"});
-    const Outcome outcome = run_program({.arguments = std::move(options), .limit_s = 60});
-    CAPTURE(outcome.err);
-    REQUIRE(outcome.status == 0);
-    CHECK(outcome.err.empty());
-    std::map<std::string, json> results;
-    const json report = json::parse(outcome.out);
-    for (const json& result : report.at("results")) results[result.at("variant")] = result;
-    return results;
-}
-
-double number(const json& result, const char* key) {
-    return result.at(key).get<double>();
-}
-
-}  // namespace
 
 TEST_CASE("zhang-2021: at 32 GPUs the ring scales, and the parameter server is a third slower") {
     const auto results = results_of("scenarios/zhang-2021.yaml");

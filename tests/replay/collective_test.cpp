@@ -4,6 +4,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/allreduce.hpp"
 
 // One exchange alone on a star, at message level, against formulas written out here once more. `replay_isolated` gives
 // each simulation a process of its own.
@@ -19,8 +20,8 @@ constexpr double alpha = 2 * link_latency;
 Cluster star(double reduction_Bps = unlimited) {
     Cluster cluster;
     cluster.nodes = 4096;
-    cluster.fabric.bandwidth_Bps = bandwidth;
-    cluster.fabric.latency_s = link_latency;
+    cluster.fabric.topology.bandwidth_Bps = {bandwidth};
+    cluster.fabric.topology.latency_s = {link_latency};
     cluster.device.reduction_Bps = reduction_Bps;
     cluster.host.reduction_Bps = reduction_Bps;
     return cluster;
@@ -32,7 +33,7 @@ double ceil_div(std::uint64_t a, std::uint64_t b) {
 
 void check_ring(std::uint32_t n, std::uint64_t bytes, double reduction_Bps) {
     CAPTURE(n, bytes, reduction_Bps);
-    const CollectiveResult result = simulate_allreduce(star(reduction_Bps), n, 1, "ring", bytes);
+    const CollectiveResult result = allreduce(star(reduction_Bps), n, 1, "ring", bytes);
     const double block = ceil_div(bytes, n);
     const double expected = 2.0 * (n - 1) * (alpha + block / bandwidth) + (n - 1) * block / reduction_Bps;
     CHECK(result.completion_time_s == Approx(expected).epsilon(1e-6));
@@ -43,7 +44,7 @@ void check_ring(std::uint32_t n, std::uint64_t bytes, double reduction_Bps) {
 
 void check_parameter_server(std::uint32_t n, std::uint32_t servers, std::uint64_t bytes, double reduction_Bps) {
     CAPTURE(n, servers, bytes, reduction_Bps);
-    const CollectiveResult result = simulate_allreduce(star(reduction_Bps), n, servers, "parameter-server", bytes);
+    const CollectiveResult result = allreduce(star(reduction_Bps), n, servers, "parameter-server", bytes);
     // With at most as many servers as workers the servers' links are full, with the largest slice; with more, the
     // workers' links are, until the smaller slices are through.
     const double slice = ceil_div(bytes, servers);
@@ -96,7 +97,7 @@ TEST_CASE("one server on N workers takes N times one worker's transfer, s balanc
         for (const std::uint32_t servers : {1u, 2u, 4u}) {
             if (servers > n) continue;
             CAPTURE(n, servers);
-            const CollectiveResult result = simulate_allreduce(star(), n, servers, "parameter-server", bytes);
+            const CollectiveResult result = allreduce(star(), n, servers, "parameter-server", bytes);
             CHECK((result.completion_time_s - 2 * alpha) / 2 == Approx(transfer * n / servers).epsilon(1e-6));
         }
     }
@@ -104,7 +105,7 @@ TEST_CASE("one server on N workers takes N times one worker's transfer, s balanc
 
 TEST_CASE("one rank alone sends nothing and takes no time") {
     for (const char* algorithm : {"ring", "parameter-server"}) {
-        const CollectiveResult result = simulate_allreduce(star(), 1, 1, algorithm, 1000);
+        const CollectiveResult result = allreduce(star(), 1, 1, algorithm, 1000);
         CHECK(result.completion_time_s == 0);
         CHECK(result.closed_form_s.value() == 0);
         CHECK(result.messages == 0);
@@ -114,7 +115,7 @@ TEST_CASE("one rank alone sends nothing and takes no time") {
 }
 
 TEST_CASE("bandwidths follow nccl-tests' definitions") {
-    const CollectiveResult result = simulate_allreduce(star(), 8, 1, "ring", 800000000);
+    const CollectiveResult result = allreduce(star(), 8, 1, "ring", 800000000);
     const double time = 14 * (alpha + 1e8 / bandwidth);
     CHECK(result.algorithm_bandwidth_Bps.value() == Approx(8e8 / time));
     CHECK(result.bus_bandwidth_Bps.value() == Approx(8e8 / time * 14 / 8));

@@ -19,8 +19,8 @@ Cluster cluster_of(double bandwidth_Bps) {
     cluster.device.memory_Bps = 1e11;
     cluster.device.reduction_Bps = 5e10;
     cluster.host.reduction_Bps = 3e10;
-    cluster.fabric.bandwidth_Bps = bandwidth_Bps;
-    cluster.fabric.latency_s = 2e-6;
+    cluster.fabric.topology.bandwidth_Bps = {bandwidth_Bps};
+    cluster.fabric.topology.latency_s = {2e-6};
     return cluster;
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("the measured iteration is one among others: its time is the mean over
         plan.servers.count = 1 + random() % 3;
         plan.servers.location = ServerLocation::colocated;
         CAPTURE(round, plan.ranks, plan.servers.count);
-        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0, {}});
+        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0});
         const double mean_s = (timeline.iteration_end_s[38] - timeline.iteration_end_s[18]) / 20;
         const Result result = simulate(cluster, model, plan);
         CHECK(result.time.iteration_s == Approx(mean_s).epsilon(1e-6));
@@ -190,8 +190,8 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     plan.servers.count = 3;
     const Cluster cluster = cluster_of(1e9);
     const TaskGraph graph = build_iteration(cluster, model, plan);
-    const Timeline first = replay_isolated(cluster, graph, {3, 2, {}});
-    const Timeline second = replay_isolated(cluster, graph, {3, 2, {}});
+    const Timeline first = replay_isolated(cluster, graph, {3, 2});
+    const Timeline second = replay_isolated(cluster, graph, {3, 2});
     REQUIRE(first.measured().size() == second.measured().size());
     for (std::size_t i = 0; i < first.measured().size(); ++i) {
         CHECK(first.measured()[i].start_s == second.measured()[i].start_s);
@@ -203,7 +203,7 @@ TEST_CASE("on a fast network there is little communication beside much computati
     std::mt19937 random(19);
     const Model model = random_model(random, 8);
     Cluster cluster = cluster_of(1e13);
-    cluster.fabric.latency_s = 1e-9;
+    cluster.fabric.topology.latency_s = {1e-9};
     cluster.host.reduction_Bps = cluster.device.reduction_Bps = unlimited;
     for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
         Plan plan = plan_of(4);

@@ -1,8 +1,16 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/collective/ring.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/allreduce.hpp"
 
 // What the network models make of one exchange, and what happens when an exchange cannot end.
 
@@ -13,25 +21,71 @@ namespace {
 Cluster star(NetworkModel network) {
     Cluster cluster;
     cluster.nodes = 8;
-    cluster.fabric.bandwidth_Bps = 1e9;
-    cluster.fabric.latency_s = 1e-5;
+    cluster.fabric.topology.bandwidth_Bps = {1e9};
+    cluster.fabric.topology.latency_s = {1e-5};
     cluster.network = network;
     return cluster;
 }
 
 double ring_of_two(NetworkModel network, std::uint64_t bytes) {
-    return simulate_allreduce(star(network), 2, 1, "ring", bytes).completion_time_s;
+    return allreduce(star(network), 2, 1, "ring", bytes).completion_time_s;
 }
 
 /// Both members first wait for the other: no message is ever sent.
 class Stuck : public CollectiveAlgorithm {
 public:
-    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes) const override {
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
         return {{bytes, 1}, {{{}, {{(rank + 1) % ranks, 0}}, false, 1, 0}}};
     }
-    double cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return 0; }
+    std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return 0; }
     std::string formula() const override { return "none"; }
 };
+
+/// Two members exchange blocks in three steps and in a fourth one, where member 0 expects one repetition more than the
+/// other takes. That only in round `when`; in all others they agree.
+class LateMismatch : public CollectiveAlgorithm {
+public:
+    explicit LateMismatch(std::uint32_t when) : when_(when) {}
+
+    Program program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t round) const override {
+        const std::vector<Message> other{{1 - rank, 0}};
+        const std::uint32_t last = round == when_ && rank == 0 ? 4 : 3;
+        return {{bytes, 1},
+                {{other, other, true}, {other, other, false, 5, 0}, {other, other}, {other, other, false, last, 0}}};
+    }
+    std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
+    std::string formula() const override { return "none"; }
+
+private:
+    std::uint32_t when_;
+};
+
+/// One exchange, of bucket 3, among so many members.
+TaskGraph exchange_of(const std::shared_ptr<const CollectiveAlgorithm>& algorithm, std::uint32_t members) {
+    TaskGraph graph;
+    std::vector<ProcessId> group;
+    for (std::uint32_t node = 0; node < members; ++node) group.push_back(graph.add_process({{node}}));
+    const ExchangeId exchange = graph.add_exchange({algorithm, graph.add_group(group), 0, 100, 0});
+    for (std::uint32_t rank = 0; rank < members; ++rank)
+        graph.add_task({graph.add_stream(rank, StreamKind::exchange), Phase::exchange, 3, 0, exchange, rank});
+    graph.seal();
+    return graph;
+}
+
+/// What the replayer says of a graph that gets stuck.
+std::string complaint(const TaskGraph& graph, std::uint32_t iterations) {
+    try {
+        replay_isolated(star(NetworkModel::exact), graph, {iterations, iterations - 1});
+    } catch (const std::logic_error& error) {
+        return error.what();
+    }
+    FAIL("no deadlock was seen");
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -54,25 +108,70 @@ TEST_CASE("servers on one sender's path share its link, whatever starts together
     // Three servers with slices of 3, 3 and 4 bytes and five workers: every server's link carries five flows, so a
     // phase takes 5·4 bytes over the link. An update of only some links, as SimGrid's lazy solver does, gives less.
     Cluster cluster = star(NetworkModel::exact);
-    const CollectiveResult result = simulate_allreduce(cluster, 5, 3, "parameter-server", 10);
+    const CollectiveResult result = allreduce(cluster, 5, 3, "parameter-server", 10);
     CHECK(result.completion_time_s == Approx(2 * (2e-5 + 20e-9)).epsilon(1e-9));
 }
 
 TEST_CASE("an exchange that cannot end is reported as a bug, with the streams that are stuck") {
-    static const Stuck stuck;
-    TaskGraph graph;
-    const GroupId group = graph.add_group({graph.add_process({0}), graph.add_process({1})});
-    const ExchangeId exchange = graph.add_exchange({&stuck, group, 0, 100, 0});
-    for (std::uint32_t rank : {0u, 1u}) {
-        graph.add_task({graph.add_stream(rank, StreamKind::exchange), Phase::exchange, 3, 0, exchange, rank});
+    for (const std::uint32_t members : {2u, 3u, 8u}) {
+        CAPTURE(members);
+        const std::string text = complaint(exchange_of(std::make_shared<const Stuck>(), members), 1);
+        for (std::uint32_t member = 0; member < members; ++member)
+            CHECK(contains(text, fmt::format("process {}: exchange 3 of iteration 0, step 0, repetition 0", member)));
+        CHECK_FALSE(contains(text, "more"));
     }
-    graph.seal();
-    try {
-        replay_isolated(star(NetworkModel::exact), graph, {});
-        FAIL("no deadlock was seen");
-    } catch (const std::logic_error& error) {
-        const std::string text = error.what();
-        CHECK(text.find("process 0: exchange 3") != std::string::npos);
-        CHECK(text.find("process 1: exchange 3") != std::string::npos);
+}
+
+TEST_CASE("of many stuck streams the first ones are named and the others counted") {
+    const std::string text = complaint(exchange_of(std::make_shared<const Stuck>(), 60), 1);
+    CHECK(contains(text, "process 0: "));
+    CHECK(std::count(text.begin(), text.end(), '\n') == 9);
+    CHECK(contains(text, "and 52 more"));
+}
+
+TEST_CASE("a mismatch after steps that worked is reported where it is, and only those who wait for it") {
+    for (const std::uint32_t when : {0u, 1u, 4u}) {
+        CAPTURE(when);
+        const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(when), 2), when + 1);
+        CHECK(contains(text, fmt::format("process 0: exchange 3 of iteration {}, step 3, repetition 3", when)));
+        CHECK_FALSE(contains(text, "process 1"));
     }
+    // Where they agree, everything comes to its end: ten messages each way.
+    const TaskGraph graph = exchange_of(std::make_shared<const LateMismatch>(9), 2);
+    CHECK(replay_isolated(star(NetworkModel::exact), graph, {3, 2}).messages == 2 * (1 + 5 + 1 + 3));
+}
+
+TEST_CASE("a member that has gone on to the next iteration is stuck there") {
+    // Its partner's surplus message of iteration 0 meets the first of its iteration 1, and so on to the end, where it
+    // is the partner that lacks one.
+    const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(0), 2), 3);
+    CHECK(contains(text, "process 0: exchange 3 of iteration 2, step 3, repetition 2"));
+    CHECK_FALSE(contains(text, "process 1"));
+}
+
+TEST_CASE("the program ends with exit code 70 and a request to report it, where a simulation is stuck") {
+    const TaskGraph graph = exchange_of(std::make_shared<const LateMismatch>(0), 2);
+    std::FILE* const said = std::tmpfile();
+    REQUIRE(said != nullptr);
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        dup2(fileno(said), STDERR_FILENO);
+        _exit(cli::guarded([&] {
+            replay_isolated(star(NetworkModel::exact), graph, {});
+            return 0;
+        }));
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 70);
+    std::rewind(said);
+    std::string text(4096, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), said));
+    std::fclose(said);
+    CHECK(contains(text, "\nbug in syncline "));  // after what SimGrid says of its own accord
+    CHECK(contains(text, "process 0: exchange 3 of iteration 0, step 3, repetition 3"));
+    CHECK(contains(text, "Please report it"));
 }

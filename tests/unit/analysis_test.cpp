@@ -6,7 +6,7 @@
 using namespace syncline;
 
 TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exchange, and what of it is exposed") {
-    static const RingAllreduce ring;
+    const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;
     Timeline timeline;
     timeline.recorded.resize(3);
@@ -31,7 +31,7 @@ TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exc
         add(compute, Phase::update, false, {20 + late, 20 + late}, {10 + late, 10 + late});
     }
     graph.add_group({0, 1});
-    graph.add_exchange({&ring, 0, 0, 1, 0});
+    graph.add_exchange({ring, 0, 0, 1, 0});
     graph.seal();
     const Breakdown result = measure(graph, timeline);
     CHECK(result.iteration_s == 10);

@@ -25,7 +25,10 @@ struct Outer {
     std::string title = "untitled";
     bool flag = false;
     std::int64_t ranks = 4;
-    std::vector<std::int64_t> kernel{1, 1};
+    std::vector<std::int64_t> kernel{1, 1}, counts;
+    std::vector<double> delays{0.5};
+    std::vector<std::string> words;
+    std::string path, content;
     double size = 64e6, cycle = 0, speed = 1;
     int color = 1;
     bool inner_given = false;
@@ -44,6 +47,13 @@ void describe(Fields& fields, Outer& outer) {
     fields.flag({"flag", "A flag."}, outer.flag);
     fields.integer({"ranks", "At least one."}, outer.ranks, 1);
     fields.integers({"kernel", "Two."}, outer.kernel, 2, 0);
+    fields.integer_list({"counts", "Any."}, outer.counts, 1, 9);
+    fields.quantities({"delays", "One or more."}, outer.delays, Dimension::seconds, {.word = "none"});
+    fields.texts({"words", "Some."}, outer.words);
+    fields.file({"file", "Another."}, [&](const std::string& path, const std::string& text) {
+        outer.path = path;
+        outer.content = text;
+    });
     fields.quantity({"size", "Bytes."}, outer.size, Dimension::bytes);
     fields.quantity({"cycle", "Seconds."}, outer.cycle, Dimension::seconds, {.zero = true, .word = "none"});
     fields.quantity({"speed", "Bandwidth."}, outer.speed, Dimension::bandwidth,
@@ -173,6 +183,43 @@ TEST_CASE("lists of numbers have a length") {
     CHECK(error_in("kernel: -1") == "1:9: 'kernel': '-1' is out of range | at least 0");
     CHECK(error_in("kernel: [[1], 2]").starts_with("1:10: 'kernel': a list is not a whole number"));
     CHECK(error_in("kernel: {}").starts_with("1:9: 'kernel': a mapping is not a whole number"));
+}
+
+TEST_CASE("lists of any length are not empty, and every item counts") {
+    CHECK(accepted("counts: [3, 1, 9]").counts == std::vector<std::int64_t>{3, 1, 9});
+    CHECK(error_in("counts: [1, 0]") == "1:13: 'counts': '0' is out of range | from 1 to 9");
+    CHECK(error_in("counts: []") == "1:9: 'counts' has no items");
+    CHECK(error_in("counts: 3") == "1:9: 'counts' is '3', not a list of whole numbers");
+    CHECK(accepted("words: [a, 'b c', 1]").words == std::vector<std::string>{"a", "b c", "1"});
+    CHECK(error_in("words: [a, '']") == "1:12: 'words' is empty");
+    CHECK(error_in("words: [a, [b]]") == "1:12: 'words' is a list, not a text");
+    CHECK(error_in("words: a") == "1:8: 'words' is 'a', not a list of texts");
+}
+
+TEST_CASE("one quantity, or a list of them") {
+    CHECK(accepted("{}").delays == std::vector<double>{0.5});
+    CHECK(accepted("delays: 2 s").delays == std::vector<double>{2});
+    CHECK(accepted("delays: none").delays == std::vector<double>{0});
+    CHECK(accepted("delays: [2 s, none, 4 s]").delays == std::vector<double>{2, 0, 4});
+    CHECK(error_in("delays: []") == "1:9: 'delays' has no items");
+    CHECK(error_in("delays: [1 s, 2]") == "1:15: 'delays': 2 has no unit | write for example 2 ms, or 'none'");
+    CHECK(error_in("delays: [1 s, -2 s]") == "1:15: 'delays' is -2 s, it must be above zero | or 'none'");
+    CHECK(error_in("delays: [[1 s]]") == "1:10: 'delays' is a list, not a number with a unit");
+    CHECK(error_in("delays: {}") == "1:9: 'delays' is a mapping, not a number with a unit");
+}
+
+TEST_CASE("a file is read from beside the text that names it") {
+    const Node node = library.parse("t", "file: ../workloads/schema.json", SYNCLINE_SOURCE_DIR "/platforms");
+    std::vector<Diagnostic> errors;
+    Outer outer;
+    read(
+        node, "thing", [&](Fields& fields) { describe(fields, outer); }, errors);
+    CHECK(errors.empty());
+    CHECK(outer.path == SYNCLINE_SOURCE_DIR "/workloads/schema.json");
+    CHECK(outer.content.starts_with("{\n"));
+    CHECK(error_in("file: no/such.txt") == "1:7: 'no/such.txt' does not exist");
+    CHECK(error_in("file: ''") == "1:7: the name of the file is empty");
+    CHECK(error_in("file: [a]") == "1:7: 'file' is a list, not the name of a file");
 }
 
 TEST_CASE("a flag is true or false") {
@@ -353,6 +400,15 @@ TEST_CASE("the schema says what the reader takes") {
           nlohmann::json::parse(R"({"type":"integer","minimum":1,"description":"At least one.","default":4})"));
     CHECK(keys["kernel"]["anyOf"] == nlohmann::json::parse(R"([{"type":"integer","minimum":0},
                                     {"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2}])"));
+    CHECK(keys["counts"] == nlohmann::json::parse(R"({"type":"array","minItems":1,
+        "items":{"type":"integer","minimum":1,"maximum":9},"description":"Any."})"));
+    CHECK(keys["words"] == nlohmann::json::parse(R"({"type":"array","minItems":1,
+        "items":{"type":"string","minLength":1},"description":"Some."})"));
+    CHECK(keys["file"] == nlohmann::json::parse(R"({"type":"string","minLength":1,"description":"Another."})"));
+    CHECK(keys["delays"]["anyOf"][0]["type"] == "string");
+    CHECK(keys["delays"]["anyOf"][1]["const"] == "none");
+    CHECK(keys["delays"]["anyOf"][2]["items"]["anyOf"][1]["const"] == "none");
+    CHECK(keys["delays"]["default"] == "500 ms");
     CHECK(keys["size"]["type"] == "string");
     CHECK(keys["size"]["default"] == "64 MB");
     CHECK(keys["cycle"]["anyOf"][1]["const"] == "none");

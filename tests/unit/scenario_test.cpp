@@ -41,6 +41,7 @@ private:
 };
 
 /// The first lines of every scenario here: a platform, a model, and nothing about training.
+const std::string p100_device = SYNCLINE_SOURCE_DIR "/platforms/devices/p100-sxm2.yaml";
 const std::string head = "platform: " + p100 + "\nworkload: " + resnet + "\n";
 
 std::vector<Diagnostic> errors_of(const std::function<void()>& step) {
@@ -79,7 +80,7 @@ TEST_CASE("a scenario without variants is one, called base") {
     CHECK(base.model.name == "resnet-50");
     CHECK(base.plan.ranks == 8);
     CHECK(base.plan.exchange == ExchangeKind::allreduce);
-    CHECK(base.plan.algorithm == "ring");
+    CHECK(base.plan.algorithm.name == "ring");
     CHECK(base.plan.overlap == Overlap::wait_free);
     CHECK(base.plan.iterations == 4);
 }
@@ -118,9 +119,9 @@ TEST_CASE("variants override the base in the file's order") {
     CHECK(scenario.variants[0].plan.fusion.threshold_bytes == 1024 * 1024);
     CHECK(scenario.variants[1].plan.overlap == Overlap::wait_free);
     CHECK(scenario.variants[1].plan.fusion.threshold_bytes == 0);
-    CHECK(scenario.variants[1].cluster.fabric.bandwidth_Bps == Approx(25e9 / 8));
-    CHECK(scenario.variants[2].cluster.fabric.bandwidth_Bps == Approx(1e9 / 8));
-    CHECK(scenario.variants[2].cluster.fabric.latency_s == Approx(1e-6));
+    CHECK(scenario.variants[1].cluster.fabric.topology.bandwidth_Bps.front() == Approx(25e9 / 8));
+    CHECK(scenario.variants[2].cluster.fabric.topology.bandwidth_Bps.front() == Approx(1e9 / 8));
+    CHECK(scenario.variants[2].cluster.fabric.topology.latency_s.front() == Approx(1e-6));
 }
 
 TEST_CASE("a file named by a variant replaces what the base names") {
@@ -149,7 +150,7 @@ TEST_CASE("assignments reach into a platform and into one variant") {
     CHECK(scenario.variants[0].plan.ranks == 4);
     CHECK(scenario.variants[1].plan.ranks == 2);
     CHECK(scenario.variants[2].plan.ranks == 3);
-    CHECK(scenario.variants[2].cluster.fabric.bandwidth_Bps == Approx(5e9));
+    CHECK(scenario.variants[2].cluster.fabric.topology.bandwidth_Bps.front() == Approx(5e9));
     CHECK(scenario.variants[2].cluster.device.flops_per_s == Approx(1e12));
     CHECK(load(text, {"variants=~"}).variants.at(0).name == "base");
     CHECK(load(text, {"variants.a=~"}).variants.size() == 1);
@@ -177,15 +178,18 @@ TEST_CASE("paths are relative to the file that names them") {
 }
 
 TEST_CASE("ranks must fit the platform") {
-    const auto errors = errors_in(head + "training:\n  ranks: 4097\n");
+    // The same platform, with a number of nodes.
+    const std::string small = "platform: {name: small, nodes: 4096, device: " + p100_device +
+                              ", fabric: {bandwidth: 25 Gbps, latency: 1 us}}\nworkload: " + resnet + "\n";
+    const auto errors = errors_in(small + "training:\n  ranks: 4097\n");
     REQUIRE(errors.size() == 1);
-    CHECK(contains(errors[0].message, "4097 ranks do not fit platform 'p100-25g', which has 4096 nodes"));
+    CHECK(contains(errors[0].message, "4097 ranks do not fit platform 'small', which has 4096 nodes"));
     CHECK(errors[0].where.line == 4);
     CHECK(errors[0].where.column == 10);
-    CHECK(errors_in(head + "training: {ranks: 4096}\n").empty());
-    CHECK(errors_in(head + "training: {ranks: 4096, servers: {count: 2}}\n").empty());
-    CHECK(errors_in(head + "training: {ranks: 4096, exchange: parameter-server}\n").size() == 1);
-    CHECK(errors_in(head + "training: {ranks: 4096, exchange: parameter-server, servers: {location: colocated}}\n")
+    CHECK(errors_in(small + "training: {ranks: 4096}\n").empty());
+    CHECK(errors_in(small + "training: {ranks: 4096, servers: {count: 2}}\n").empty());
+    CHECK(errors_in(small + "training: {ranks: 4096, exchange: parameter-server}\n").size() == 1);
+    CHECK(errors_in(small + "training: {ranks: 4096, exchange: parameter-server, servers: {location: colocated}}\n")
               .empty());
     CHECK(
         errors_in(head + "training: {ranks: 2, exchange: parameter-server, servers: {count: 3, location: colocated}}\n")
@@ -253,13 +257,13 @@ TEST_CASE("a collective is asked by options") {
     const config::CollectiveQuestion question = config::load_collective(
         {{"platform", p100}, {"ranks", "64"}, {"bytes", "100 MB"}, {"algorithm", "parameter-server"}, {"servers", "4"}},
         {"platform.fabric.bandwidth=100Gbps"});
-    CHECK(question.ranks == 64);
-    CHECK(question.servers == 4);
-    CHECK(question.algorithm == "parameter-server");
-    CHECK(question.operation == "allreduce");
-    CHECK(question.bytes == Approx(100e6));
-    CHECK(question.cluster.fabric.bandwidth_Bps == Approx(12.5e9));
-    CHECK(config::load_collective({{"platform", p100}, {"ranks", "2"}, {"bytes", "0 B"}}, {}).bytes == 0);
+    CHECK(question.plan.ranks == 64);
+    CHECK(question.plan.servers == 4);
+    CHECK(question.plan.algorithm.name == "parameter-server");
+    CHECK(question.plan.algorithm.operation == "allreduce");
+    CHECK(question.plan.bytes == 100'000'000);
+    CHECK(question.cluster.fabric.topology.bandwidth_Bps.front() == Approx(12.5e9));
+    CHECK(config::load_collective({{"platform", p100}, {"ranks", "2"}, {"bytes", "0 B"}}, {}).plan.bytes == 0);
 }
 
 TEST_CASE("options that are wrong are shown as typed") {
@@ -274,7 +278,8 @@ TEST_CASE("options that are wrong are shown as typed") {
     CHECK(errors_of([] { config::load_collective({{"platform", p100}, {"bytes", "1 B"}}, {}); }).size() == 1);
     CHECK(errors_of([] {
               config::load_collective(
-                  {{"platform", p100}, {"bytes", "1 B"}, {"ranks", "4096"}, {"algorithm", "parameter-server"}}, {});
+                  {{"platform", p100}, {"bytes", "1 B"}, {"ranks", "4096"}, {"algorithm", "parameter-server"}},
+                  {"platform.nodes=4096"});
           }).size() == 1);
     CHECK(errors_of([] {
               config::load_collective({{"platform", p100}, {"bytes", "1 B"}, {"ranks", "2"}, {"servers", "2"}}, {});

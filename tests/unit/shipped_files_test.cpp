@@ -25,7 +25,7 @@ std::string text_of(const fs::path& path) {
 
 TEST_CASE("shipped files are correct and name their schema, which is there") {
     int files = 0;
-    for (const char* folder : {"scenarios", "platforms", "workloads"}) {
+    for (const char* folder : {"scenarios", "platforms", "workloads", "topologies"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
             if (entry.path().extension() != ".yaml") continue;
             CAPTURE(entry.path().string());
@@ -35,7 +35,7 @@ TEST_CASE("shipped files are correct and name their schema, which is there") {
             ++files;
         }
     }
-    CHECK(files >= 15);
+    CHECK(files >= 29);
 }
 
 TEST_CASE("shipped schemas are those that `syncline schema` prints") {
@@ -43,4 +43,5 @@ TEST_CASE("shipped schemas are those that `syncline schema` prints") {
     CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));
     CHECK(text_of(root / "platforms/devices/schema.json") == config::schema_of("device"));
     CHECK(text_of(root / "workloads/schema.json") == config::schema_of("workload"));
+    CHECK(text_of(root / "topologies/schema.json") == config::schema_of("topology"));
 }

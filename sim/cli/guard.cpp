@@ -1,0 +1,31 @@
+#include "sim/cli/guard.hpp"
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/version.hpp"
+#include "sim/output/files.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace syncline::cli {
+
+int guarded(const std::function<int()>& work) {
+    try {
+        return work();
+    } catch (const ConfigError& error) {
+        say("{}", error.what());
+        return invalid_configuration;
+    } catch (const OutputError& error) {
+        say("{}\n", error.what());
+        return input_output;
+    } catch (const ReplayError& error) {
+        say("error: {}\n", error.what());
+        return failed;
+    } catch (const std::bad_alloc&) {
+        say("error: this needs more memory than there is\n");
+        return failed;
+    } catch (const std::exception& error) {
+        say("bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version, error.what());
+        return bug;
+    }
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,69 @@
+#include <functional>
+#include <memory>
+
+#include "sim/cli/verbs.hpp"
+#include "sim/config/files.hpp"
+#include "sim/output/files.hpp"
+#include "sim/output/topology.hpp"
+#include "sim/topology/formats.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct Options {
+    std::string argument;
+    std::vector<std::string> assignments;
+    std::string use = "fabric", format = "table", file;
+};
+
+std::string text_of(const config::TopologyQuestion& question, Use use, const std::string& format) {
+    if (format == "dot") return to_dot(question.topology);
+    if (format == "graphml") return to_graphml(question.topology);
+    if (format == "svg") return to_svg(question.spec, question.topology);
+    const TopologyReport report{question.spec.name, question.spec.shape, use,
+                                measure_topology(question.spec, question.topology)};
+    return format == "json" ? to_json(report) : to_table(report);
+}
+
+void topology(const Options& options) {
+    const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
+    const std::string text =
+        text_of(config::load_topology(options.argument, options.assignments, use), use, options.format);
+    if (options.file.empty())
+        write_stdout(text);
+    else
+        write_file(options.file, text);
+}
+
+CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& word, const std::string& words,
+                       const std::string& description) {
+    return verb.add_option(name, word, description)->option_text(words)->check([words](const std::string& given) {
+        const bool known =
+            given.find('|') == std::string::npos && ("|" + words + "|").find("|" + given + "|") != std::string::npos;
+        return known ? std::string() : "'" + given + "' is not " + words;
+    });
+}
+
+}  // namespace
+
+void add_topology(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("NAME|FILE", options->argument,
+                     "a shape (star, ring, tree, torus, …, with 16 hosts) or a file: a topology, GraphML, DOT, a "
+                     "platform")
+        ->required();
+    verb->add_option("--set", options->assignments, "change a key of the topology: hosts=64; last wins")
+        ->option_text("KEY=VALUE ...")
+        ->allow_extra_args(false);
+    add_words(*verb, "--as", options->use, "fabric|overlay",
+              "the wires between hosts (default), or who exchanges with whom: ranks only");
+    add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "default table");
+    verb->add_option("--out", options->file, "write into FILE instead of to standard output")
+        ->option_text("FILE")
+        ->check([](const std::string& file) { return file.empty() ? "is empty" : ""; });
+    verb->callback([options, &action] { action = [options] { topology(*options); }; });
+}
+
+}  // namespace syncline::cli

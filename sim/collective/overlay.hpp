@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/topology/shape.hpp"
+
+/// What algorithms need to know of an overlay.
+namespace syncline {
+
+/// The overlay of `spec` for `ranks` ranks. Throws AlgorithmError on key "overlay" when there is none.
+Topology make_overlay(const TopologySpec& spec, std::uint32_t ranks);
+
+/// By rank, who it sends to (and, in an undirected overlay, receives from), in index order, each once.
+std::vector<std::vector<std::uint32_t>> neighbours(const Topology& overlay);
+
+/// A tree over all ranks. Rank 0 is the root and has itself as parent.
+struct SpanningTree {
+    std::vector<std::uint32_t> parent;
+    std::vector<std::vector<std::uint32_t>> children;
+
+    /// Levels below the root, and children of every inner rank, where these are all alike and all leaves are at the
+    /// lowest level.
+    struct Complete {
+        std::uint32_t depth = 0;
+        std::uint32_t arity = 0;
+    };
+    std::optional<Complete> complete() const;
+};
+
+/// Breadth first from rank 0, neighbours in index order. Throws AlgorithmError on key "overlay" if the overlay is
+/// directed: results go back the way that contributions came.
+SpanningTree spanning_tree(const Topology& overlay);
+
+}  // namespace syncline

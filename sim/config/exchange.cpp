@@ -1,0 +1,64 @@
+#include "sim/config/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "sim/config/files.hpp"
+
+namespace syncline::config {
+
+void describe(Fields& fields, RankPlacement& placement) {
+    int order = static_cast<int>(placement.order);
+    fields.choice({"placement",
+                   "Which device each rank runs on: one after the other, one on each node and then the next, in random "
+                   "order (see --seed), or a list with each rank's device, numbered node by node."},
+                  order, {"packed", "round-robin", "random"}, &placement.devices);
+    placement.order = static_cast<RankPlacement::Order>(order);
+}
+
+void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
+    fields.section({"overlay",
+                    "Who exchanges with whom, in pipelined-tree, hierarchical and gossip: a topology, its name, or the "
+                    "name of a file that holds it.",
+                    false, true},
+                   [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
+    fields.quantity({"segment", "Of pipelined-tree: the buffer travels in pieces of at most so many bytes: `1 MiB`."},
+                    algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
+    int peers = algorithm.one_peer ? 1 : 0;
+    fields.choice({"peers", "Of gossip: with all neighbours in every iteration, or with one, the next one each time."},
+                  peers, {"all", "one"});
+    algorithm.one_peer = peers == 1;
+}
+
+void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
+    if (placement.order != RankPlacement::Order::listed) return;
+    const std::int64_t devices = cluster.nodes * cluster.node.devices;
+    std::set<std::int64_t> taken;
+    for (const std::int64_t device : placement.devices) {
+        if (cluster.nodes > 0 && device >= devices)
+            return fields.reject("placement", fmt::format("there is no device {}", device),
+                                 fmt::format("platform '{}' has {}: 0 to {}", cluster.name, devices, devices - 1));
+        if (!taken.insert(device).second)
+            return fields.reject("placement", fmt::format("device {} stands twice", device), "");
+    }
+    if (placement.devices.size() != static_cast<std::size_t>(ranks))
+        fields.reject("placement",
+                      fmt::format("'placement' lists {} devices for {} ranks", placement.devices.size(), ranks), "");
+}
+
+void check_algorithm(Fields& fields, const AlgorithmSpec& algorithm, std::int64_t ranks, std::uint64_t bytes) {
+    try {
+        const auto members = static_cast<std::uint32_t>(ranks);
+        make_algorithm(algorithm, members)->program(0, members, bytes, 0);
+    } catch (const AlgorithmError& error) {
+        fields.reject(error.key, error.what(), error.hint);
+    }
+}
+
+void check_no_algorithm(Fields& fields) {
+    for (const char* key : {"overlay", "segment", "peers"})
+        if (fields.given(key)) fields.reject(key, fmt::format("'{}' is of no use to a parameter server", key), "");
+}
+
+}  // namespace syncline::config

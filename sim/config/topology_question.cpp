@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sim/config/assembly.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/override.hpp"
+#include "sim/config/reader.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A word that was meant to be a shape, since no file has that name.
+void refuse_unknown(const std::string& word) {
+    std::error_code error;
+    if (word.empty() || word.find_first_of("./") != std::string::npos || fs::exists(word, error)) return;
+    const auto meant = closest(word, shape_names());
+    throw ConfigError({{{word, 1, 1, word},
+                        fmt::format("'{}' is neither a shape nor a file", word),
+                        meant ? fmt::format("did you mean '{}'?", *meant)
+                              : fmt::format("there are {}, or name a file", fmt::join(shape_names(), ", "))}});
+}
+
+/// How many ports the nodes of a platform have; 0 where it does not say.
+std::int64_t ports_of(Assembly& assembly, Node platform) {
+    Cluster cluster;
+    std::vector<Diagnostic> errors;  // of what is no topology: others say them
+    assembly.expand_platform(platform);
+    read(
+        platform, "platform", [&](Fields& fields) { describe(fields, cluster); }, errors);
+    return errors.empty() ? cluster.nodes * cluster.node.nics : 0;
+}
+
+/// What `argument` names, as a topology's mapping; `hosts` becomes how many are needed, where that is known.
+Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) {
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.mark = assembly.library.cite(argument, argument, "");
+    node.scalar = argument;
+    if (!is_shape(argument)) {
+        refuse_unknown(argument);
+        node = assembly.load_argument(argument);
+    }
+    assembly.expand_topology(&node);
+    Node* fabric = node.find("topology") ? nullptr : node.find("fabric");
+    if (fabric == nullptr) return node;
+    hosts = ports_of(assembly, node);
+    assembly.expand_topology(fabric);
+    return Node(*fabric);
+}
+
+}  // namespace
+
+TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use) {
+    Assembly assembly;
+    std::int64_t hosts = 0;
+    Node document = load(assembly, argument, hosts);
+    for (const std::string& text : assignments)
+        assembly.attempt([&] { merge(document, parse_assignment(assembly.library, text)); });
+    TopologyQuestion question;
+    assembly.read(document, "topology", [&](Fields& fields) {
+        describe(fields, question.spec);
+        if (question.spec.name.empty()) question.spec.name = fs::path(argument).stem().string();
+        if (!fields.sound()) return;
+        if (auto topology = build(fields, question.spec, use, question.spec.hosts == 0 ? hosts : 0))
+            question.topology = std::move(*topology);
+    });
+    assembly.finish();
+    return question;
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,165 @@
+#include "sim/platform/wiring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline {
+
+namespace {
+
+/// A star is as large as one likes; other fabrics have the size that their parameters say.
+std::int64_t fabric_hosts(const Cluster& cluster, std::uint32_t nodes) {
+    const std::int64_t wired =
+        cluster.fabric.topology.shape == Shape::star ? nodes : std::max<std::int64_t>(cluster.nodes, nodes);
+    return wired * cluster.node.nics;
+}
+
+TopologySpec fabric_spec(const Cluster& cluster) {
+    TopologySpec spec = cluster.fabric.topology;
+    if (spec.shape == Shape::star) spec.hosts = 0;
+    return spec;
+}
+
+bool is_there(const Wire& wire) {
+    return !std::isinf(wire.bandwidth_Bps) || wire.latency_s > 0;
+}
+
+}  // namespace
+
+Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
+    : node_(cluster.node),
+      loopback_Bps_(cluster.host.loopback_Bps),
+      nodes_(nodes),
+      fabric_(make_topology(fabric_spec(cluster), Use::fabric, fabric_hosts(cluster, nodes))),
+      fabric_router_(fabric_, cluster.fabric.routing),
+      inside_(inside(cluster.node)),
+      inside_router_(inside_, {}) {
+    const auto devices = static_cast<std::uint32_t>(node_.devices), nics = static_cast<std::uint32_t>(node_.nics);
+    const bool pcie = node_.links == NodeLinks::pcie;
+    if (pcie) {
+        for (std::uint32_t nic = 0; nic < nics; ++nic) {
+            std::uint32_t first = 0;
+            while (first < devices && node_.nic(first) != nic) ++first;
+            // A port that no device uses hangs on the host bridge, the last vertex.
+            const auto on = static_cast<std::uint32_t>(first / node_.devices_per_switch);
+            port_switch_.push_back(first < devices ? devices + on : inside_.vertices() - 1);
+        }
+    }
+    fabric_links_ = static_cast<Link>(fabric_router_.hops().size());
+    node_hops_ = static_cast<std::uint32_t>(inside_router_.hops().size());
+    port_links_ = is_there(node_.nic_link) ? (pcie ? nics : devices) : 0;
+    node_links_ = node_hops_ + 2 * port_links_ + 1;
+    constexpr std::uint64_t most_links = 100'000'000;
+    if (fabric_links_ + std::uint64_t{nodes_} * node_links_ > most_links)
+        throw TopologyError("", fmt::format("{} nodes with {} links each are too many", nodes_, node_links_));
+}
+
+Topology Wiring::inside(const NodeDesign& design) {
+    Topology topology;
+    const auto devices = static_cast<std::uint32_t>(design.devices);
+    for (std::uint32_t device = 0; device < devices; ++device) topology.add_host(fmt::format("device-{}", device));
+    if (devices == 1 && design.links != NodeLinks::pcie) return topology;
+    switch (design.links) {
+        case NodeLinks::all_to_all:
+            for (std::uint32_t a = 0; a < devices; ++a) {
+                for (std::uint32_t b = a + 1; b < devices; ++b) topology.add_cable(a, b, design.link);
+            }
+            break;
+        case NodeLinks::ring:
+            for (std::uint32_t a = 0; a + 1 < devices; ++a) topology.add_cable(a, a + 1, design.link);
+            if (devices > 2) topology.add_cable(devices - 1, 0, design.link);
+            break;
+        case NodeLinks::crossbar: {
+            const std::uint32_t crossbar = topology.add_switch("switch", 1);
+            for (std::uint32_t a = 0; a < devices; ++a) topology.add_cable(a, crossbar, design.link);
+            break;
+        }
+        case NodeLinks::pcie: {
+            const auto each = static_cast<std::uint32_t>(design.devices_per_switch);
+            const std::uint32_t switches = (devices + each - 1) / each;
+            for (std::uint32_t s = 0; s < switches; ++s) topology.add_switch(fmt::format("pcie-{}", s), 1);
+            const std::uint32_t bridge = topology.add_switch("host-bridge", 2);
+            for (std::uint32_t a = 0; a < devices; ++a) topology.add_cable(a, devices + a / each, design.link);
+            for (std::uint32_t s = 0; s < switches; ++s) topology.add_cable(devices + s, bridge, design.link);
+            break;
+        }
+    }
+    return topology;
+}
+
+Wire Wiring::wire(Link link) const {
+    if (link < fabric_links_) return fabric_router_.hops()[link].wire;
+    const std::uint32_t local = (link - fabric_links_) % node_links_;
+    if (local < node_hops_) return inside_router_.hops()[local].wire;
+    if (local < node_links_ - 1) return node_.nic_link;
+    return {loopback_Bps_, 0};
+}
+
+std::string Wiring::name(Link link) const {
+    const auto named = [](const Router& router, const Topology& topology, std::uint32_t hop) {
+        const Router::Hop& ends = router.hops()[hop];
+        return fmt::format("{}->{}", topology.graph[ends.from].name, topology.graph[ends.to].name);
+    };
+    if (link < fabric_links_) return named(fabric_router_, fabric_, link);
+    const std::uint32_t node = (link - fabric_links_) / node_links_, local = (link - fabric_links_) % node_links_;
+    if (local < node_hops_) return fmt::format("node-{}/{}", node, named(inside_router_, inside_, local));
+    if (local == node_links_ - 1) return fmt::format("node-{}/loopback", node);
+    const std::uint32_t attachment = (local - node_hops_) / 2;
+    const bool outwards = (local - node_hops_) % 2 == 0;
+    const std::string near =
+        node_.links == NodeLinks::pcie ? inside_.graph[port_switch_[attachment]].name : inside_.graph[attachment].name;
+    const std::string port = fmt::format("nic-{}", node_.links == NodeLinks::pcie ? attachment : node_.nic(attachment));
+    return fmt::format("node-{}/{}->{}", node, outwards ? near : port, outwards ? port : near);
+}
+
+void Wiring::within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<Link>& links) {
+    hop_buffer_.clear();
+    inside_router_.route(from, to, hop_buffer_);
+    for (const std::uint32_t hop : hop_buffer_) links.push_back(in_node(node, hop));
+}
+
+void Wiring::attach(const Place& place, std::uint32_t port, bool outwards, std::vector<Link>& links) {
+    const bool pcie = node_.links == NodeLinks::pcie;
+    const auto own = [&] {
+        const std::uint32_t attachment = pcie ? port : place.device;
+        if (port_links_ > 0) links.push_back(in_node(place.node, node_hops_ + 2 * attachment + (outwards ? 0 : 1)));
+    };
+    if (!pcie) {
+        if (place.device != Place::host) own();
+        return;
+    }
+    const std::uint32_t inner = place.device == Place::host ? inside_.vertices() - 1 : place.device;
+    if (outwards) {
+        within(place.node, inner, port_switch_[port], links);
+        own();
+    } else {
+        own();
+        within(place.node, port_switch_[port], inner, links);
+    }
+}
+
+void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links) {
+    const auto port_of = [&](const Place& place) { return place.device == Place::host ? 0 : node_.nic(place.device); };
+    if (from.node == to.node) {
+        if (from == to || from.device == Place::host || to.device == Place::host)
+            links.push_back(in_node(from.node, node_links_ - 1));
+        else
+            within(from.node, from.device, to.device, links);
+        return;
+    }
+    const std::uint32_t leaving = port_of(from), entering = port_of(to);
+    const auto nics = static_cast<std::uint32_t>(node_.nics);
+    attach(from, leaving, true, links);
+    fabric_router_.route(from.node * nics + leaving, to.node * nics + entering, links);
+    attach(to, entering, false, links);
+}
+
+double Wiring::latency_s(const std::vector<Link>& links) const {
+    double sum_s = 0;
+    for (const Link link : links) sum_s += wire(link).latency_s;
+    return sum_s;
+}
+
+}  // namespace syncline

@@ -1,0 +1,98 @@
+#include <cstring>
+#include <string>
+
+#include "sim/replay/isolated.hpp"
+#include "sim/replay/replay.hpp"
+
+// A Timeline as bytes, from one process to another of the same program.
+
+namespace syncline {
+
+namespace {
+
+template <class Value>
+void append(std::string& out, const Value* values, std::size_t count) {
+    out.append(reinterpret_cast<const char*>(values), count * sizeof(Value));
+}
+
+template <class Value>
+void append(std::string& out, const std::vector<Value>& values) {
+    const std::uint64_t size = values.size();
+    append(out, &size, 1);
+    append(out, values.data(), values.size());
+}
+
+template <class Value>
+void take(const char*& in, Value* values, std::size_t count) {
+    std::memcpy(values, in, count * sizeof(Value));
+    in += count * sizeof(Value);
+}
+
+template <class Value>
+void take(const char*& in, std::vector<Value>& values) {
+    std::uint64_t size = 0;
+    take(in, &size, 1);
+    values.resize(size);
+    if (size > 0) take(in, values.data(), values.size());
+}
+
+void append(std::string& out, const std::vector<LinkUse>& links) {
+    const std::uint64_t count = links.size();
+    append(out, &count, 1);
+    for (const LinkUse& link : links) {
+        append(out, std::vector<char>(link.name.begin(), link.name.end()));
+        append(out, &link.bandwidth_Bps, 1);
+        append(out, &link.bytes, 1);
+    }
+}
+
+void take(const char*& in, std::vector<LinkUse>& links) {
+    std::uint64_t count = 0;
+    take(in, &count, 1);
+    links.resize(count);
+    for (LinkUse& link : links) {
+        std::vector<char> name;
+        take(in, name);
+        link.name.assign(name.begin(), name.end());
+        take(in, &link.bandwidth_Bps, 1);
+        take(in, &link.bytes, 1);
+    }
+}
+
+std::string encode(const Timeline& timeline) {
+    std::string out;
+    append(out, timeline.iteration_end_s);
+    const std::uint64_t recorded = timeline.recorded.size();
+    append(out, &recorded, 1);
+    for (const std::vector<Interval>& intervals : timeline.recorded) append(out, intervals);
+    append(out, &timeline.messages, 1);
+    append(out, &timeline.bytes_sent, 1);
+    append(out, timeline.sent_by);
+    append(out, timeline.received_by);
+    append(out, timeline.links);
+    return out;
+}
+
+Timeline decode(const char* in) {
+    Timeline timeline;
+    take(in, timeline.iteration_end_s);
+    std::uint64_t recorded = 0;
+    take(in, &recorded, 1);
+    timeline.recorded.resize(recorded);
+    for (std::vector<Interval>& intervals : timeline.recorded) take(in, intervals);
+    take(in, &timeline.messages, 1);
+    take(in, &timeline.bytes_sent, 1);
+    take(in, timeline.sent_by);
+    take(in, timeline.received_by);
+    take(in, timeline.links);
+    return timeline;
+}
+
+}  // namespace
+
+Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+    const std::string answer = isolate([&] { return encode(replay(cluster, graph, options)); });
+    return decode(answer.data());
+}
+
+}  // namespace syncline

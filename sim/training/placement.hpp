@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/platform/cluster.hpp"
+#include "sim/platform/place.hpp"
+
+/// Which device each rank runs on.
+///
+/// Devices are numbered node by node: device d of node n is n·devices + d. `packed`: rank r on device r. `round_robin`:
+/// on the first device of every node of the cluster, then on the second, and so on. `random`: a permutation of the
+/// first devices, as many as there are ranks, drawn with a seed. `listed`: as the user says.
+namespace syncline {
+
+struct RankPlacement {
+    enum class Order { packed, round_robin, random, listed };
+
+    Order order = Order::packed;
+    std::vector<std::int64_t> devices;  ///< listed: by rank, all different
+    std::uint64_t seed = 1;
+};
+
+/// By rank. The cluster has as many devices, and `devices` as many entries, as there are ranks.
+std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks);
+
+/// The first node behind all that ranks are on: where dedicated servers begin.
+std::uint32_t first_free_node(const std::vector<Place>& places);
+
+}  // namespace syncline

@@ -1,0 +1,117 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// Platforms in SimGrid's own format: what is wrong with one is said as of any file, and never by SimGrid itself.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+std::string document(const std::string& content) {
+    return "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+           "<platform version=\"4.1\">\n" +
+           content + "</platform>\n";
+}
+
+const std::string two_hosts = R"(<zone id="z" routing="Full">
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+  <link id="l" bandwidth="1GBps" latency="10us"/>
+  <route src="a" dst="b"><link_ctn id="l"/></route>
+</zone>
+)";
+
+Outcome collective(const TempDir& directory, const std::string& platform) {
+    directory.write("platform.yaml", platform);
+    return run_in(directory,
+                  {"collective", "--platform", "platform.yaml", "--ranks", "2", "--bytes", "1MB", "--format", "json"});
+}
+
+void check_refused(const Outcome& outcome, const std::string& because) {
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.rfind("platform.yaml:", 0) == 0);
+    CHECK(outcome.err.find(because) != std::string::npos);
+    for (const char* inside : {"Backtrace", "xbt", "CRITICAL", "bug in", "terminate called", "enough memory"})
+        CHECK(outcome.err.find(inside) == std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("native: one exchange and one training on two hosts") {
+    TempDir directory;
+    directory.write("two.xml", document(two_hosts));
+    const Outcome outcome = collective(directory, "simgrid_xml: two.xml\n");
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+    // Two steps, in each of which half a megabyte goes there and half one back, over a link that has 1 GB/s for both.
+    CHECK(json::parse(outcome.out)["completion_time_s"].get<double>() == Approx(2 * (10e-6 + 1e-3)).epsilon(1e-9));
+
+    directory.write("workload.yaml", tiny_workload);
+    directory.write("scenario.yaml",
+                    "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2, input_copy: none}\n");
+    CHECK(run_in(directory, {"run", "scenario.yaml", "--format", "json"}).status == 0);
+    CHECK(run_in(directory, {"check", "platform.yaml"}).status == 0);
+}
+
+TEST_CASE("native: what cannot be loaded is refused") {
+    TempDir directory;
+    directory.write("two.xml", document(two_hosts));
+    check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, c]\n"), "no host 'c'");
+    check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, a]\n"), "'a' stands twice");
+    check_refused(collective(directory, "simgrid_xml: two.xml\nnodes: 2\n"), "'nodes' stands in the file");
+    check_refused(collective(directory, "simgrid_xml: none.xml\n"), "none.xml");
+
+    const auto refused = [&](const std::string& xml, const std::string& because) {
+        directory.write("broken.xml", xml);
+        check_refused(collective(directory, "simgrid_xml: broken.xml\n"), because);
+    };
+    refused("", "broken.xml");
+    refused("no XML", "broken.xml");
+    refused("<?xml version='1.0'?>\n<graphml/>\n", "broken.xml");
+    refused(document("<zone id=\"z\" routing=\"Full\">"), "broken.xml");
+    refused(document("<zone id=\"z\" routing=\"Full\"></zone>"), "has no hosts");
+    for (const char* link : {"bandwidth=\"0Bps\" latency=\"10us\"", "bandwidth=\"1GBps\" latency=\"-1us\""}) {
+        std::string xml = two_hosts;
+        const std::string good = "bandwidth=\"1GBps\" latency=\"10us\"";
+        xml.replace(xml.find(good), good.size(), link);
+        refused(document(xml), "link 'l'");
+    }
+    refused(document("<zone id=\"z\" routing=\"Magic\"><host id=\"a\" speed=\"1Gf\"/></zone>"), "broken.xml");
+    refused(document("<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"fast\"/></zone>"), "fast");
+    refused(
+        document("<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"a\" speed=\"1Gf\"/></zone>"),
+        "broken.xml");
+    refused(document("<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>"
+                     "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone>"),
+            "l");
+}
+
+TEST_CASE("native: hosts without a route between them are refused, unless they are left out") {
+    TempDir directory;
+    directory.write("three.xml", document(R"(<zone id="z" routing="Full">
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/>
+  <link id="l" bandwidth="1GBps" latency="10us"/>
+  <route src="a" dst="b"><link_ctn id="l"/></route>
+  <route src="a" dst="c"><link_ctn id="l"/></route>
+</zone>
+)"));
+    check_refused(collective(directory, "simgrid_xml: three.xml\n"), "no route from 'b' to 'c'");
+    CHECK(collective(directory, "simgrid_xml: three.xml\nhosts: [c, a]\n").status == 0);
+    directory.write("empty.xml", document("<zone id=\"z\" routing=\"None\"><host id=\"a\" speed=\"1Gf\"/>"
+                                          "<host id=\"b\" speed=\"1Gf\"/></zone>\n"));
+    check_refused(collective(directory, "simgrid_xml: empty.xml\n"), "route");
+    directory.write("wifi.xml", document(R"(<zone id="z" routing="Wifi">
+  <prop id="access_point" value="r"/>
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+  <link id="air" sharing_policy="WIFI" bandwidth="54Mbps,36Mbps" latency="0ms"/>
+  <router id="r"/>
+</zone>
+)"));
+    check_refused(collective(directory, "simgrid_xml: wifi.xml\n"), "WIFI link, 'air'");
+}

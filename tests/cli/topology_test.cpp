@@ -1,0 +1,291 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// `syncline topology`: shapes and files, measured, drawn and converted; and what is said when there is no topology.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+Outcome ask(const TempDir& directory, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "topology");
+    return run_program({.arguments = std::move(arguments), .directory = directory.path(), .limit_s = 60 * patience});
+}
+
+json measured(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const TempDir directory;
+    const Outcome outcome = ask(directory, arguments);
+    CAPTURE(arguments, outcome.err);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.empty());
+    return json::parse(outcome.out);
+}
+
+void check_refused(const Outcome& outcome, const std::string& message, const std::string& hint = "") {
+    CAPTURE(outcome.err, message, hint);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.empty());
+    CHECK(holds(outcome.err, message));
+    CHECK(holds(outcome.err, hint));
+    CHECK(holds(outcome.err, "^\n"));
+    CHECK_FALSE(holds(outcome.err, "bug in"));
+}
+
+/// A ring of so many in GraphML.
+std::string ring_graphml(int edges) {
+    std::string text = "<graphml><graph edgedefault=\"undirected\">\n";
+    for (int i = 0; i < edges; ++i) text += "<node id=\"" + std::to_string(i) + "\"/>\n";
+    for (int i = 0; i < edges; ++i)
+        text += "<edge source=\"" + std::to_string(i) + "\" target=\"" + std::to_string((i + 1) % edges) + "\"/>\n";
+    return text + "</graph></graphml>\n";
+}
+
+}  // namespace
+
+TEST_CASE("topology: JSON is one object with the documented fields") {
+    const json ring = measured({"ring", "--set", "hosts=8", "--set", "bandwidth=8 Gbps"});
+    std::set<std::string> keys;
+    for (const auto& [key, value] : ring.items()) keys.insert(key);
+    CHECK(keys == std::set<std::string>{"schema_version", "name", "topology", "use", "hosts", "switches", "cables",
+                                        "ports", "switch_ports", "least_degree", "most_degree", "diameter_hops",
+                                        "average_distance_hops", "bisection_cables", "bisection_bandwidth_Bps",
+                                        "bisection_exact", "bisection_basis", "edge_connectivity", "spectral_gap"});
+    CHECK(ring["schema_version"] == 1);
+    CHECK(ring["name"] == "ring");
+    CHECK(ring["topology"] == "ring");
+    CHECK(ring["use"] == "fabric");
+    CHECK(ring["hosts"] == 8);
+    CHECK(ring["switches"] == 0);
+    CHECK(ring["cables"] == 8);
+    CHECK(ring["ports"] == 16);
+    CHECK(ring["diameter_hops"] == 4);
+    // Distances 1, 2, 3 twice and 4 once: 16/7.
+    CHECK(ring["average_distance_hops"].get<double>() == Approx(16.0 / 7));
+    CHECK(ring["bisection_cables"] == 2);
+    CHECK(ring["bisection_bandwidth_Bps"] == 2e9);
+    CHECK(ring["bisection_exact"] == true);
+    CHECK(ring["edge_connectivity"] == 2);
+    // 1 - (1 + 2 cos(2π/8))/3
+    CHECK(ring["spectral_gap"].get<double>() == Approx((2 - std::sqrt(2.0)) / 3));
+}
+
+TEST_CASE("topology: a shape has 16 hosts where nothing says how many, and --set is last wins") {
+    for (const char* shape : {"star", "ring", "tree", "exponential", "torus", "hypercube", "full-mesh", "fat-tree"}) {
+        CAPTURE(shape);
+        CHECK(measured({shape})["hosts"] == 16);
+    }
+    CHECK(measured({"star", "--set", "hosts=64", "--set", "hosts=5"})["hosts"] == 5);
+    CHECK(measured({"star"})["switches"] == 1);
+    CHECK(measured({"star"})["bisection_bandwidth_Bps"].is_null());
+    CHECK(measured({"star"})["spectral_gap"].is_null());
+    const json overlay = measured({"star", "--as", "overlay"});
+    CHECK(overlay["use"] == "overlay");
+    CHECK(overlay["switches"] == 0);
+    CHECK(overlay["cables"] == 15);
+}
+
+TEST_CASE("topology: files of every kind; a bare shape's name is the shape even if there is such a file") {
+    const TempDir directory;
+    directory.write("net.yaml", "topology: star\nhosts: 3\n");
+    directory.write("fast.yaml", "name: mine\ntopology: star\nhosts: 3\n");
+    directory.write("platform.yaml", "nodes: 2\ndevice: none.yaml\nfabric: net.yaml\n");
+    directory.write("ring", "topology: star\nhosts: 3\n");
+    const auto value = [&](const char* argument, const char* key) {
+        const Outcome outcome = ask(directory, {argument, "--format", "json"});
+        CAPTURE(argument, outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)[key];
+    };
+    CHECK(value("net.yaml", "name") == "net");
+    CHECK(value("net.yaml", "hosts") == 3);
+    CHECK(value("fast.yaml", "name") == "mine");
+    CHECK(value("platform.yaml", "hosts") == 3);
+    CHECK(value("ring", "topology") == "ring");
+    CHECK(value("./ring", "topology") == "star");
+    for (const char* file : {"topologies/example.graphml", "topologies/example.dot"}) {
+        const json read = measured({shipped(file)});
+        CAPTURE(file);
+        CHECK(read["name"] == "example");
+        CHECK(read["topology"] == "graph");
+        CHECK(read["hosts"] == 4);
+        CHECK(read["switches"] == 2);
+        CHECK(read["bisection_cables"] == 1);
+        CHECK(read["bisection_bandwidth_Bps"] == 5e9);
+    }
+}
+
+TEST_CASE("topology: shipped files are what their comments say") {
+    const auto file = [](const std::string& name) { return measured({shipped("topologies/" + name + ".yaml")}); };
+    const json tree = file("tree"), oversubscribed = file("tree-4to1");
+    CHECK(tree["hosts"] == 16);
+    CHECK(tree["switches"] == 5);
+    // Two leaves against two: 2 × 100 Gb/s, or 2 × 25.
+    CHECK(tree["bisection_bandwidth_Bps"] == 25e9);
+    CHECK(oversubscribed["bisection_bandwidth_Bps"] == 6.25e9);
+    const json fat = file("fat-tree");
+    CHECK(fat["hosts"] == 16);
+    CHECK(fat["switches"] == 6);
+    CHECK(fat["switch_ports"] == 8);
+    CHECK(fat["bisection_bandwidth_Bps"] == 8 * 25e9 / 8);
+    const json dragonfly = file("dragonfly");
+    CHECK(dragonfly["hosts"] == 72);
+    CHECK(dragonfly["switches"] == 36);
+    CHECK(dragonfly["switch_ports"] == 7);
+    const json cube = file("torus-3d");
+    CHECK(cube["hosts"] == 64);
+    CHECK(cube["most_degree"] == 6);
+    const json rails = file("rails");
+    CHECK(rails["hosts"] == 512);
+    CHECK(rails["switches"] == 16 + 8);
+    const json dgx = file("graph");
+    CHECK(dgx["hosts"] == 8);
+    CHECK(dgx["cables"] == 16);
+    CHECK(dgx["least_degree"] == 4);
+    CHECK(dgx["most_degree"] == 4);
+}
+
+TEST_CASE("topology: the table has a line for each figure") {
+    const TempDir directory;
+    const Outcome outcome = ask(directory, {"tree", "--set", "bandwidth=25 Gbps"});
+    REQUIRE(outcome.status == 0);
+    for (const char* line :
+         {"tree: tree as a fabric\n", "\nhosts ", "\nswitches ", "\ncables ", "\nports ", "\ndegree ", "\ndiameter ",
+          "\naverage distance ", "\nbisection ", "\nedge connectivity ", "\nspectral gap ", "25 Gb/s", " hops"})
+        CHECK(holds(outcome.out, line));
+    const Outcome overlay = ask(directory, {"ring", "--as", "overlay"});
+    CHECK(holds(overlay.out, "ring: ring as an overlay\n"));
+    CHECK_FALSE(holds(overlay.out, "Gb/s"));
+}
+
+TEST_CASE("topology: drawings and conversions, which can be read again") {
+    const TempDir directory;
+    for (const char* format : {"dot", "graphml"}) {
+        CAPTURE(format);
+        const std::string file = std::string("copy.") + format;
+        const Outcome outcome = ask(
+            directory, {shipped("topologies/fat-tree.yaml"), "--format", format, "--set", "cables=~", "--out", file});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 0);
+        CHECK(outcome.out.empty());
+        CHECK(directory.list() == std::vector<std::string>{file});
+        const json copy = json::parse(ask(directory, {file, "--format", "json"}).out);
+        CHECK(copy["hosts"] == 16);
+        CHECK(copy["switches"] == 6);
+        CHECK(copy["cables"] == 24);
+        fs::remove(directory / file);
+    }
+    // A link is written through, not replaced.
+    fs::create_symlink("aim.json", directory / "link.json");
+    directory.write("aim.json", "old");
+    CHECK(ask(directory, {"ring", "--format", "json", "--out", "link.json"}).status == 0);
+    CHECK(fs::is_symlink(directory / "link.json"));
+    CHECK(json::parse(read_file(directory / "aim.json"))["topology"] == "ring");
+    const Outcome drawing = ask(directory, {"torus", "--format", "svg"});
+    CHECK(drawing.status == 0);
+    CHECK(holds(drawing.out, "<svg"));
+    CHECK(drawing.out.ends_with("</svg>\n"));
+    CHECK(ask(directory, {"torus", "--format", "svg"}).out == drawing.out);
+}
+
+TEST_CASE("topology: how the program is called") {
+    const TempDir directory;
+    const auto check_usage = [&](const std::vector<std::string>& arguments, const char* part) {
+        const Outcome outcome = ask(directory, arguments);
+        CAPTURE(arguments, outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(outcome.out.empty());
+        CHECK(holds(outcome.err, part));
+    };
+    check_usage({}, "NAME|FILE");
+    check_usage({"ring", "--format", "csv"}, "'csv' is not table|json|dot|svg|graphml");
+    check_usage({"ring", "--format", "json|dot"}, "is not");
+    check_usage({"ring", "--as", "network"}, "'network' is not fabric|overlay");
+    check_usage({"ring", "--out", ""}, "--out");
+    check_usage({"ring", "star"}, "star");
+    CHECK(ask(directory, {"ring", "--out", "/proc/none/at/all"}).status == 4);
+    CHECK(ask(directory, {"--help"}).status == 0);
+}
+
+TEST_CASE("topology: names that are none") {
+    const TempDir directory;
+    check_refused(ask(directory, {"rign"}), "rign:1:1: error: 'rign' is neither a shape nor a file",
+                  "did you mean 'ring'?");
+    check_refused(ask(directory, {"zzz"}), "'zzz' is neither a shape nor a file", "star, ring, tree");
+    check_refused(ask(directory, {"absent.yaml"}), "'absent.yaml' does not exist");
+    check_refused(ask(directory, {"absent.graphml"}), "'absent.graphml' does not exist");
+    check_refused(ask(directory, {"."}), "is a directory");
+    CHECK(ask(directory, {""}).status == 3);
+}
+
+TEST_CASE("topology: what is wrong is shown where it stands") {
+    const TempDir directory;
+    directory.write("negative.yaml", "topology: ring\nbandwidth: -1 Gbps\n");
+    check_refused(ask(directory, {"negative.yaml"}),
+                  "negative.yaml:2:12: error: 'bandwidth' is -1 Gbps, it must be above zero");
+    directory.write("unused.yaml", "topology: ring\narity: 4\n");
+    check_refused(ask(directory, {"unused.yaml"}), "unused.yaml:2:8: error: 'arity' is of no use to a ring",
+                  "a tree has it");
+    directory.write("apart.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: c, to: d}]\n");
+    check_refused(ask(directory, {"apart.yaml"}), "apart.yaml:1:1: error: there is no way from 'a' to 'c'");
+    directory.write("loop.yaml", "topology: graph\nedges: [{from: a, to: a}]\n");
+    check_refused(ask(directory, {"loop.yaml"}), "loop.yaml:2:8: error: ", "'a'");
+    directory.write("twice.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: b, to: a}]\n");
+    check_refused(ask(directory, {"twice.yaml"}), "twice.yaml:2:8: error: ", "twice");
+    directory.write("odd.yaml", "topology: hypercube\nhosts: 12\n");
+    check_refused(ask(directory, {"odd.yaml"}), "odd.yaml:2:8: error: ");
+    check_refused(ask(directory, {"ring", "--set", "hosts=0"}), "--set:1:7: error: 'hosts': '0' is out of range");
+    check_refused(ask(directory, {"ring", "--set", "host=3"}), "unknown key 'host'", "did you mean 'hosts'?");
+    check_refused(ask(directory, {"fat-tree", "--as", "overlay"}), "fat-tree:1:1: error: ");
+    check_refused(ask(directory, {"graph"}), "a graph needs 'edges'");
+    check_refused(ask(directory, {"full-mesh", "--set", "hosts=2000"}), "500000 cables");
+}
+
+TEST_CASE("topology: `check` says the same of a file") {
+    const TempDir directory;
+    directory.write("good.yaml", "topology: torus\ndimensions: [3, 3]\n");
+    CHECK(run_in(directory, {"check", "good.yaml"}).out == "good.yaml: a correct topology\n");
+    CHECK(run_in(directory, {"check", shipped("topologies/example.dot")}).status == 0);
+    directory.write("bad.yaml", "topology: hypercube\nhosts: 12\n");
+    CHECK(run_in(directory, {"check", "bad.yaml"}).err == ask(directory, {"bad.yaml"}).err);
+    directory.write("bad.dot", "graph { a -- ");
+    CHECK(run_in(directory, {"check", "bad.dot"}).err == ask(directory, {"bad.dot"}).err);
+}
+
+TEST_CASE("topology: graph files that are broken, or too large") {
+    const TempDir directory;
+    const std::string good = ring_graphml(6);
+    directory.write("good.graphml", good);
+    CHECK(ask(directory, {"good.graphml"}).status == 0);
+    const auto refused = [&](const char* name, const std::string& text, const char* part) {
+        directory.write(name, text);
+        const Outcome outcome = ask(directory, {name});
+        CAPTURE(name);
+        check_refused(outcome, std::string(name) + ":1:1: error: " + name + ": ", part);
+    };
+    refused("cut.graphml", good.substr(0, good.size() / 2), "");
+    refused("empty.graphml", "", "");
+    refused("text.dot", "not a graph", "");
+    refused("loop.dot", "graph { a -- a }", "loop");
+    refused("twice.dot", "graph { a -- b; b -- a }", "twice");
+    refused("oneway.dot", "digraph { a -> b }", "opposite");
+    refused("minus.dot", "graph { a -- b [bandwidth=\"-1 Gbps\"] }", "bandwidth");
+    refused("million.graphml", ring_graphml(1'000'000), "more than 500000 edges");
+    directory.write("apart.dot", "graph { a -- b; c -- d }");
+    check_refused(ask(directory, {"apart.dot"}), "there is no way from 'a' to 'c'");
+    directory.write("huge.dot", std::string(65 << 20, ' '));
+    check_refused(ask(directory, {"huge.dot"}), "is too large", "at most 64 MiB");
+    std::string edges = "topology: graph\nedges:\n";
+    for (int i = 0; i < 200'000; ++i) edges += "- {from: a" + std::to_string(i) + ", to: b}\n";
+    directory.write("many.yaml", edges);
+    check_refused(ask(directory, {"many.yaml"}), "there is too much in this file");
+}

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "sim/analysis/experiment.hpp"
+
+namespace syncline {
+
+/// One all-reduce, its algorithm by name; `servers` are a parameter server's.
+inline CollectiveResult allreduce(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
+                                  const std::string& algorithm, std::uint64_t bytes) {
+    CollectivePlan plan;
+    plan.ranks = ranks;
+    plan.algorithm.name = algorithm;
+    plan.servers = servers;
+    plan.bytes = bytes;
+    return simulate_collective(cluster, plan);
+}
+
+}  // namespace syncline

@@ -1,0 +1,185 @@
+#include "sim/platform/wiring.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/messages.hpp"
+
+// Messages inside nodes of several devices, and out of them, worked out by hand.
+
+using namespace syncline;
+
+namespace {
+
+constexpr double us = 1e-6, ms = 1e-3;
+constexpr std::uint64_t MB = 1'000'000;  // a millisecond at 1 GB/s
+
+/// Four nodes on a star of 1 GB/s and 10 us; links inside have 4 GB/s and 1 us.
+Cluster nodes_of(std::int64_t devices, NodeLinks links, std::int64_t nics = 1) {
+    Cluster cluster = star_cluster(4, 1e9, 10 * us);
+    cluster.node.devices = devices;
+    cluster.node.links = links;
+    cluster.node.link = {4e9, 1 * us};
+    cluster.node.nics = nics;
+    return cluster;
+}
+
+/// Rank r on device r mod d of node r div d.
+std::vector<Place> packed(const Cluster& cluster) {
+    std::vector<Place> places;
+    for (std::int64_t rank = 0; rank < cluster.nodes * cluster.node.devices; ++rank)
+        places.push_back({static_cast<std::uint32_t>(rank / cluster.node.devices),
+                          static_cast<std::uint32_t>(rank % cluster.node.devices)});
+    return places;
+}
+
+void check(const Cluster& cluster, const std::vector<Expected>& messages) {
+    check_at_once(cluster, packed(cluster), messages);
+}
+
+}  // namespace
+
+TEST_CASE("node: all-to-all links are each pair's own") {
+    const Cluster cluster = nodes_of(4, NodeLinks::all_to_all);
+    check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms},
+                    {{0, 2, 4 * MB}, 1 * us + 1 * ms},
+                    {{0, 3, 4 * MB}, 1 * us + 1 * ms},
+                    {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 1, 4 * MB}, 1 * us + 2 * ms}, {{0, 1, 4 * MB}, 1 * us + 2 * ms}});
+    // The same in another node is another link; out of the node there is one port.
+    check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{4, 5, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}});
+    check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
+    check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
+}
+
+TEST_CASE("node: a ring of devices forwards") {
+    const Cluster cluster = nodes_of(5, NodeLinks::ring);
+    check(cluster, {{{0, 4, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 2 * us + 2 * ms}, {{1, 2, 4 * MB}, 1 * us + 2 * ms}});
+    check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}, {{1, 2, 4 * MB}, 1 * us + 1 * ms}});
+    // Out of the node no device forwards.
+    check(cluster, {{{2, 7, MB}, 20 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
+    check(nodes_of(2, NodeLinks::ring), {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
+}
+
+TEST_CASE("node: a crossbar has a link to each device") {
+    const Cluster cluster = nodes_of(4, NodeLinks::crossbar);
+    check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}});
+    check(cluster, {{{0, 3, 4 * MB}, 2 * us + 2 * ms}, {{0, 1, 4 * MB}, 2 * us + 2 * ms}});
+    check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}, {{2, 1, 4 * MB}, 2 * us + 1 * ms}});
+}
+
+TEST_CASE("node: PCIe switches on the host bridge") {
+    Cluster cluster = nodes_of(4, NodeLinks::pcie);
+    // Two devices a switch: 0 and 1, 2 and 3. The port is on the first switch.
+    check(cluster, {{{0, 1, 4 * MB}, 2 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 4 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 4 * us + 2 * ms}, {{1, 3, 4 * MB}, 4 * us + 2 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 4 * us + 1 * ms}, {{3, 1, 4 * MB}, 4 * us + 1 * ms}});
+    check(cluster, {{{0, 1, 4 * MB}, 2 * us + 1 * ms}, {{2, 3, 4 * MB}, 2 * us + 1 * ms}});
+    // Out: device, switch, and so at once to the port; or device, switch, bridge, the port's switch.
+    check(cluster, {{{0, 4, MB}, 22 * us + 1 * ms}});
+    check(cluster, {{{2, 4, MB}, 24 * us + 1 * ms}});
+    check(cluster, {{{2, 6, MB}, 26 * us + 1 * ms}});
+    // 2→4 goes down to the first switch as 3→0 does: 1 GB/s of the 4 for it and 3 for the other.
+    check(cluster, {{{2, 4, MB}, 24 * us + 1 * ms}, {{3, 0, 3 * MB}, 4 * us + 1 * ms}});
+    // A link to the port that is narrower than the fabric, with a latency, in each of the two nodes.
+    cluster.node.nic_link = {0.5e9, 3 * us};
+    check(cluster, {{{0, 4, MB}, 28 * us + 2 * ms}});
+    check(cluster, {{{0, 4, MB}, 28 * us + 4 * ms}, {{1, 8, MB}, 28 * us + 4 * ms}});
+
+    // With a port on each switch nobody crosses the bridge to get out.
+    const Cluster two = nodes_of(4, NodeLinks::pcie, 2);
+    check(two, {{{2, 6, MB}, 22 * us + 1 * ms}, {{0, 4, MB}, 22 * us + 1 * ms}});
+    check(two, {{{0, 6, MB}, 22 * us + 1 * ms}, {{2, 4, MB}, 22 * us + 1 * ms}});
+}
+
+TEST_CASE("node: one device on a PCIe switch, an odd one over") {
+    Cluster cluster = nodes_of(5, NodeLinks::pcie);
+    cluster.node.devices_per_switch = 3;
+    check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
+    check(cluster, {{{2, 4, 4 * MB}, 4 * us + 1 * ms}});
+    check(cluster, {{{3, 8, MB}, 26 * us + 1 * ms}});
+    check(nodes_of(1, NodeLinks::pcie), {{{0, 1, MB}, 22 * us + 1 * ms}});
+}
+
+TEST_CASE("node: devices behind the same port share it, others do not") {
+    // Evenly: devices 0 and 1 on port 0, 2 and 3 on port 1.
+    Cluster cluster = nodes_of(4, NodeLinks::all_to_all, 2);
+    check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{1, 8, MB}, 20 * us + 2 * ms}});
+    check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{2, 6, MB}, 20 * us + 1 * ms}});
+    // Both into port 0 of node 1, out of two ports.
+    check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{2, 5, MB}, 20 * us + 2 * ms}});
+    // 3 ports for 4 devices: 0 and 1 have the first one.
+    const Cluster three = nodes_of(4, NodeLinks::all_to_all, 3);
+    check(three, {{{0, 4, MB}, 20 * us + 2 * ms}, {{1, 8, MB}, 20 * us + 2 * ms}, {{2, 6, MB}, 20 * us + 1 * ms}});
+    // As the user says: 0 and 3 together.
+    cluster.node.nic_of_device = {1, 0, 0, 1};
+    check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{1, 9, MB}, 20 * us + 1 * ms}});
+    check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
+}
+
+TEST_CASE("node: a link to the port is each device's own") {
+    Cluster cluster = nodes_of(2, NodeLinks::all_to_all);
+    cluster.node.nic_link = {0.5e9, 3 * us};
+    check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}});
+    // Half of the fabric's link is what each of the two gets in any case.
+    check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}, {{1, 3, MB}, 26 * us + 2 * ms}});
+    check(cluster, {{{0, 2, MB}, 26 * us + 4 * ms}, {{0, 4, MB}, 26 * us + 4 * ms}});
+    // Latency alone, at any bandwidth.
+    cluster.node.nic_link = {unlimited, 3 * us};
+    check(cluster, {{{0, 2, MB}, 26 * us + 1 * ms}});
+}
+
+TEST_CASE("node: a host uses the first port, and its loopback is its node's") {
+    Cluster cluster = nodes_of(2, NodeLinks::pcie, 2);
+    cluster.node.devices_per_switch = 1;
+    cluster.host.loopback_Bps = 2e9;
+    const std::vector<Place> places{{0, 0}, {0, 1}, {0, Place::host}, {1, Place::host}, {1, 1}, {0, Place::host}};
+    check_at_once(cluster, places, {{{0, 2, 2 * MB}, 1 * ms}});
+    check_at_once(cluster, places, {{{0, 2, 2 * MB}, 2 * ms}, {{2, 1, 2 * MB}, 2 * ms}});
+    check_at_once(cluster, places, {{{2, 5, 2 * MB}, 1 * ms}});
+    // Bridge to the first port's switch, twice.
+    check_at_once(cluster, places, {{{2, 3, MB}, 22 * us + 1 * ms}});
+    check_at_once(cluster, places,
+                  {{{1, 3, MB}, 22 * us + 2 * ms}, {{4, 5, 0}, 22 * us}, {{2, 3, MB}, 22 * us + 2 * ms}});
+    cluster.host.loopback_Bps = unlimited;
+    check_at_once(cluster, places, {{{0, 2, 2 * MB}, 0}, {{2, 5, 100 * MB}, 0}});
+}
+
+TEST_CASE("node: with one device, whatever its links, it is as if there were none") {
+    for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar}) {
+        const Cluster cluster = nodes_of(1, links);
+        check(cluster, {{{0, 1, MB}, 20 * us + 1 * ms}});
+        check(cluster, {{{0, 1, MB}, 20 * us + 2 * ms}, {{0, 2, MB}, 20 * us + 2 * ms}});
+    }
+}
+
+TEST_CASE("node: one message at a time between all devices takes its route's latency and narrowest link") {
+    for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
+        for (const std::int64_t nics : {1, 2, 3, 6}) {
+            Cluster cluster = nodes_of(6, links, nics);
+            cluster.nodes = 2;
+            cluster.node.nic_link = {3e9, 2 * us};
+            const std::vector<Place> places = packed(cluster);
+            Wiring wiring(cluster, 2);
+            std::vector<Sent> list;
+            std::vector<double> expected;
+            for (std::uint32_t from = 0; from < 12; ++from) {
+                for (std::uint32_t to = 0; to < 12; ++to) {
+                    if (from == to) continue;
+                    list.push_back({from, to, 10'000});
+                    std::vector<Wiring::Link> route;
+                    wiring.route(places[from], places[to], route);
+                    const bool inside = from / 6 == to / 6;
+                    expected.push_back(wiring.latency_s(route) + 10'000 / (inside ? 4e9 : 1e9));
+                }
+            }
+            const std::vector<double> times = times_one_by_one(cluster, places, list);
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                CAPTURE(list[i].from, list[i].to, nics);
+                CHECK(times[i] == Approx(expected[i]).epsilon(1e-8));
+            }
+        }
+    }
+}

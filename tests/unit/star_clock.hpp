@@ -1,0 +1,158 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+
+/// When programs end on a star, from the model's definition and nothing else: a message starts when both its ends have
+/// got to it, waits α, then shares its sender's and its receiver's link max-min fairly with the messages that are
+/// there; a step ends when all its messages are through and γ is spent on what arrived to be reduced. Small groups
+/// only.
+namespace syncline {
+
+class StarClock {
+public:
+    StarClock(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, const MessageCost& cost,
+              std::uint32_t round = 0)
+        : ranks_(ranks), cost_(cost), at_(ranks) {
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+            programs_.push_back(algorithm.program(rank, ranks, bytes, round));
+    }
+
+    double completion() {
+        for (std::uint32_t rank = 0; rank < ranks_; ++rank) post(rank);
+        double last = 0;
+        while (true) {
+            const std::vector<double> rates = share();
+            double next = infinity;
+            for (std::size_t i = 0; i < flows_.size(); ++i) {
+                const Flow& flow = flows_[i];
+                next = std::min(next,
+                                flow.starts > now_ ? flow.starts : now_ + (flow.left > 0 ? flow.left / rates[i] : 0));
+            }
+            for (const Place& place : at_) next = std::min(next, place.reduced);
+            if (next == infinity) return last;
+            for (std::size_t i = 0; i < flows_.size(); ++i) {
+                if (flows_[i].starts > now_) continue;
+                flows_[i].left -= rates[i] * (next - now_);
+                if (flows_[i].left < 1e-6) flows_[i].left = 0;
+            }
+            last = now_ = next;
+            settle();
+        }
+    }
+
+private:
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+    struct Flow {
+        std::uint32_t from, to;
+        double starts, left;
+    };
+    struct Place {
+        std::size_t step = 0;
+        std::uint32_t repetition = 0;
+        std::size_t open = 0;  ///< messages of the step under way or awaited
+        double arrived = 0;    ///< bytes to reduce
+        double reduced = infinity;
+    };
+    using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+    void post(std::uint32_t rank) {
+        Place& place = at_[rank];
+        const Program& program = programs_[rank];
+        if (place.step == program.steps.size()) return;
+        const Step& step = program.steps[place.step];
+        place.open = step.sends.size() + step.receives.size();
+        place.arrived = 0;
+        for (const Message& message : step.sends) {
+            const std::uint32_t block = shifted(message.block, step, place.repetition, program.partition.blocks);
+            offered_[{rank, message.peer}].push_back(static_cast<double>(program.partition.size(block, message.count)));
+            match({rank, message.peer});
+        }
+        for (const Message& message : step.receives) {
+            ++awaited_[{message.peer, rank}];
+            match({message.peer, rank});
+        }
+    }
+
+    void match(const Pair& pair) {
+        std::vector<double>& offers = offered_[pair];
+        while (!offers.empty() && awaited_[pair] > 0) {
+            flows_.push_back({pair.first, pair.second, now_ + cost_.alpha_s, offers.front()});
+            if (programs_[pair.second].steps[at_[pair.second].step].reduce) at_[pair.second].arrived += offers.front();
+            offers.erase(offers.begin());
+            --awaited_[pair];
+        }
+    }
+
+    /// Progressive filling over the ranks' links out (0 …) and in (ranks …).
+    std::vector<double> share() const {
+        std::vector<double> rates(flows_.size(), 0), free(2 * ranks_, 1 / cost_.beta_s_per_B);
+        std::vector<bool> fixed(flows_.size(), false);
+        for (std::size_t i = 0; i < flows_.size(); ++i) fixed[i] = flows_[i].starts > now_ || flows_[i].left == 0;
+        while (true) {
+            std::vector<double> users(2 * ranks_, 0);
+            for (std::size_t i = 0; i < flows_.size(); ++i) {
+                if (fixed[i]) continue;
+                ++users[flows_[i].from];
+                ++users[ranks_ + flows_[i].to];
+            }
+            std::size_t tightest = users.size();
+            for (std::size_t link = 0; link < users.size(); ++link) {
+                if (users[link] > 0 &&
+                    (tightest == users.size() || free[link] / users[link] < free[tightest] / users[tightest]))
+                    tightest = link;
+            }
+            if (tightest == users.size()) return rates;
+            const double rate = free[tightest] / users[tightest];
+            for (std::size_t i = 0; i < flows_.size(); ++i) {
+                const std::size_t out = flows_[i].from, in = ranks_ + flows_[i].to;
+                if (fixed[i] || (out != tightest && in != tightest)) continue;
+                fixed[i] = true;
+                rates[i] = rate;
+                free[out] -= rate;
+                free[in] -= rate;
+            }
+        }
+    }
+
+    /// What ends now: messages, then steps without or after their reduction.
+    void settle() {
+        for (std::size_t i = 0; i < flows_.size();) {
+            if (flows_[i].starts > now_ || flows_[i].left > 0) {
+                ++i;
+                continue;
+            }
+            const auto [from, to, starts, left] = flows_[i];
+            flows_.erase(flows_.begin() + static_cast<std::ptrdiff_t>(i));
+            for (const std::uint32_t rank : {from, to}) {
+                if (--at_[rank].open == 0) at_[rank].reduced = now_ + at_[rank].arrived * cost_.gamma_s_per_B;
+            }
+        }
+        for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+            Place& place = at_[rank];
+            if (place.reduced > now_) continue;
+            place.reduced = infinity;
+            if (++place.repetition == programs_[rank].steps[place.step].repeat) place = {place.step + 1};
+            post(rank);
+        }
+    }
+
+    std::uint32_t ranks_;
+    MessageCost cost_;
+    std::vector<Program> programs_;
+    std::vector<Place> at_;
+    std::vector<Flow> flows_;
+    std::map<Pair, std::vector<double>> offered_;
+    std::map<Pair, std::size_t> awaited_;
+    double now_ = 0;
+};
+
+}  // namespace syncline

@@ -1,0 +1,142 @@
+#include "sim/platform/wiring.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/training/placement.hpp"
+#include "tests/catch.hpp"
+
+// Links and routes of a cluster, and which device a rank is on.
+
+using namespace syncline;
+
+namespace {
+
+Cluster cluster_of(std::int64_t nodes, std::int64_t devices, NodeLinks links, std::int64_t nics) {
+    Cluster cluster = star_cluster(nodes, 1e9, 1e-6);
+    cluster.node.devices = devices;
+    cluster.node.links = links;
+    cluster.node.link = {4e9, 1e-6};
+    cluster.node.nics = nics;
+    return cluster;
+}
+
+std::vector<std::string> names(const Cluster& cluster, const Place& from, const Place& to) {
+    Wiring wiring(cluster, static_cast<std::uint32_t>(cluster.nodes));
+    std::vector<Wiring::Link> links;
+    wiring.route(from, to, links);
+    std::vector<std::string> result;
+    for (const Wiring::Link link : links) result.push_back(wiring.name(link));
+    return result;
+}
+
+/// Devices as numbered node by node.
+std::vector<std::int64_t> devices(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks) {
+    std::vector<std::int64_t> result;
+    for (const Place& place : place_ranks(cluster, placement, ranks)) {
+        CHECK(place.node < cluster.nodes);
+        CHECK(place.device < cluster.node.devices);
+        result.push_back(place.node * cluster.node.devices + place.device);
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("wiring: a route's links by name") {
+    using Names = std::vector<std::string>;
+    const Cluster plain = cluster_of(3, 1, NodeLinks::crossbar, 1);
+    CHECK(names(plain, {0, 0}, {2, 0}) == Names{"host-0->switch-0", "switch-0->host-2"});
+    CHECK(names(plain, {1, 0}, {1, Place::host}) == Names{"node-1/loopback"});
+    CHECK(names(plain, {1, 0}, {1, 0}) == Names{"node-1/loopback"});
+    Cluster pcie = cluster_of(2, 4, NodeLinks::pcie, 1);
+    pcie.node.nic_link = {2e9, 0};
+    CHECK(names(pcie, {0, 2}, {1, 1}) == Names{"node-0/device-2->pcie-1", "node-0/pcie-1->host-bridge",
+                                               "node-0/host-bridge->pcie-0", "node-0/pcie-0->nic-0", "host-0->switch-0",
+                                               "switch-0->host-1", "node-1/nic-0->pcie-0", "node-1/pcie-0->device-1"});
+    Cluster mesh = cluster_of(2, 4, NodeLinks::all_to_all, 2);
+    mesh.node.nic_link = {2e9, 0};
+    CHECK(names(mesh, {0, 1}, {0, 3}) == Names{"node-0/device-1->device-3"});
+    CHECK(names(mesh, {0, 3}, {1, 0}) ==
+          Names{"node-0/device-3->nic-1", "host-1->switch-0", "switch-0->host-2", "node-1/nic-0->device-0"});
+}
+
+TEST_CASE("wiring: every route ends, is never empty, and names no link twice") {
+    for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
+        for (const std::int64_t count : {1, 2, 3, 8}) {
+            for (std::int64_t nics = 1; nics <= count + 1; ++nics) {
+                Cluster cluster = cluster_of(3, count, links, nics);
+                cluster.node.nic_link = {2e9, 1e-6};
+                Wiring wiring(cluster, 3);
+                std::vector<Place> places;
+                for (std::uint32_t node = 0; node < 3; ++node) {
+                    for (std::uint32_t device = 0; device < count; ++device) places.push_back({node, device});
+                    places.push_back({node, Place::host});
+                }
+                std::set<std::string> all;
+                for (Wiring::Link link = 0; link < wiring.links(); ++link) all.insert(wiring.name(link));
+                CHECK(all.size() == wiring.links());
+                for (const Place& from : places) {
+                    for (const Place& to : places) {
+                        std::vector<Wiring::Link> route, back;
+                        wiring.route(from, to, route);
+                        wiring.route(to, from, back);
+                        CHECK_FALSE(route.empty());
+                        CHECK(std::set(route.begin(), route.end()).size() == route.size());
+                        CHECK(*std::max_element(route.begin(), route.end()) < wiring.links());
+                        // Cables and their ways work in both directions.
+                        CHECK(route.size() == back.size());
+                        CHECK(wiring.latency_s(route) == Approx(wiring.latency_s(back)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("wiring: devices have ports evenly, or as listed") {
+    NodeDesign node;
+    node.devices = 8;
+    const auto ports = [&] {
+        std::vector<std::uint32_t> result;
+        for (std::uint32_t device = 0; device < node.devices; ++device) result.push_back(node.nic(device));
+        return result;
+    };
+    CHECK(ports() == std::vector<std::uint32_t>(8, 0));
+    node.nics = 4;
+    CHECK(ports() == std::vector<std::uint32_t>{0, 0, 1, 1, 2, 2, 3, 3});
+    node.nics = 3;
+    CHECK(ports() == std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 2, 2});
+    node.nics = 8;
+    CHECK(ports() == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7});
+    node.nic_of_device = {7, 6, 5, 4, 3, 2, 1, 0};
+    CHECK(ports() == std::vector<std::uint32_t>{7, 6, 5, 4, 3, 2, 1, 0});
+}
+
+TEST_CASE("placement: packed, round-robin, listed") {
+    const Cluster cluster = cluster_of(3, 2, NodeLinks::crossbar, 1);
+    using Order = RankPlacement::Order;
+    using Devices = std::vector<std::int64_t>;
+    CHECK(devices(cluster, {Order::packed, {}, 1}, 5) == Devices{0, 1, 2, 3, 4});
+    CHECK(devices(cluster, {Order::round_robin, {}, 1}, 6) == Devices{0, 2, 4, 1, 3, 5});
+    CHECK(devices(cluster, {Order::round_robin, {}, 1}, 2) == Devices{0, 2});
+    CHECK(devices(cluster, {Order::listed, {5, 0, 3}, 1}, 3) == Devices{5, 0, 3});
+    CHECK(first_free_node(place_ranks(cluster, {Order::packed, {}, 1}, 3)) == 2);
+    CHECK(first_free_node(place_ranks(cluster, {Order::round_robin, {}, 1}, 3)) == 3);
+}
+
+TEST_CASE("placement: random is a permutation, the same for the same seed") {
+    const Cluster cluster = cluster_of(16, 4, NodeLinks::crossbar, 1);
+    std::set<std::vector<std::int64_t>> orders;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        for (const std::uint32_t ranks : {1u, 2u, 7u, 64u}) {
+            const RankPlacement placement{RankPlacement::Order::random, {}, seed};
+            std::vector<std::int64_t> order = devices(cluster, placement, ranks);
+            CHECK(order == devices(cluster, placement, ranks));
+            if (ranks == 64) orders.insert(order);
+            std::sort(order.begin(), order.end());
+            for (std::uint32_t i = 0; i < ranks; ++i) CHECK(order[i] == i);
+        }
+    }
+    CHECK(orders.size() == 20);
+}
