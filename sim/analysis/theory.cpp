@@ -115,10 +115,12 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
-    const std::optional<MessageCost> message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
-                                                            served ? served_allreduce : plan.algorithm.name);
+    std::optional<MessageCost> message;
+    if (served || !leaves_idle(*algorithm, ranks))
+        message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
+                               served ? served_allreduce : plan.algorithm.name);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
-        if (!message || (!served && leaves_idle(*algorithm, ranks))) return std::nullopt;
+        if (!message) return std::nullopt;
         return served ? parameter_server_end(released, cluster, plan)
                       : collectives_end(released, *algorithm, ranks, *message);
     };

@@ -21,8 +21,8 @@
 /// servers than workers.
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
-/// ring's, where its neighbours' ways share no link and all cost the same. There is
-/// none where some rank idles in some round, and none for the other network models.
+/// ring's, where its neighbours' ways share no link and all cost the same. There
+/// is none where some rank idles in some round, and none for the other network models.
 namespace syncline {
 
 struct ClosedForm {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "sim/config/files.hpp"
 #include "sim/config/reader.hpp"
+#include "sim/topology/formats.hpp"
 
 namespace syncline::config {
 
@@ -31,11 +31,6 @@ Node mapping(std::vector<Entry> entries) {
     node.mark = entries.front().mark;
     node.entries = std::move(entries);
     return node;
-}
-
-bool is_graph_file(const std::string& name) {
-    const std::string ending = std::filesystem::path(name).extension().string();
-    return ending == ".graphml" || ending == ".xml" || ending == ".dot" || ending == ".gv";
 }
 
 /// The topology that holds the graph in a file.

@@ -7,6 +7,9 @@
 /// Graphs in the formats of other tools: read with Boost.Graph, written for Graphviz, networkx, yEd and browsers.
 namespace syncline {
 
+/// Whether the name's ending is one of GraphML's or DOT's.
+bool is_graph_file(const std::string& file_name);
+
 /// Reads GraphML or DOT (told apart by `file_name`'s ending: .graphml, .xml; .dot, .gv) as a spec of shape `graph`.
 /// A vertex is a switch if its attribute `kind` is "switch"; edges may have `bandwidth` and `latency`, quantities with
 /// a unit ("25 Gbps", "1 us"). Undirected graphs and pairs of opposite edges are full-duplex cables. Throws

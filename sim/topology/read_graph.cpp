@@ -38,10 +38,16 @@ void require_text(std::string_view text) {
     }
 }
 
+bool is_graphml(std::string_view file_name) {
+    return file_name.ends_with(".graphml") || file_name.ends_with(".xml");
+}
+bool is_dot(std::string_view file_name) {
+    return file_name.ends_with(".dot") || file_name.ends_with(".gv");
+}
+
 FileGraph read(const std::string& file_name, const std::string& text) {
-    const auto ends = [&](std::string_view ending) { return std::string_view(file_name).ends_with(ending); };
-    if (ends(".graphml") || ends(".xml")) return read_graphml(text);
-    if (ends(".dot") || ends(".gv")) return read_dot(text);
+    if (is_graphml(file_name)) return read_graphml(text);
+    if (is_dot(file_name)) return read_dot(text);
     throw TopologyError("", "the file's name tells no format", "it ends in .graphml, .xml, .dot or .gv");
 }
 
@@ -110,6 +116,10 @@ std::vector<UserEdge> cables_of(const FileGraph& graph) {
 }
 
 }  // namespace
+
+bool is_graph_file(const std::string& file_name) {
+    return is_graphml(file_name) || is_dot(file_name);
+}
 
 TopologySpec parse_graph(const std::string& file_name, const std::string& text) {
     try {
