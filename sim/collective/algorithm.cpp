@@ -34,49 +34,117 @@ const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uin
     return spec.overlay->levels;
 }
 
-void require_parameters_fit(const AlgorithmSpec& spec) {
-    const bool tree = spec.name == "pipelined-tree", gossip = spec.name == "gossip";
-    const bool hierarchical = spec.name == "hierarchical" || spec.name == "hierarchical-leaders";
-    if (spec.overlay && !tree && !gossip && !hierarchical)
+using Made = std::shared_ptr<const CollectiveAlgorithm>;
+
+/// Which of a spec's parameters an algorithm has a use for.
+struct Takes {
+    bool overlay = false, segment = false, peers = false, subsets = false;
+};
+
+struct Entry {
+    const char* operation;
+    const char* name;
+    Made (*make)(const AlgorithmSpec& spec, std::uint32_t ranks);
+    Takes takes = {};
+};
+
+template <class Algorithm>
+Made plain(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<Algorithm>();
+}
+
+/// All there are; the first of an operation is its default.
+const std::vector<Entry>& entries() {
+    static const std::vector<Entry> all{
+        {"allreduce", "ring", plain<RingAllreduce>},
+        {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
+        {"allreduce",
+         "pipelined-tree",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<PipelinedTree>(
+                 spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
+         },
+         {.overlay = true, .segment = true}},
+        {"allreduce",
+         "hierarchical",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<Hierarchical>(hierarchy(spec, ranks), ranks);
+         },
+         {.overlay = true}},
+        {"allreduce",
+         "hierarchical-leaders",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<HierarchicalLeaders>(hierarchy(spec, ranks), ranks);
+         },
+         {.overlay = true}},
+        {"all-to-all", "direct", plain<DirectAllToAll>},
+        {"neighbour-exchange",
+         "gossip",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<Gossip>(make_overlay(overlay_or(spec, Shape::exponential, true), ranks),
+                                             spec.one_peer);
+         },
+         {.overlay = true, .peers = true}},
+    };
+    return all;
+}
+
+/// The algorithms that take something, for a hint.
+std::string those_that_take(bool Takes::*what) {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries()) {
+        const std::string name = fmt::format("'{}'", entry.name);
+        if (entry.takes.*what && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::uint32_t ranks) {
+    if (spec.overlay && !takes.overlay)
         throw AlgorithmError("overlay", fmt::format("'{}' uses no overlay", spec.name),
                              "who exchanges with whom is part of the algorithm: leave the overlay out");
-    if (spec.segment_bytes != 0 && !tree)
+    if (spec.segment_bytes != 0 && !takes.segment)
         throw AlgorithmError("segment", fmt::format("'{}' does not cut its messages into segments", spec.name),
-                             "only 'pipelined-tree' does");
+                             "those that do: " + those_that_take(&Takes::segment));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
         throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the buffer in one");
-    if (spec.one_peer && !gossip)
+    if (spec.one_peer && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
+    const auto check_subset = [&](const char* key, std::uint32_t members) {
+        if (members != 0 && !takes.subsets)
+            throw AlgorithmError(key, fmt::format("in '{}' all ranks take part alike", spec.name),
+                                 "those with contributors and receivers: " + those_that_take(&Takes::subsets));
+        if (members > ranks) throw AlgorithmError(key, fmt::format("{} of {} ranks", members, ranks));
+    };
+    check_subset("contributors", spec.contributors);
+    check_subset("receivers", spec.receivers);
 }
 
 }  // namespace
 
+const std::vector<std::string>& operation_names() {
+    static const std::vector<std::string> names{"allreduce", "all-to-all", "neighbour-exchange"};
+    return names;
+}
+
 std::vector<std::string> algorithm_names(const std::string& operation) {
-    if (operation == "allreduce")
-        return {"ring", "recursive-doubling", "pipelined-tree", "hierarchical", "hierarchical-leaders"};
-    if (operation == "all-to-all") return {"direct"};
-    if (operation == "neighbour-exchange") return {"gossip"};
-    throw std::logic_error(fmt::format("no operation '{}'", operation));
+    std::vector<std::string> names;
+    for (const Entry& entry : entries())
+        if (entry.operation == operation) names.emplace_back(entry.name);
+    if (names.empty()) throw std::logic_error(fmt::format("no operation '{}'", operation));
+    return names;
 }
 
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    const std::vector<std::string> names = algorithm_names(spec.operation);
-    if (std::find(names.begin(), names.end(), spec.name) == names.end())
+    const auto entry = std::find_if(entries().begin(), entries().end(), [&](const Entry& one) {
+        return one.operation == spec.operation && one.name == spec.name;
+    });
+    if (entry == entries().end())
         throw std::logic_error(fmt::format("no algorithm '{}' of {}", spec.name, spec.operation));
     if (ranks == 0) throw AlgorithmError("ranks", "a group has at least one rank");
-    require_parameters_fit(spec);
-    if (spec.name == "recursive-doubling") return std::make_shared<RecursiveDoubling>();
-    if (spec.name == "pipelined-tree")
-        return std::make_shared<PipelinedTree>(spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)),
-                                               spec.segment_bytes);
-    if (spec.name == "hierarchical") return std::make_shared<Hierarchical>(hierarchy(spec, ranks), ranks);
-    if (spec.name == "hierarchical-leaders")
-        return std::make_shared<HierarchicalLeaders>(hierarchy(spec, ranks), ranks);
-    if (spec.name == "direct") return std::make_shared<DirectAllToAll>();
-    if (spec.name == "gossip")
-        return std::make_shared<Gossip>(make_overlay(overlay_or(spec, Shape::exponential, true), ranks), spec.one_peer);
-    return std::make_shared<RingAllreduce>();
+    require_parameters_fit(spec, entry->takes, ranks);
+    return entry->make(spec, ranks);
 }
 
 }  // namespace syncline

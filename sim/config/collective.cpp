@@ -12,8 +12,6 @@ namespace syncline::config {
 
 namespace {
 
-const std::vector<std::string> operations{"allreduce", "all-to-all", "neighbour-exchange"};
-
 /// Which algorithms there are depends on the operation.
 std::vector<std::string> algorithms_of(const std::string& operation) {
     std::vector<std::string> names = algorithm_names(operation);
@@ -34,7 +32,7 @@ void describe(Fields& fields, CollectiveQuestion& question, const Inspect& inspe
                    [&](Fields& inner) { describe(inner, question.cluster, inspect); });
     fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
-    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(operations));
+    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(operation_names()));
     algorithm.name = algorithms_of(algorithm.operation).front();
     fields.one_of({"algorithm", "How."}, algorithm.name, same(algorithms_of(algorithm.operation)));
     describe_algorithm(fields, algorithm);

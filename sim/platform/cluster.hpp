@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
 
@@ -82,6 +83,7 @@ struct Cluster {
     NodeDesign node;
     Fabric fabric;
     NetworkModel network = NetworkModel::exact;
+    Transport transport;
     std::optional<NativePlatform> native;
 };
 

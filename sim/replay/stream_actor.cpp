@@ -37,54 +37,52 @@ void StreamActor::run_exchange(const Task& task) {
     const std::span<const ProcessId> group = session_.graph.group(exchange.group);
     const auto members = static_cast<std::uint32_t>(group.size());
     const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
-    for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
-        const Step& step = program.steps[i];
-        out_.clear();
-        in_.clear();
-        for (const Message& message : step.sends)
-            out_.push_back({&peer(exchange, group[message.peer], true), message.block, message.count});
-        for (const Message& message : step.receives)
-            in_.push_back({&peer(exchange, group[message.peer], false), message.block, message.count});
-        run_step(step, i, program.partition, exchange);
+    ports_.resize(std::max(ports_.size(), program.steps.size()));
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        ports_[i].out.clear();
+        ports_[i].in.clear();
+        for (const Message& message : program.steps[i].sends)
+            ports_[i].out.push_back(&peer(exchange, group[message.peer], true));
+        for (const Message& message : program.steps[i].receives)
+            ports_[i].in.push_back(&peer(exchange, group[message.peer], false));
     }
+    for (Walk walk(program); !walk.done(); walk.next())
+        run_step(walk, ports_[walk.number()], program.partition, exchange);
 }
 
-void StreamActor::run_step(const Step& step, std::uint32_t number, const Partition& partition,
-                           const Exchange& exchange) {
+void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
     static char token;  // a message carries nothing, but SimGrid wants an address
     void* received = nullptr;
     const bool measured = session_.measures(iteration_);
-    for (std::uint32_t repetition = 0; repetition < step.repeat; ++repetition) {
-        session_.at_step(stream_, number, repetition);
-        const auto bytes_of = [&](const Port& port) {
-            return partition.size(shifted(port.block, step, repetition, partition.blocks), port.count);
-        };
-        std::uint64_t reduced = 0;
-        pending_.clear();
-        for (const Port& port : out_) {
-            const std::uint64_t bytes = bytes_of(port);
-            pending_.push_back(port.peer->mailbox->put_async(&token, port.peer->weightless ? 0 : bytes));
-            if (measured) port.peer->bytes += bytes;
-        }
-        for (const Port& port : in_) {
-            pending_.push_back(port.peer->mailbox->get_async<void>(&received));
-            reduced += bytes_of(port);
-        }
-        for (const sg::CommPtr& comm : pending_) comm->wait();
-        session_.sent(iteration_, out_.size());
-
-        double rest_s = rest_of_latency();
-        if (step.reduce) rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
-        if (rest_s > 0) sg::this_actor::sleep_for(rest_s);
+    const Step& step = walk.step();
+    session_.at_step(stream_, walk.number(), walk.repetition());
+    const auto bytes_of = [&](const Message& message) {
+        return message_bytes(partition, message, step, walk.repetition());
+    };
+    std::uint64_t reduced = 0;
+    pending_.clear();
+    for (std::size_t i = 0; i < ports.out.size(); ++i) {
+        Peer& peer = *ports.out[i];
+        const std::uint64_t bytes = bytes_of(step.sends[i]);
+        pending_.push_back(peer.mailbox->put_async(&token, peer.weightless ? 0 : bytes));
+        if (measured) peer.bytes += bytes;
     }
+    for (std::size_t i = 0; i < ports.in.size(); ++i) {
+        pending_.push_back(ports.in[i]->mailbox->get_async<void>(&received));
+        if (step.reduce) reduced += bytes_of(step.receives[i]);
+    }
+    for (const sg::CommPtr& comm : pending_) comm->wait();
+    session_.sent(iteration_, ports.out.size());
+
+    const double rest_s = rest_of_latency(ports) + static_cast<double>(reduced) * exchange.gamma_s_per_B;
+    if (rest_s > 0) sg::this_actor::sleep_for(rest_s);
 }
 
-double StreamActor::rest_of_latency() const {
+double StreamActor::rest_of_latency(const Ports& ports) const {
     const double now_s = sg::Engine::get_clock();
     double rest_s = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-        const Port& port = i < out_.size() ? out_[i] : in_[i - out_.size()];
-        const double latency_s = port.peer->latency_s;
+        const double latency_s = (i < ports.out.size() ? ports.out[i] : ports.in[i - ports.out.size()])->latency_s;
         // One that was through before the others has had a part of its latency already.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
     }

@@ -27,16 +27,16 @@ private:
         std::uint64_t bytes = 0;  ///< sent in the measured iteration
     };
 
-    /// One end of a step's message, looked up once and used in every repetition.
-    struct Port {
-        Peer* peer;
-        std::uint32_t block, count;
+    /// The connections of a step's messages, looked up once and used in every repetition.
+    struct Ports {
+        std::vector<Peer*> out, in;
     };
 
     void run_exchange(const Task& task);
-    void run_step(const Step& step, std::uint32_t number, const Partition& partition, const Exchange& exchange);
+    /// The step at which `walk` is.
+    void run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange);
     /// Seconds until the last of the pending messages, whose bytes are all through, has had its latency.
-    double rest_of_latency() const;
+    double rest_of_latency(const Ports& ports) const;
     /// The connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
     void report_bytes();
@@ -45,7 +45,7 @@ private:
     const StreamId stream_;
     std::uint32_t iteration_ = 0;
 
-    std::vector<Port> out_, in_;
+    std::vector<Ports> ports_;  // by step of the program that is run
     std::vector<simgrid::s4u::CommPtr> pending_;
     std::unordered_map<std::uint64_t, Peer> peers_;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/protocol.hpp"
 #include "sim/platform/place.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
@@ -53,6 +54,7 @@ struct Exchange {
     std::uint32_t channel = 0;
     std::uint64_t bytes = 0;
     double gamma_s_per_B = 0;  ///< of the members' reductions
+    Protocol protocol = {};
 };
 
 struct Task {

@@ -2,17 +2,17 @@
 
 namespace syncline {
 
-Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
-                     const Ready& ready, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
-                     const Cluster& cluster) {
+Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
+                     const Ready& ready, const Cluster& cluster) {
     const GroupId group = graph.add_group(workers);
     std::vector<StreamId> streams;
     for (const ProcessId worker : workers) streams.push_back(graph.add_stream(worker, StreamKind::exchange));
 
     Last last(workers.size());
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
-        const ExchangeId exchange =
-            graph.add_exchange({algorithm, group, 0, buckets[bucket], gamma_of(cluster.device.reduction_Bps)});
+        const Collective& collective = buckets[bucket];
+        const ExchangeId exchange = graph.add_exchange({collective.algorithm, group, 0, collective.bytes,
+                                                        gamma_of(cluster.device.reduction_Bps), collective.protocol});
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
             const TaskId task = graph.add_task({streams[rank], Phase::exchange, bucket, 0, exchange, rank});
             if (!ready.empty()) graph.depend(task, ready[bucket][rank]);

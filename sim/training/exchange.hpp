@@ -18,11 +18,17 @@ using Ready = std::vector<std::vector<TaskId>>;
 /// last[rank]: the tasks after which this rank may go on with all results.
 using Last = std::vector<std::vector<TaskId>>;
 
+/// One bucket's exchange: what carries it out, and how its messages are carried.
+struct Collective {
+    std::uint64_t bytes = 0;
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
+    Protocol protocol = {};
+};
+
 /// One collective per bucket among `workers`, one after the other on one exchange stream per rank. A rank goes on when
 /// its own part is done.
-Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
-                     const Ready& ready, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
-                     const Cluster& cluster);
+Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
+                     const Ready& ready, const Cluster& cluster);
 
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
 /// which carries one push and one pull at a time, in order; servers aggregate while the next push arrives. Pulls wait

@@ -84,10 +84,10 @@ Last add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, cons
     if (plan.exchange == ExchangeKind::parameter_server) {
         return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster);
     }
-    std::vector<std::uint64_t> bytes;
-    for (const Bucket& bucket : buckets) bytes.push_back(bucket.bytes);
-    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
-    return add_collectives(graph, workers, bytes, ready, make_algorithm(plan.algorithm, ranks), cluster);
+    const auto algorithm = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks));
+    std::vector<Collective> collectives;
+    for (const Bucket& bucket : buckets) collectives.push_back({bucket.bytes, algorithm});
+    return add_collectives(graph, workers, collectives, ready, cluster);
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ TaskGraph build_collective(const Cluster& cluster, const CollectivePlan& plan) {
         const std::vector<Bucket> whole{{plan.bytes, {}, 0, 0}};
         add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, cluster);
     } else if (ranks > 1) {
-        add_collectives(graph, workers, {plan.bytes}, {}, make_algorithm(plan.algorithm, ranks), cluster);
+        add_collectives(graph, workers, {{plan.bytes, make_algorithm(plan.algorithm, ranks)}}, {}, cluster);
     }
     graph.seal();
     return graph;

@@ -33,26 +33,26 @@ public:
 
     /// Runs all programs; false if they get stuck or a message is left over.
     bool run() {
-        std::vector<Place> at(ranks_);
+        std::vector<Walk> at(programs.begin(), programs.end());
         std::vector<bool> posted(ranks_, false);
         for (bool moved = true; moved;) {
             moved = false;
             for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-                if (at[rank].step == programs[rank].steps.size()) continue;
-                const Step& step = programs[rank].steps[at[rank].step];
+                if (at[rank].done()) continue;
+                const Step& step = at[rank].step();
                 if (!posted[rank]) {
-                    post(rank, step, at[rank].repetition);
+                    post(rank, step, at[rank].repetition());
                     posted[rank] = moved = true;
                 }
                 if (!through(rank, step)) continue;
-                finish(rank, step, at[rank].repetition);
+                finish(rank, step, at[rank].repetition());
                 posted[rank] = false;
                 moved = true;
-                if (++at[rank].repetition == step.repeat) at[rank] = {at[rank].step + 1, 0};
+                at[rank].next();
             }
         }
         for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            if (at[rank].step != programs[rank].steps.size()) return false;
+            if (!at[rank].done()) return false;
         }
         for (const auto& [pair, wire] : wires_) {
             if (wire.sent.size() != wire.expected) return false;
@@ -72,12 +72,8 @@ public:
     std::vector<std::uint64_t> bytes_received, bytes_sent_by;  ///< by rank
 
 private:
-    struct Place {
-        std::size_t step = 0;
-        std::uint32_t repetition = 0;
-    };
     struct InFlight {
-        std::uint32_t block, count;
+        std::vector<std::uint32_t> blocks;
         Buffer value;
     };
     /// Everything that one rank has sent to another, or expected from it, so far.
@@ -86,21 +82,28 @@ private:
         std::size_t expected = 0, taken = 0;
     };
 
-    std::uint32_t first_block(std::uint32_t rank, const Step& step, const Message& message,
-                              std::uint32_t repetition) const {
+    /// The numbers of a message's blocks, in its order.
+    std::vector<std::uint32_t> blocks_of(std::uint32_t rank, const Step& step, const Message& message,
+                                         std::uint32_t repetition) const {
         const std::uint32_t blocks = programs[rank].partition.blocks;
-        const std::uint32_t block = shifted(message.block, step, repetition, blocks);
         if (message.peer >= ranks_ || message.peer == rank) FAIL("no peer " << message.peer << " of " << rank);
-        if (block + message.count > blocks) FAIL("blocks from " << block << " on wrap around");
-        return block;
+        std::vector<std::uint32_t> numbers;
+        const auto add = [&](const Blocks& some) {
+            if (some.block >= blocks || some.count > blocks) FAIL("no blocks " << some.block << ", " << some.count);
+            for (std::uint32_t i = 0; i < some.count; ++i)
+                numbers.push_back((shifted(some.block, step, repetition, blocks) + i) % blocks);
+        };
+        add({message.block, message.count});
+        for (const Blocks& some : message.more) add(some);
+        return numbers;
     }
 
     void post(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.sends) {
-            const std::uint32_t block = first_block(rank, step, message, repetition);
-            const auto from = buffers[rank].begin() + block;
-            wires_[{rank, message.peer}].sent.push_back({block, message.count, Buffer(from, from + message.count)});
-            const std::uint64_t bytes = programs[rank].partition.size(block, message.count);
+            InFlight sent{blocks_of(rank, step, message, repetition), {}};
+            for (const std::uint32_t block : sent.blocks) sent.value.push_back(buffers[rank][block]);
+            wires_[{rank, message.peer}].sent.push_back(std::move(sent));
+            const std::uint64_t bytes = message_bytes(programs[rank].partition, message, step, repetition);
             ++messages;
             bytes_sent += bytes;
             bytes_sent_by[rank] += bytes;
@@ -124,12 +127,12 @@ private:
         for (const Message& message : step.receives) {
             Wire& wire = wires_[{message.peer, rank}];
             const InFlight& arrived = wire.sent[wire.taken++];
-            const std::uint32_t block = first_block(rank, step, message, repetition);
-            if (arrived.block != block || arrived.count != message.count) FAIL("two ends mean different blocks");
-            received[rank].push_back({message.peer, block, message.count});
-            bytes_received[rank] += programs[rank].partition.size(block, message.count);
-            for (std::uint32_t i = 0; i < message.count; ++i) {
-                Contributions& held = buffers[rank][block + i];
+            const std::vector<std::uint32_t> blocks = blocks_of(rank, step, message, repetition);
+            if (arrived.blocks != blocks) FAIL("two ends mean different blocks");
+            received[rank].push_back({message.peer, blocks.front(), static_cast<std::uint32_t>(blocks.size())});
+            bytes_received[rank] += message_bytes(programs[rank].partition, message, step, repetition);
+            for (std::size_t i = 0; i < blocks.size(); ++i) {
+                Contributions& held = buffers[rank][blocks[i]];
                 for (std::uint32_t r = 0; r < ranks_; ++r) held[r] = arrived.value[i][r] + (step.reduce ? held[r] : 0);
             }
         }
