@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/collective/binomial_tree.hpp"
 #include "sim/collective/direct.hpp"
+#include "sim/collective/double_binary_tree.hpp"
 #include "sim/collective/gossip.hpp"
 #include "sim/collective/hierarchical.hpp"
 #include "sim/collective/hierarchical_leaders.hpp"
@@ -53,18 +55,30 @@ Made plain(const AlgorithmSpec&, std::uint32_t) {
     return std::make_shared<Algorithm>();
 }
 
+template <TreeOperation operation>
+Made binomial_tree(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<BinomialTree>(operation);
+}
+
+template <TreeOperation operation>
+Made pipelined_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<PipelinedTree>(
+        operation, spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
+}
+
+template <TreeOperation operation>
+Made double_binary_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<DoubleBinaryTree>(operation, ranks, spec.segment_bytes);
+}
+
 /// All there are; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
         {"allreduce", "ring", plain<RingAllreduce>},
         {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
-        {"allreduce",
-         "pipelined-tree",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<PipelinedTree>(
-                 spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
-         },
-         {.overlay = true, .segment = true}},
+        {"allreduce", "binomial-tree", binomial_tree<TreeOperation::allreduce>},
+        {"allreduce", "pipelined-tree", pipelined_tree<TreeOperation::allreduce>, {.overlay = true, .segment = true}},
+        {"allreduce", "double-binary-tree", double_binary_tree<TreeOperation::allreduce>, {.segment = true}},
         {"allreduce",
          "hierarchical",
          [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
@@ -77,6 +91,12 @@ const std::vector<Entry>& entries() {
              return std::make_shared<HierarchicalLeaders>(hierarchy(spec, ranks), ranks);
          },
          {.overlay = true}},
+        {"broadcast", "binomial-tree", binomial_tree<TreeOperation::broadcast>},
+        {"broadcast", "pipelined-tree", pipelined_tree<TreeOperation::broadcast>, {.overlay = true, .segment = true}},
+        {"broadcast", "double-binary-tree", double_binary_tree<TreeOperation::broadcast>, {.segment = true}},
+        {"reduce", "binomial-tree", binomial_tree<TreeOperation::reduce>},
+        {"reduce", "pipelined-tree", pipelined_tree<TreeOperation::reduce>, {.overlay = true, .segment = true}},
+        {"reduce", "double-binary-tree", double_binary_tree<TreeOperation::reduce>, {.segment = true}},
         {"all-to-all", "direct", plain<DirectAllToAll>},
         {"neighbour-exchange",
          "gossip",
@@ -108,7 +128,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
                              "those that do: " + those_that_take(&Takes::segment));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
-        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the buffer in one");
+        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
     if (spec.one_peer && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
@@ -124,7 +144,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
 }  // namespace
 
 const std::vector<std::string>& operation_names() {
-    static const std::vector<std::string> names{"allreduce", "all-to-all", "neighbour-exchange"};
+    static const std::vector<std::string> names{"allreduce", "broadcast", "reduce", "all-to-all", "neighbour-exchange"};
     return names;
 }
 
