@@ -43,6 +43,7 @@ void add_collective(CLI::App& program, Action& action) {
             ->option_text(placeholder);
     };
     add("platform", "FILE", "the platform file (required)")->required();
+    add("transport", "FILE", "what software adds to the platform's wires: a transport file, or {keys}");
     add("ranks", "N", "how many ranks take part (required)")->required();
     add("operation", "NAME", "allreduce (default), broadcast, reduce, all-to-all or neighbour-exchange");
     add("algorithm", "NAME",
