@@ -9,7 +9,7 @@
 
 #include "sim/replay/session.hpp"
 
-/// The actor that runs one stream: its tasks in order, iteration by iteration.
+/// The actor that runs one stream: its tasks in order, or by priority, iteration by iteration.
 namespace syncline {
 
 class StreamActor {
