@@ -1,8 +1,9 @@
 #include "sim/replay/agreement.hpp"
 
+#include <simgrid/s4u/Actor.hpp>
+
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 namespace syncline {
 
@@ -54,6 +55,8 @@ bool Agreement::choose(const Queue& queue, Round& round) {
 
 TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
     Queue& queue = queues_[graph_.streams()[stream].queue];
+    // What ends at this very instant counts as ready: let those streams run that have ended something.
+    if (round(queue, iteration).sequence.size() <= position) simgrid::s4u::this_actor::yield();
     // Rounds come and go while this stream sleeps, but not its own.
     while (round(queue, iteration).sequence.size() <= position && !choose(queue, round(queue, iteration))) {
         simgrid::s4u::SemaphorePtr& wake = wake_[stream];
@@ -73,12 +76,15 @@ TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t p
 
 void Agreement::ended(TaskId task, std::uint32_t iteration) {
     if (queues_.empty()) return;
+    std::vector<simgrid::s4u::SemaphorePtr> waking;
     for (const Dependent& dependent : dependents_[task]) {
         Queue& queue = queues_[dependent.queue];
         if (--round(queue, iteration + (dependent.next_iteration ? 1 : 0)).missing[dependent.item] > 0) continue;
-        // Waking one lets others run, which may fall asleep again: off the list first.
-        for (const simgrid::s4u::SemaphorePtr& wake : std::exchange(queue.asleep, {})) wake->release();
+        waking.insert(waking.end(), queue.asleep.begin(), queue.asleep.end());
+        queue.asleep.clear();
     }
+    // Waking one lets it run at once: only now that it sees all that this task has made ready.
+    for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
 }
 
 }  // namespace syncline

@@ -1,7 +1,6 @@
 #include "sim/training/iteration.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "sim/training/buckets.hpp"
 #include "sim/training/exchange.hpp"
@@ -45,21 +44,27 @@ public:
     }
 
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
+        const auto ready = [&](const Bucket& bucket) {
+            return plan.overlap == Overlap::none ? backward_.front() : backward_[bucket.layers.back()];
+        };
         std::vector<TaskId> releases;
-        std::optional<StreamId> timer;
+        if (plan.fusion.cycle_s == 0) {
+            for (const Bucket& bucket : buckets) releases.push_back(ready(bucket));
+            return releases;
+        }
+        const StreamId timer = graph_.add_stream(process_, StreamKind::release);
         double timer_s = 0;
-        for (std::uint32_t i = 0; i < buckets.size(); ++i) {
-            const Bucket& bucket = buckets[i];
-            const TaskId ready = plan.overlap == Overlap::none ? backward_.front() : backward_[bucket.layers.back()];
-            if (plan.fusion.cycle_s == 0) {
-                releases.push_back(ready);
-                continue;
-            }
-            if (!timer) timer = graph_.add_stream(process_, StreamKind::release);
-            const double wait_s = bucket.release_s - std::max(bucket.ready_s, timer_s);
-            timer_s = bucket.release_s;
-            releases.push_back(graph_.add_task({*timer, Phase::release, i, std::max(0.0, wait_s)}));
-            graph_.depend(releases.back(), ready);
+        while (releases.size() < buckets.size()) {
+            // A tick releases all that is ready by then at once; the last of it completes it.
+            const auto first = static_cast<std::uint32_t>(releases.size());
+            const double tick_s = buckets[first].release_s;
+            std::uint32_t last = first;
+            while (last + 1 < buckets.size() && buckets[last + 1].release_s == tick_s) ++last;
+            const double wait_s = tick_s - std::max(buckets[last].ready_s, timer_s);
+            timer_s = tick_s;
+            const TaskId release = graph_.add_task({timer, Phase::release, first, std::max(0.0, wait_s)});
+            graph_.depend(release, ready(buckets[last]));
+            releases.insert(releases.end(), last + 1 - first, release);
         }
         return releases;
     }
