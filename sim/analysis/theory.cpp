@@ -1,7 +1,10 @@
 #include "sim/analysis/theory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "sim/platform/wiring.hpp"
@@ -19,13 +22,12 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
 }
 
 /// When the last bucket has been exchanged.
-std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const CollectiveAlgorithm& algorithm,
-                                      std::uint32_t ranks, const MessageCost& message) {
+std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
+                                      const std::vector<std::optional<double>>& costs_s) {
     double end_s = 0;
-    for (const Bucket& bucket : buckets) {
-        const std::optional<double> cost_s = algorithm.cost(ranks, bucket.bytes, message);
-        if (!cost_s) return std::nullopt;
-        end_s = std::max(end_s, bucket.release_s) + *cost_s;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        if (!costs_s[b]) return std::nullopt;
+        end_s = std::max(end_s, buckets[b].release_s) + *costs_s[b];
     }
     return end_s;
 }
@@ -93,6 +95,39 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
 
+std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
+    if (!chosen.protocol.name.empty()) return std::nullopt;
+    const auto [message, added] = messages_.try_emplace(chosen.spec.name);
+    if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
+    if (!message->second) return std::nullopt;
+    return chosen.algorithm->cost(static_cast<std::uint32_t>(places_.size()), bytes, *message->second);
+}
+
+namespace {
+
+/// What the buckets' exchanges cost, and the formulas of the algorithms in use.
+std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
+                                                                 const std::vector<Place>& places,
+                                                                 const std::vector<Bucket>& buckets,
+                                                                 const std::vector<Chosen>& chosen) {
+    ExchangeCosts costs(cluster, places);
+    std::map<const CollectiveAlgorithm*, bool> idle;
+    std::vector<std::optional<double>> costs_s;
+    std::vector<std::string> formulas;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
+        const auto [known, added] = idle.try_emplace(algorithm);
+        if (added) {
+            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
+            formulas.push_back(algorithm->formula());
+        }
+        costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
+    }
+    return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
+}
+
+}  // namespace
+
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
     for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -107,27 +142,24 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket> buckets = make_buckets(model, times, compute_end_s, plan);
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s;
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (plan.ranks == 1 || buckets.empty()) return {"no exchange", 0.0, least_s};
+    if (buckets.empty()) return {"no exchange", 0.0, least_s};
 
-    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
-    const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
-    std::optional<MessageCost> message;
-    if (served || !leaves_idle(*algorithm, ranks))
-        message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
-                               served ? served_allreduce : plan.algorithm.name);
+    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    std::vector<std::optional<double>> costs_s;
+    std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    if (!served) std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
+    const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
-        if (!message) return std::nullopt;
-        return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, *algorithm, ranks, *message);
+        if (!priced) return std::nullopt;
+        return served ? parameter_server_end(released, cluster, plan) : collectives_end(released, costs_s);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
-    ClosedForm result{
-        served ? "2(α + max over servers of its bytes·N·β) + sums" : algorithm->formula(), end_s(at_once), {}};
+    ClosedForm result{formula, end_s(at_once), {}};
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }

@@ -32,9 +32,16 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         });
         return "topology";
     }
-    assembly.report(node.mark, "this is neither a scenario nor a platform, a device, a workload or a topology",
-                    "a scenario has 'training', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
-                    "workload 'layers', a topology 'topology'");
+    if (node.find("rows")) {
+        Selection selection;
+        assembly.expand_selection(&node);
+        assembly.read(node, "selection", [&](Fields& fields) { describe(fields, selection); });
+        return "selection";
+    }
+    assembly.report(
+        node.mark, "this is neither a scenario nor a platform, a device, a workload, a topology or a selection",
+        "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
+        "workload 'layers', a topology 'topology', a selection 'rows'");
     return "";
 }
 
@@ -50,7 +57,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
     } catch (const ConfigError&) {
         top = node;
     }
-    if (top.find("training") || top.find("variants")) {
+    if (top.find("training") || top.find("collective") || top.find("variants")) {
         load_scenario(path, {}, inspect);
         return "scenario";
     }
