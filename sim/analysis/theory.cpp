@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/analysis/carried_cost.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/training/buckets.hpp"
 #include "sim/training/iteration.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     const TopologySpec& star = cluster.fabric.topology;
-    return {2 * star.latency_s.front(), 1 / star.bandwidth_Bps.front(), 1 / reduction_Bps};
+    const double bandwidth_Bps = std::min(star.bandwidth_Bps.front(), cluster.transport.host_Bps);
+    return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
 /// When the last bucket has been exchanged.
@@ -78,7 +80,7 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
             taken[link] = true;
             narrowest_Bps = std::min(narrowest_Bps, wiring.wire(link).bandwidth_Bps);
         }
-        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / cluster.device.reduction_Bps};
+        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / reduction_Bps(cluster)};
         if (!common) common = cost;
         if (cost.alpha_s != common->alpha_s || cost.beta_s_per_B != common->beta_s_per_B) return std::nullopt;
     }
@@ -90,7 +92,9 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm) {
     if (cluster.network != NetworkModel::exact || cluster.native) return std::nullopt;
-    const double rate_Bps = algorithm == served_allreduce ? cluster.host.reduction_Bps : cluster.device.reduction_Bps;
+    const bool served = algorithm == served_allreduce;
+    if (served && !wires_only(cluster.transport)) return std::nullopt;
+    const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
     if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
@@ -100,12 +104,12 @@ std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t byte
     const auto [message, added] = messages_.try_emplace(chosen.spec.name);
     if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
     if (!message->second) return std::nullopt;
-    return chosen.algorithm->cost(static_cast<std::uint32_t>(places_.size()), bytes, *message->second);
+    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second);
 }
 
 namespace {
 
-/// What the buckets' exchanges cost, and the formulas of the algorithms in use.
+/// What the buckets' exchanges cost, where they have a closed form, and the formulas of the algorithms in use.
 std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
                                                                  const std::vector<Place>& places,
                                                                  const std::vector<Bucket>& buckets,

@@ -65,13 +65,14 @@ void add_collective(CLI::App& program, Action& action) {
             ->option_text(placeholder);
     };
     add("platform", "FILE", "the platform file (required)")->required();
+    add("transport", "FILE", "what software adds to the platform's wires: a transport file, or {keys}");
     add("ranks", "N", "how many ranks take part (required)")->required();
-    const std::vector<std::string>& operations = operation_names();
-    add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(operations, ", ")));
+    add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(operation_names(), ", ")));
     add("algorithm", "NAME", algorithms_by_operation());
     add("selection", "FILE", "in place of --algorithm: a table that chooses by size and group");
     add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");
-    add("segment", "SIZE", "of pipelined-tree: the buffer travels in pieces of at most so many bytes");
+    add("segment", "SIZE",
+        "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
     add("peers", "all|one", "of gossip: all neighbours at once (default), or one");
     add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("contributors", "N", "of allgather and allreduce: only the first N ranks have something to give");

@@ -38,10 +38,19 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         assembly.read(node, "selection", [&](Fields& fields) { describe(fields, selection); });
         return "selection";
     }
-    assembly.report(
-        node.mark, "this is neither a scenario nor a platform, a device, a workload, a topology or a selection",
-        "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
-        "workload 'layers', a topology 'topology', a selection 'rows'");
+    for (const char* key : {"send_overhead", "receive_overhead", "inside_node", "host_bandwidth", "staging",
+                            "driver_query", "reduction", "launch", "window"}) {
+        if (!node.find(key)) continue;
+        Transport transport;
+        assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
+        return "transport";
+    }
+    assembly.report(node.mark,
+                    "this is neither a scenario nor a platform, a device, a transport, a workload, a topology or a "
+                    "selection",
+                    "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
+                    "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
+                    "topology 'topology', a selection 'rows'");
     return "";
 }
 

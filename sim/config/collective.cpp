@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
@@ -37,15 +38,15 @@ Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, s
         return node;
     };
     const std::size_t equals = value.find('=');
-    if (equals == std::string::npos) {
+    const bool named = equals != std::string::npos;
+    const std::size_t begin = named ? equals + 1 : 0;
+    if (!named)
         assembly.report(mark(0), fmt::format("'{}' does not say what it goes through", value),
                         "write for example --sweep bytes=4B..512MiB");
-        return {};
-    }
-    Node sizes = scalar(equals + 1, value.size());
+    Node sizes = scalar(begin, value.size());
     if (value.find(',') != std::string::npos) {
         sizes.kind = Node::Kind::sequence;
-        for (std::size_t from = equals + 1; from <= value.size();) {
+        for (std::size_t from = begin; from <= value.size();) {
             const std::size_t to = std::min(value.find(',', from), value.size());
             sizes.items.push_back(scalar(from, to));
             from = to + 1;
@@ -54,7 +55,7 @@ Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, s
     Node sweep;
     sweep.kind = Node::Kind::mapping;
     sweep.mark = mark(0);
-    sweep.entries.push_back({value.substr(0, equals), mark(0), std::move(sizes)});
+    sweep.entries.push_back({named ? value.substr(0, equals) : "bytes", mark(0), std::move(sizes)});
     return sweep;
 }
 
@@ -75,6 +76,14 @@ Entry entry(Assembly& assembly, const Argument& argument) {
     value.mark = {start.source, 1, static_cast<int>(option.size()) + 2};
     value.scalar = argument.value;
     return {argument.key, start, std::move(value)};
+}
+
+/// A key of the platform's that has an option of its own.
+void replace_in_platform(Node& document, Entry option) {
+    Node* platform = document.find("platform");
+    if (!platform || platform->kind != Node::Kind::mapping) return;  // which is an error, and said to be one
+    std::erase_if(platform->entries, [&](const Entry& entry) { return entry.key == option.key; });
+    platform->entries.push_back(std::move(option));
 }
 
 }  // namespace
@@ -143,9 +152,20 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
     Assembly assembly;
     Node document;
     document.kind = Node::Kind::mapping;
-    for (const Argument& argument : arguments) document.entries.push_back(entry(assembly, argument));
+    std::optional<Entry> transport;
+    for (const Argument& argument : arguments) {
+        Entry option = entry(assembly, argument);
+        if (argument.key == "transport")
+            transport = std::move(option);
+        else
+            document.entries.push_back(std::move(option));
+    }
     if (!document.entries.empty()) document.mark = document.entries.front().mark;
     assembly.expand_references(document);
+    if (transport) {
+        replace_in_platform(document, std::move(*transport));
+        assembly.expand_references(document);
+    }
     for (const std::string& text : assignments) {
         assembly.attempt([&] {
             const Node change = parse_assignment(assembly.library, text);

@@ -11,8 +11,8 @@ Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, co
     Last last(workers.size());
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
         const Collective& collective = buckets[bucket];
-        const ExchangeId exchange = graph.add_exchange({collective.algorithm, group, 0, collective.bytes,
-                                                        gamma_of(cluster.device.reduction_Bps), collective.protocol});
+        const ExchangeId exchange = graph.add_exchange(
+            {collective.algorithm, group, 0, collective.bytes, gamma_of(reduction_Bps(cluster)), collective.protocol});
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
             const TaskId task = graph.add_task({streams[rank], Phase::exchange, bucket, 0, exchange, rank});
             if (!ready.empty()) graph.depend(task, ready[bucket][rank]);
