@@ -85,6 +85,17 @@ void Assembly::expand_topology(Node* node) {
         expand(node);
 }
 
+void Assembly::expand_selection(Node* node) {
+    expand(node);
+    Node* rows = node ? node->find("rows") : nullptr;
+    if (rows == nullptr) return;
+    for (Node& row : rows->items) {
+        expand_topology(row.find("overlay"));
+        if (Node* candidates = row.find("least_time"))
+            for (Node& candidate : candidates->items) expand_topology(candidate.find("overlay"));
+    }
+}
+
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"));
     expand(platform.find("transport"));
@@ -97,8 +108,11 @@ void Assembly::expand_references(Node& document) {
         expand_platform(*platform);
     }
     expand(document.find("workload"));
-    if (Node* training = document.find("training")) expand_topology(training->find("overlay"));
-    expand_topology(document.find("overlay"));
+    for (Node* part : {document.find("training"), document.find("collective"), &document}) {
+        if (part == nullptr) continue;
+        expand_topology(part->find("overlay"));
+        expand_selection(part->find("selection"));
+    }
 }
 
 void Assembly::read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {

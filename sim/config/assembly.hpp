@@ -26,14 +26,17 @@ public:
     Node load_argument(const std::string& path);
 
     /// Replaces the names of files in `platform`, `platform.device`, `platform.transport`, `platform.fabric`,
-    /// `workload`, `training.overlay` and `overlay` by what the files hold. To be done after every merge: a file's name
-    /// then replaces the whole of what stood there, and a mapping changes it key by key.
+    /// `workload`, and in the `overlay` and `selection` of `training`, `collective` and the document itself by what the
+    /// files hold. To be done after every merge: a file's name then replaces the whole of what stood there, and a
+    /// mapping changes it key by key.
     void expand_references(Node& document);
     /// The same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
     /// The same for what describes a topology: the name of a shape stands for the shape as it is, even if a file has
     /// the same name; a GraphML or DOT file for the shape `graph`.
     void expand_topology(Node* node);
+    /// The same for a selection, and for the overlays in its rows.
+    void expand_selection(Node* node);
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 
