@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
+#include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -23,7 +24,8 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
-/// When the last bucket has been exchanged.
+/// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
+/// same for all.
 std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
                                       const std::vector<std::optional<double>>& costs_s) {
     double end_s = 0;
@@ -41,6 +43,9 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
     const bool colocated = plan.servers.location == ServerLocation::colocated;
+    const bool each = plan.servers.pull == PullStart::each;
+    if (each && colocated) return std::nullopt;  // pushes and pulls share links
+    if (plan.schedule != Schedule::fifo) return std::nullopt;
     const MessageCost message = flat_message_cost(cluster, cluster.host.reduction_Bps);
     // One server's messages with all workers; one worker may live on the server's own node.
     const auto transfer_s = [&](std::uint64_t bytes) {
@@ -57,13 +62,15 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
             push = std::max(push, buckets[b].release_s) + transfer_s(shard.bytes);
             double& sum = summed[shard.server];
             sum = std::max(sum, push) + static_cast<double>(shard.bytes) * workers * message.gamma_s_per_B;
-            pulled[shard.server] += transfer_s(shard.bytes);
+            double& pull = pulled[shard.server];
+            pull = (each ? std::max(pull, sum) : pull) + transfer_s(shard.bytes);
             active.insert(shard.server);
         }
     }
     if (active.size() > static_cast<std::size_t>(plan.ranks))
         return std::nullopt;  // workers' links are the narrow ones
-    return *std::max_element(summed.begin(), summed.end()) + *std::max_element(pulled.begin(), pulled.end());
+    const double last_s = *std::max_element(pulled.begin(), pulled.end());
+    return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
 /// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
@@ -130,6 +137,19 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
     return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
 }
 
+/// Before each bucket rank 0 gathers requests and answers them: see Coordination.
+void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                  const std::vector<std::uint64_t>& request_bytes) {
+    if (request_bytes.empty()) return;
+    const bool exact = is_flat(cluster) && wires_only(cluster.transport);
+    for (std::size_t b = 0; b < costs_s.size(); ++b) {
+        if (!exact) costs_s[b].reset();
+        if (!costs_s[b] || request_bytes[b] == 0) continue;
+        const MessageCost message = flat_message_cost(cluster, unlimited);
+        *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
+    }
+}
+
 }  // namespace
 
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
@@ -155,7 +175,12 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
     std::vector<std::optional<double>> costs_s;
     std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
-    if (!served) std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
+    if (served && plan.servers.pull == PullStart::each)
+        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+    if (!served) {
+        std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), coordinate(buckets, plan).request_bytes);
+    }
     const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
         if (!priced) return std::nullopt;
@@ -164,6 +189,10 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
     ClosedForm result{formula, end_s(at_once), {}};
+    if (plan.overlap == Overlap::across_iterations) {
+        result.formula += "; none for iterations that reach into each other";
+        return result;
+    }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }
