@@ -137,21 +137,16 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
     return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
 }
 
-/// What the ranks' agreement about each bucket costs before it.
-void add_negotiations(std::vector<std::optional<double>>& costs_s, const Cluster& cluster,
-                      const std::vector<Place>& places, const std::vector<std::uint64_t>& request_bytes) {
+/// Before each bucket rank 0 gathers requests and answers them: see Coordination.
+void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                  const std::vector<std::uint64_t>& request_bytes) {
     if (request_bytes.empty()) return;
-    const auto message = message_cost(cluster, places, "direct");
-    const auto ranks = static_cast<std::uint32_t>(places.size());
+    const bool exact = is_flat(cluster) && wires_only(cluster.transport);
     for (std::size_t b = 0; b < costs_s.size(); ++b) {
-        if (request_bytes[b] == 0 || !costs_s[b]) continue;
-        if (!message || !wires_only(cluster.transport)) {
-            costs_s[b].reset();
-            continue;
-        }
-        const MessageCost unreduced{message->alpha_s, message->beta_s_per_B, 0};
-        *costs_s[b] +=
-            *Push().cost(ranks, request_bytes[b], unreduced) + *Pull().cost(ranks, request_bytes[b], unreduced);
+        if (!exact) costs_s[b].reset();
+        if (!costs_s[b] || request_bytes[b] == 0) continue;
+        const MessageCost message = flat_message_cost(cluster, unlimited);
+        *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
     }
 }
 
@@ -180,11 +175,11 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
     std::vector<std::optional<double>> costs_s;
     std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    if (served && plan.servers.pull == PullStart::each)
+        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
-        add_negotiations(costs_s, cluster, places, coordinate(buckets, plan).request_bytes);
-    } else if (plan.servers.pull == PullStart::each) {
-        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), coordinate(buckets, plan).request_bytes);
     }
     const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {

@@ -13,11 +13,11 @@
 /// i·between, with n = 2(N-1) steps of an all-reduce and N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of
 /// them between nodes; bandwidth = f·B·N/n. Double binary tree (all-reduce): latency = launch + 2((⌊N/M⌋-1)·inside +
 /// ⌊lg M⌋·between), bandwidth = f·B/2. B is the narrowest link's, in bytes per second; launch, inside, between
-/// (seconds) and f are the protocol's. Source: NVIDIA NCCL, src/graph/tuning.cc, ncclTopoTuneModel and
-/// ncclTopoGetAlgoTime. What NCCL 2.19 and later change in the latencies of rings is not followed.
+/// (seconds) and f are the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and
+/// ncclTopoGetAlgoTime.
 ///
-/// Left out of NCCL's: caps per channel and by GPU generation, its table that corrects trees of medium size, the
-/// plateau of rings, the network's and the CPU's own latencies.
+/// Left out of NCCL's: caps of bandwidth by channel and GPU generation, its table that corrects trees of medium size,
+/// the plateau of rings, the CPU's overhead of posting, and that rings of one rank per node get the trees' latency.
 namespace syncline {
 
 /// The machine as a choice sees it.
