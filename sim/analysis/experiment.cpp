@@ -1,5 +1,6 @@
 #include "sim/analysis/experiment.hpp"
 
+#include "sim/analysis/carried_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/training/iteration.hpp"
 
@@ -125,7 +126,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     if (const auto message = message_cost(cluster, places, plan.algorithm.name)) {
         result.closed_form_s =
             plan.served() ? parameter_server_cost(ranks, static_cast<std::uint32_t>(plan.servers), plan.bytes, *message)
-                          : make_algorithm(plan.algorithm, ranks)->cost(ranks, plan.bytes, *message);
+                          : carried_cost(cluster, places, *make_algorithm(plan.algorithm, ranks), plan.bytes, *message);
     }
     if (result.completion_time_s > 0) {
         const double bandwidth = static_cast<double>(plan.bytes) / result.completion_time_s;

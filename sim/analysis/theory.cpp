@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/analysis/carried_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/training/exchange.hpp"
@@ -16,18 +17,20 @@ namespace {
 
 MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     const TopologySpec& star = cluster.fabric.topology;
-    return {2 * star.latency_s.front(), 1 / star.bandwidth_Bps.front(), 1 / reduction_Bps};
+    const double bandwidth_Bps = std::min(star.bandwidth_Bps.front(), cluster.transport.host_Bps);
+    return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
 /// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
 /// same for all.
-std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const CollectiveAlgorithm& algorithm,
-                                      std::uint32_t ranks, const MessageCost& message,
-                                      const std::vector<std::uint64_t>& request_bytes) {
+std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
+                                      const std::vector<Place>& places, const CollectiveAlgorithm& algorithm,
+                                      const MessageCost& message, const std::vector<std::uint64_t>& request_bytes) {
     const MessageCost unreduced{message.alpha_s, message.beta_s_per_B, 0};
+    const auto ranks = static_cast<std::uint32_t>(places.size());
     double end_s = 0;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const std::optional<double> cost_s = algorithm.cost(ranks, buckets[b].bytes, message);
+        const std::optional<double> cost_s = carried_cost(cluster, places, algorithm, buckets[b].bytes, message);
         if (!cost_s) return std::nullopt;
         end_s = std::max(end_s, buckets[b].release_s);
         if (!request_bytes.empty() && request_bytes[b] > 0)
@@ -89,7 +92,7 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
             taken[link] = true;
             narrowest_Bps = std::min(narrowest_Bps, wiring.wire(link).bandwidth_Bps);
         }
-        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / cluster.device.reduction_Bps};
+        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / reduction_Bps(cluster)};
         if (!common) common = cost;
         if (cost.alpha_s != common->alpha_s || cost.beta_s_per_B != common->beta_s_per_B) return std::nullopt;
     }
@@ -101,7 +104,9 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm) {
     if (cluster.network != NetworkModel::exact || cluster.native) return std::nullopt;
-    const double rate_Bps = algorithm == served_allreduce ? cluster.host.reduction_Bps : cluster.device.reduction_Bps;
+    const bool served = algorithm == served_allreduce;
+    if (served && !wires_only(cluster.transport)) return std::nullopt;
+    const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
     if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
@@ -128,16 +133,16 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
+    const std::vector<Place> places = place_ranks(cluster, plan.placement, ranks);
     std::optional<MessageCost> message;
     if (served || !leaves_idle(*algorithm, ranks))
-        message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
-                               served ? served_allreduce : plan.algorithm.name);
+        message = message_cost(cluster, places, served ? served_allreduce : plan.algorithm.name);
     const std::vector<std::uint64_t> request_bytes = coordinate(buckets, plan).request_bytes;
-    if (!request_bytes.empty() && !is_flat(cluster)) message.reset();
+    if (!request_bytes.empty() && (!is_flat(cluster) || !wires_only(cluster.transport))) message.reset();
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
         if (!message) return std::nullopt;
         return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, *algorithm, ranks, *message, request_bytes);
+                      : collectives_end(released, cluster, places, *algorithm, *message, request_bytes);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;

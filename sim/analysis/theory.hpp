@@ -25,7 +25,8 @@
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
 /// ring's, where its neighbours' ways share no link and all cost the same. There
-/// is none where some rank idles in some round, and none for the other network models.
+/// is none where some rank idles in some round, and none for the other network models. What a transport adds is in
+/// carried_cost.hpp; for a parameter server there is then none.
 namespace syncline {
 
 struct ClosedForm {
@@ -36,7 +37,8 @@ struct ClosedForm {
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold.
+/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold; α and β
+/// without what the transport adds.
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm);
 

@@ -5,14 +5,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/collective/binomial_scatter.hpp"
+#include "sim/collective/binomial_tree.hpp"
+#include "sim/collective/bruck.hpp"
+#include "sim/collective/contributors.hpp"
 #include "sim/collective/direct.hpp"
+#include "sim/collective/dissemination.hpp"
+#include "sim/collective/double_binary_tree.hpp"
 #include "sim/collective/gossip.hpp"
 #include "sim/collective/hierarchical.hpp"
 #include "sim/collective/hierarchical_leaders.hpp"
 #include "sim/collective/overlay.hpp"
+#include "sim/collective/pairwise.hpp"
 #include "sim/collective/pipelined_tree.hpp"
+#include "sim/collective/rabenseifner.hpp"
 #include "sim/collective/recursive_doubling.hpp"
+#include "sim/collective/recursive_halving.hpp"
 #include "sim/collective/ring.hpp"
+#include "sim/collective/scatter_allgather.hpp"
+#include "sim/collective/segmented_ring.hpp"
 
 namespace syncline {
 
@@ -53,18 +64,55 @@ Made plain(const AlgorithmSpec&, std::uint32_t) {
     return std::make_shared<Algorithm>();
 }
 
+template <TreeOperation operation>
+Made binomial_tree(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<BinomialTree>(operation);
+}
+
+template <TreeOperation operation>
+Made pipelined_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<PipelinedTree>(
+        operation, spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
+}
+
+template <TreeOperation operation>
+Made double_binary_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<DoubleBinaryTree>(operation, ranks, spec.segment_bytes);
+}
+
+template <Direct::Operation operation>
+Made direct(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<Direct>(operation);
+}
+
+template <DirectRooted::Operation operation>
+Made direct_rooted(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<DirectRooted>(operation);
+}
+
+std::uint32_t contributors(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return spec.contributors == 0 ? ranks : spec.contributors;
+}
+
+std::uint32_t receivers(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return spec.receivers == 0 ? ranks : spec.receivers;
+}
+
 /// All there are; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
-        {"allreduce", "ring", plain<RingAllreduce>},
-        {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
+        {"allreduce", "ring", plain<RingAllreduce>, {.subsets = true}},
         {"allreduce",
-         "pipelined-tree",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<PipelinedTree>(
-                 spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
+         "segmented-ring",
+         [](const AlgorithmSpec& spec, std::uint32_t) -> Made {
+             return std::make_shared<SegmentedRing>(spec.segment_bytes);
          },
-         {.overlay = true, .segment = true}},
+         {.segment = true}},
+        {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
+        {"allreduce", "rabenseifner", plain<Rabenseifner>},
+        {"allreduce", "binomial-tree", binomial_tree<TreeOperation::allreduce>},
+        {"allreduce", "pipelined-tree", pipelined_tree<TreeOperation::allreduce>, {.overlay = true, .segment = true}},
+        {"allreduce", "double-binary-tree", double_binary_tree<TreeOperation::allreduce>, {.segment = true}},
         {"allreduce",
          "hierarchical",
          [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
@@ -77,7 +125,55 @@ const std::vector<Entry>& entries() {
              return std::make_shared<HierarchicalLeaders>(hierarchy(spec, ranks), ranks);
          },
          {.overlay = true}},
-        {"all-to-all", "direct", plain<DirectAllToAll>},
+        {"allreduce", "direct", direct<Direct::Operation::allreduce>},
+        {"allreduce",
+         "reduce-scatter-allgather",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<ReduceScatterAllgather>(contributors(spec, ranks), receivers(spec, ranks));
+         },
+         {.subsets = true}},
+        {"reduce-scatter", "ring", plain<RingReduceScatter>},
+        {"reduce-scatter", "recursive-halving", plain<RecursiveHalving>},
+        {"reduce-scatter", "direct", direct<Direct::Operation::reduce_scatter>},
+        {"allgather",
+         "ring",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<RingAllgather>(contributors(spec, ranks));
+         },
+         {.subsets = true}},
+        {"allgather", "recursive-doubling", plain<RecursiveDoublingAllgather>},
+        {"allgather", "bruck", plain<BruckAllgather>},
+        {"allgather", "direct", direct<Direct::Operation::allgather>},
+        {"allgather",
+         "padded-ring",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<PaddedRing>(contributors(spec, ranks));
+         },
+         {.subsets = true}},
+        {"allgather",
+         "ring-broadcast",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<RingBroadcast>(contributors(spec, ranks), receivers(spec, ranks),
+                                                    spec.segment_bytes);
+         },
+         {.segment = true, .subsets = true}},
+        {"broadcast", "binomial-tree", binomial_tree<TreeOperation::broadcast>},
+        {"broadcast", "pipelined-tree", pipelined_tree<TreeOperation::broadcast>, {.overlay = true, .segment = true}},
+        {"broadcast", "double-binary-tree", double_binary_tree<TreeOperation::broadcast>, {.segment = true}},
+        {"broadcast", "scatter-allgather", plain<ScatterAllgather>},
+        {"broadcast", "direct", direct_rooted<DirectRooted::Operation::broadcast>},
+        {"reduce", "binomial-tree", binomial_tree<TreeOperation::reduce>},
+        {"reduce", "pipelined-tree", pipelined_tree<TreeOperation::reduce>, {.overlay = true, .segment = true}},
+        {"reduce", "double-binary-tree", double_binary_tree<TreeOperation::reduce>, {.segment = true}},
+        {"reduce", "direct", direct_rooted<DirectRooted::Operation::reduce>},
+        {"scatter", "binomial-tree", plain<BinomialScatter>},
+        {"scatter", "direct", direct_rooted<DirectRooted::Operation::scatter>},
+        {"gather", "binomial-tree", plain<BinomialGather>},
+        {"gather", "direct", direct_rooted<DirectRooted::Operation::gather>},
+        {"all-to-all", "direct", direct<Direct::Operation::all_to_all>},
+        {"all-to-all", "pairwise", plain<PairwiseAllToAll>},
+        {"all-to-all", "bruck", plain<BruckAllToAll>},
+        {"barrier", "dissemination", plain<Dissemination>},
         {"neighbour-exchange",
          "gossip",
          [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
@@ -108,7 +204,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
                              "those that do: " + those_that_take(&Takes::segment));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
-        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the buffer in one");
+        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
     if (spec.one_peer && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
@@ -124,7 +220,9 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
 }  // namespace
 
 const std::vector<std::string>& operation_names() {
-    static const std::vector<std::string> names{"allreduce", "all-to-all", "neighbour-exchange"};
+    static const std::vector<std::string> names{"allreduce", "reduce-scatter",    "allgather", "broadcast",
+                                                "reduce",    "scatter",           "gather",    "all-to-all",
+                                                "barrier",   "neighbour-exchange"};
     return names;
 }
 

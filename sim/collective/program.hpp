@@ -31,8 +31,12 @@ struct Partition {
         if (end <= blocks) return offset(end) - offset(block);
         return bytes - offset(block) + offset(end - blocks);
     }
-    /// The size of the largest block, what closed forms count with.
-    std::uint64_t largest() const { return bytes / shared() + (bytes % shared() != 0 ? 1 : 0); }
+    /// The size of the largest block, or of the largest `count` that follow each other: what closed forms count with.
+    /// Any other ones are smaller by at most a byte, unless some are not filled.
+    std::uint64_t largest(std::uint32_t count = 1) const {
+        const std::uint64_t parts = shared(), some = count < parts ? count : parts;
+        return bytes / parts * some + (bytes % parts * some + parts - 1) / parts;
+    }
 
 private:
     std::uint32_t shared() const { return filled == 0 ? blocks : filled; }

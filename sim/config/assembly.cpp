@@ -87,6 +87,7 @@ void Assembly::expand_topology(Node* node) {
 
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"));
+    expand(platform.find("transport"));
     expand_topology(platform.find("fabric"));
 }
 

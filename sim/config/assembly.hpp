@@ -25,11 +25,11 @@ public:
     /// A file that the command line names. A GraphML or DOT file is read as the topology that holds it.
     Node load_argument(const std::string& path);
 
-    /// Replaces the names of files in `platform`, `platform.device`, `platform.fabric`, `workload`, `training.overlay`
-    /// and `overlay` by what the files hold. To be done after every merge: a file's name then replaces the whole of
-    /// what stood there, and a mapping changes it key by key.
+    /// Replaces the names of files in `platform`, `platform.device`, `platform.transport`, `platform.fabric`,
+    /// `workload`, `training.overlay` and `overlay` by what the files hold. To be done after every merge: a file's name
+    /// then replaces the whole of what stood there, and a mapping changes it key by key.
     void expand_references(Node& document);
-    /// The same for a platform's own `device` and `fabric`.
+    /// The same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
     /// The same for what describes a topology: the name of a shape stands for the shape as it is, even if a file has
     /// the same name; a GraphML or DOT file for the shape `graph`.

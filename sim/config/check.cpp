@@ -32,9 +32,17 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         });
         return "topology";
     }
-    assembly.report(node.mark, "this is neither a scenario nor a platform, a device, a workload or a topology",
+    for (const char* key : {"send_overhead", "receive_overhead", "inside_node", "host_bandwidth", "staging",
+                            "driver_query", "reduction", "launch", "window"}) {
+        if (!node.find(key)) continue;
+        Transport transport;
+        assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
+        return "transport";
+    }
+    assembly.report(node.mark,
+                    "this is neither a scenario nor a platform, a device, a transport, a workload or a topology",
                     "a scenario has 'training', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
-                    "workload 'layers', a topology 'topology'");
+                    "transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a topology 'topology'");
     return "";
 }
 

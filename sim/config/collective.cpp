@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
@@ -76,6 +77,14 @@ Entry entry(Assembly& assembly, const Argument& argument) {
     return {argument.key, start, std::move(value)};
 }
 
+/// A key of the platform's that has an option of its own.
+void replace_in_platform(Node& document, Entry option) {
+    Node* platform = document.find("platform");
+    if (!platform || platform->kind != Node::Kind::mapping) return;  // which is an error, and said to be one
+    std::erase_if(platform->entries, [&](const Entry& entry) { return entry.key == option.key; });
+    platform->entries.push_back(std::move(option));
+}
+
 }  // namespace
 
 CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
@@ -83,9 +92,20 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
     Assembly assembly;
     Node document;
     document.kind = Node::Kind::mapping;
-    for (const Argument& argument : arguments) document.entries.push_back(entry(assembly, argument));
+    std::optional<Entry> transport;
+    for (const Argument& argument : arguments) {
+        Entry option = entry(assembly, argument);
+        if (argument.key == "transport")
+            transport = std::move(option);
+        else
+            document.entries.push_back(std::move(option));
+    }
     if (!document.entries.empty()) document.mark = document.entries.front().mark;
     assembly.expand_references(document);
+    if (transport) {
+        replace_in_platform(document, std::move(*transport));
+        assembly.expand_references(document);
+    }
     for (const std::string& text : assignments) {
         assembly.attempt([&] {
             merge(document, parse_assignment(assembly.library, text));

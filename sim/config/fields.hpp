@@ -69,6 +69,9 @@ public:
     virtual void section(Key key, const std::function<void(Fields&)>& body, const char* off = nullptr) = 0;
     /// A list of mappings, not empty; the body runs once for each.
     virtual void each(Key key, const std::function<void(Fields&)>& body) = 0;
+    /// A quantity, or a list of mappings as `each` takes.
+    virtual void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                                  const std::function<void(Fields&)>& body) = 0;
     /// A mapping from names of the user's choice to mappings; the body runs once for each. A body that visits no field
     /// leaves its mapping open: any keys are taken.
     virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;

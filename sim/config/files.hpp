@@ -24,6 +24,7 @@ void describe(Fields& fields, Cluster& cluster);
 /// The same, and looks into a platform in SimGrid's format.
 void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
+void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
 void describe(Fields& fields, Plan& plan);
 void describe(Fields& fields, TopologySpec& spec);
@@ -84,11 +85,12 @@ struct TopologyQuestion {
 /// (`key=value`) is applied on top, last wins. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
 
-/// Checks one file by itself and says what it is: "scenario", "platform", "device", "workload" or "topology". Throws
+/// Checks one file by itself and says what it is: "scenario", "platform", "device", "transport", "workload" or
+/// "topology". Throws
 /// ConfigError.
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 
-/// The kinds of file that there are: "scenario", "platform", "device", "workload", "topology".
+/// The kinds of file that there are: "scenario", "platform", "device", "transport", "workload", "topology".
 const std::vector<std::string>& file_kinds();
 
 /// The JSON Schema of a kind of file.

@@ -213,7 +213,17 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
     });
+    fields.section({"transport",
+                    "What software adds to wires: overheads, copies, limits; or the name of a file that says it. By "
+                    "default nothing.",
+                    false, true},
+                   [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);
+    if (cluster.native && cluster.transport.host_Bps != unlimited)
+        fields.section({"transport", ""}, [](Fields& inner) {
+            inner.reject("host_bandwidth", "'host_bandwidth' is of no use with 'simgrid_xml'",
+                         "that file says what each host's link has");
+        });
 }
 
 void describe(Fields& fields, Cluster& cluster, const Inspect& inspect) {

@@ -152,9 +152,15 @@ public:
         if (!node) return;
         if (node->kind != Node::Kind::sequence)
             return fail(node->mark, fmt::format("'{}' is {}, not a list", key.name, kind_of(*node)));
-        if (node->items.empty()) return fail(node->mark, fmt::format("'{}' has no items", key.name));
-        for (std::size_t i = 0; i < node->items.size(); ++i)
-            inside(node->items[i], fmt::format("item {} of {}", i + 1, key.name), body);
+        inside_each(key, *node, body);
+    }
+
+    void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                          const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return inside_each(key, *node, body);
+        if (const auto number = measure(key, *node, dimension, range)) value = *number;
     }
 
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
@@ -198,6 +204,12 @@ private:
         Reader inner(node, what, findings_);
         inner.run(body);
         sound_ = sound_ && inner.sound_;
+    }
+
+    void inside_each(const Key& key, const Node& list, const std::function<void(Fields&)>& body) {
+        if (list.items.empty()) return fail(list.mark, fmt::format("'{}' has no items", key.name));
+        for (std::size_t i = 0; i < list.items.size(); ++i)
+            inside(list.items[i], fmt::format("item {} of {}", i + 1, key.name), body);
     }
 
     /// The value of `key` if it is there and holds something.

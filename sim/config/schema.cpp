@@ -89,6 +89,12 @@ public:
     void each(Key key, const std::function<void(Fields&)>& body) override {
         add(key, {{"type", "array"}, {"minItems", 1}, {"items", mapping(body)}}, {});
     }
+    void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                          const std::function<void(Fields&)>& body) override {
+        Json any = quantity(dimension, range);
+        any.push_back(list(mapping(body)));
+        add(key, {{"anyOf", any}}, default_quantity(value, dimension, range));
+    }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });
         add(key, {{"type", "object"}, {"additionalProperties", value}}, {});

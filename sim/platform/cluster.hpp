@@ -91,6 +91,9 @@ struct Cluster {
 /// and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
 
+/// 1/γ of a collective's members: what the transport says, or that of the device or host that it names.
+double reduction_Bps(const Cluster& cluster);
+
 /// A fabric that is one switch, with one device per node: where the closed forms of collectives hold.
 bool is_flat(const Cluster& cluster);
 

@@ -94,11 +94,11 @@ void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     }
 }
 
-void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes) {
+void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
     timeline.sent_by[from] += bytes;
     timeline.received_by[to] += bytes;
-    wires.carried(from, to, bytes);
+    wires.carried(from, to, on_wires);
 }
 
 void Session::finish() {

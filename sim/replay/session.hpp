@@ -29,8 +29,8 @@ public:
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     void sent(std::uint32_t iteration, std::uint64_t messages);
-    /// That in the measured iterations so many bytes went from one process to another.
-    void carried(ProcessId from, ProcessId to, std::uint64_t bytes);
+    /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
+    void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         return iteration <= options_.measured && iteration + options_.window > options_.measured;

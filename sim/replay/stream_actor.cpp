@@ -5,10 +5,19 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace syncline {
 
 namespace sg = simgrid::s4u;
+
+namespace {
+
+void spend(double seconds) {
+    if (seconds > 0) sg::this_actor::sleep_for(seconds);
+}
+
+}  // namespace
 
 void StreamActor::run() {
     const TaskGraph& graph = session_.graph;
@@ -48,43 +57,89 @@ void StreamActor::run_exchange(const Task& task) {
         for (const Message& message : program.steps[i].receives)
             ports_[i].in.push_back(&peer(exchange, group[message.peer], false));
     }
+    if (program.steps.empty()) return;
+    // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
+    const Step& first = program.steps.front();
+    const bool gives = !first.sends.empty() || first.reduce;
+    const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
+                                   [](const Step& step) { return !step.receives.empty(); });
+    spend(transport_.launch_s + exchange.protocol.launch_s + (gives ? whole_copy_s(exchange.bytes) : 0));
     for (Walk walk(program); !walk.done(); walk.next())
         run_step(walk, ports_[walk.number()], program.partition, exchange);
+    spend(keeps ? whole_copy_s(exchange.bytes) : 0);
 }
 
 void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
-    static char token;  // a message carries nothing, but SimGrid wants an address
-    void* received = nullptr;
-    const bool measured = session_.measures(iteration_);
+    static void* received = nullptr;
     const Step& step = walk.step();
     session_.at_step(stream_, walk.number(), walk.repetition());
     const auto bytes_of = [&](const Message& message) {
         return message_bytes(partition, message, step, walk.repetition());
     };
-    std::uint64_t reduced = 0;
     pending_.clear();
+    // What arrives may arrive while this stream is busy with what it sends.
+    for (Peer* peer : ports.in) pending_.push_back(peer->mailbox->get_async<void>(&received));
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
         Peer& peer = *ports.out[i];
         const std::uint64_t bytes = bytes_of(step.sends[i]);
-        pending_.push_back(peer.mailbox->put_async(&token, peer.weightless ? 0 : bytes));
-        if (measured) peer.bytes += bytes;
-    }
-    for (std::size_t i = 0; i < ports.in.size(); ++i) {
-        pending_.push_back(ports.in[i]->mailbox->get_async<void>(&received));
-        if (step.reduce) reduced += bytes_of(step.receives[i]);
+        if (transport_.window > 0) await_window();
+        spend(handling_s(peer.terms->send_overhead_s, bytes));
+        pending_.push_back(put(peer, bytes, exchange.protocol));
+        if (transport_.window > 0) window_.push_back(pending_.back());
     }
     for (const sg::CommPtr& comm : pending_) comm->wait();
+    window_.clear();
     session_.sent(iteration_, ports.out.size());
 
-    const double rest_s = rest_of_latency(ports) + static_cast<double>(reduced) * exchange.gamma_s_per_B;
-    if (rest_s > 0) sg::this_actor::sleep_for(rest_s);
+    double rest_s = rest_of_latency(ports, exchange.protocol);
+    std::uint64_t reduced = 0;
+    for (std::size_t i = 0; i < ports.in.size(); ++i) {
+        const std::uint64_t bytes = bytes_of(step.receives[i]);
+        rest_s += handling_s(ports.in[i]->terms->receive_overhead_s, bytes);
+        if (step.reduce) reduced += bytes;
+    }
+    rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
+    if (reduced > 0 && session_.wires.on_device(process_)) rest_s += transport_.reduction.launch_s;
+    spend(rest_s);
 }
 
-double StreamActor::rest_of_latency(const Ports& ports) const {
+sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
+    static char token;  // a message carries nothing, but SimGrid wants an address
+    std::uint64_t on_wires = bytes;
+    if (protocol.bandwidth_factor != 1)
+        on_wires = static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
+    if (session_.measures(iteration_)) {
+        peer.bytes += bytes;
+        peer.on_wires += on_wires;
+    }
+    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
+    if (!peer.weightless && !peer.terms->bandwidth.empty())
+        comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
+    comm->start();
+    return comm;
+}
+
+void StreamActor::await_window() {
+    while (window_.size() >= static_cast<std::size_t>(transport_.window))
+        window_.erase(window_.begin() + sg::Comm::wait_any(window_));
+}
+
+double StreamActor::handling_s(double overhead_s, std::uint64_t bytes) const {
+    const bool copied = transport_.staging.unit == Staging::Unit::message;
+    return transport_.query_s() + (copied ? session_.wires.staging_s(process_, bytes) : 0) + overhead_s;
+}
+
+double StreamActor::whole_copy_s(std::uint64_t bytes) const {
+    return transport_.staging.unit == Staging::Unit::collective ? session_.wires.staging_s(process_, bytes) : 0;
+}
+
+double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol) const {
     const double now_s = sg::Engine::get_clock();
     double rest_s = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-        const double latency_s = (i < ports.out.size() ? ports.out[i] : ports.in[i - ports.out.size()])->latency_s;
+        const Peer& peer = *(i < ports.in.size() ? ports.in[i] : ports.out[i - ports.in.size()]);
+        const double latency_s =
+            peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
         // One that was through before the others has had a part of its latency already.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
     }
@@ -96,9 +151,10 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
         (std::uint64_t{exchange.channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
     Peer& found = peers_[key];
     if (found.mailbox == nullptr) {
-        const ProcessId self = session_.graph.streams()[stream_].process;
-        const ProcessId from = outwards ? self : other, to = outwards ? other : self;
+        const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
         found.mailbox = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
+        found.terms = &session_.wires.terms(from, to);
+        found.inside_node = session_.wires.inside_node(from, to);
         found.latency_s = session_.wires.latency_s(from, to);
         found.weightless = session_.wires.weightless(from, to);
     }
@@ -106,11 +162,10 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
 }
 
 void StreamActor::report_bytes() {
-    const ProcessId self = session_.graph.streams()[stream_].process;
     for (const auto& [key, peer] : peers_) {
         const bool outwards = (key & 1) != 0;
         const auto other = static_cast<ProcessId>((key >> 1) & 0xffffffff);
-        if (outwards && peer.bytes > 0) session_.carried(self, other, peer.bytes);
+        if (outwards && peer.bytes > 0) session_.carried(process_, other, peer.bytes, peer.on_wires);
     }
 }
 

@@ -8,7 +8,7 @@ namespace syncline {
 
 Teams::Teams(TaskGraph& graph, const std::vector<ProcessId>& workers, bool local_reduction, const Cluster& cluster,
              bool by_urgency)
-    : graph_(graph), gamma_s_per_B_(gamma_of(cluster.device.reduction_Bps)) {
+    : graph_(graph), gamma_s_per_B_(gamma_of(reduction_Bps(cluster))) {
     const auto node_of = [&](std::uint32_t rank) { return graph.processes()[workers[rank]].place.node; };
     for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
         const auto same_node = [&](const Team& team) { return node_of(team.ranks.front()) == node_of(rank); };

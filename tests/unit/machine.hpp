@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -10,7 +11,8 @@
 #include "tests/catch.hpp"
 
 /// Runs programs without time: each rank holds, for each block, how often each rank's contribution is in it. A schedule
-/// with the right timing and the wrong data fails.
+/// with the right timing and the wrong data fails. Every rank starts with its own contribution in every block; what it
+/// starts with can be changed before `run`, for operations that begin otherwise (promises.hpp).
 ///
 /// As in the simulation, a message travels when both its ends have got to it, and a step ends when all its messages are
 /// through; what could deadlock there gets stuck here.
@@ -22,12 +24,17 @@ using Buffer = std::vector<Contributions>;  ///< by block
 class Machine {
 public:
     Machine(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round = 0)
-        : received(ranks), bytes_received(ranks, 0), bytes_sent_by(ranks, 0), ranks_(ranks) {
+        : heard(ranks, std::vector<bool>(ranks, false)),
+          received(ranks),
+          bytes_received(ranks, 0),
+          bytes_sent_by(ranks, 0),
+          ranks_(ranks) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
             programs.push_back(algorithm.program(rank, ranks, bytes, round));
             Buffer own(programs.back().partition.blocks, Contributions(ranks, 0));
             for (Contributions& block : own) block[rank] = 1;
             buffers.push_back(std::move(own));
+            heard[rank][rank] = true;
         }
     }
 
@@ -66,6 +73,8 @@ public:
 
     std::vector<Program> programs;
     std::vector<Buffer> buffers;
+    std::vector<std::vector<bool>> heard;  ///< by rank, of whom: from them, or from others who had heard of them
+    std::function<void(std::uint32_t rank, const Contributions& block)> watch;  ///< called with every block that comes
     std::vector<std::vector<Arrival>> received;  ///< by rank, in the order of its program
     std::uint64_t messages = 0;
     std::uint64_t bytes_sent = 0;
@@ -75,6 +84,7 @@ private:
     struct InFlight {
         std::vector<std::uint32_t> blocks;
         Buffer value;
+        std::vector<bool> heard;
     };
     /// Everything that one rank has sent to another, or expected from it, so far.
     struct Wire {
@@ -100,7 +110,7 @@ private:
 
     void post(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.sends) {
-            InFlight sent{blocks_of(rank, step, message, repetition), {}};
+            InFlight sent{blocks_of(rank, step, message, repetition), {}, heard[rank]};
             for (const std::uint32_t block : sent.blocks) sent.value.push_back(buffers[rank][block]);
             wires_[{rank, message.peer}].sent.push_back(std::move(sent));
             const std::uint64_t bytes = message_bytes(programs[rank].partition, message, step, repetition);
@@ -131,9 +141,12 @@ private:
             if (arrived.blocks != blocks) FAIL("two ends mean different blocks");
             received[rank].push_back({message.peer, blocks.front(), static_cast<std::uint32_t>(blocks.size())});
             bytes_received[rank] += message_bytes(programs[rank].partition, message, step, repetition);
+            for (std::uint32_t r = 0; r < ranks_; ++r) heard[rank][r] = heard[rank][r] || arrived.heard[r];
             for (std::size_t i = 0; i < blocks.size(); ++i) {
                 Contributions& held = buffers[rank][blocks[i]];
-                for (std::uint32_t r = 0; r < ranks_; ++r) held[r] = arrived.value[i][r] + (step.reduce ? held[r] : 0);
+                if (watch) watch(rank, arrived.value[i]);
+                for (std::size_t r = 0; r < held.size(); ++r)
+                    held[r] = arrived.value[i][r] + (step.reduce ? held[r] : 0);
             }
         }
     }

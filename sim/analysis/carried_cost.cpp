@@ -1,0 +1,75 @@
+#include "sim/analysis/carried_cost.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace syncline {
+
+namespace {
+
+/// Whether all members take the same steps, each with one message from and to members that are in the same step.
+bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
+    for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
+        std::vector<Program> programs;
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+            programs.push_back(algorithm.program(rank, ranks, bytes, round));
+        const std::vector<Step>& common = programs.front().steps;
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            const std::vector<Step>& steps = programs[rank].steps;
+            if (steps.size() != common.size()) return false;
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                const Step& step = steps[i];
+                if (step.repeat != common[i].repeat || step.body != common[i].body || step.sends.size() != 1 ||
+                    step.receives.size() != 1)
+                    return false;
+                const std::vector<Step>& receiver = programs[step.sends.front().peer].steps;
+                if (receiver.size() != steps.size() || receiver[i].receives.size() != 1 ||
+                    receiver[i].receives.front().peer != rank)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// What all messages between `places` pay, if it is the same.
+std::optional<MessageTerms> common_terms(const Transport& transport, const std::vector<Place>& places) {
+    std::set<std::uint32_t> nodes;
+    for (const Place& place : places) nodes.insert(place.node);
+    if (nodes.size() == places.size() || transport.inside == transport.between) return transport.between;
+    if (nodes.size() == 1) return transport.inside;
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool wires_only(const Transport& transport) {
+    Transport software = transport;
+    software.host_Bps = unlimited;
+    software.reduction.where = Reduction::Where::device;
+    software.reduction.rate_Bps.reset();
+    return is_plain(software);
+}
+
+std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Place>& places,
+                                   const CollectiveAlgorithm& algorithm, std::uint64_t bytes,
+                                   const MessageCost& wires) {
+    const Transport& transport = cluster.transport;
+    const auto ranks = static_cast<std::uint32_t>(places.size());
+    if (wires_only(transport) || ranks == 1) return algorithm.cost(ranks, bytes, wires);
+    const std::optional<MessageTerms> terms = common_terms(transport, places);
+    if (!terms || terms->bandwidth.size() > 1 || transport.staging.unit == Staging::Unit::message ||
+        transport.reduction.launch_s > 0 || !in_step(algorithm, ranks, bytes))
+        return std::nullopt;
+    MessageCost message = wires;
+    message.alpha_s += terms->send_overhead_s + terms->latency_s + terms->receive_overhead_s + 2 * transport.query_s();
+    message.beta_s_per_B = std::max(message.beta_s_per_B, 1 / terms->limit_Bps(static_cast<double>(bytes)));
+    const std::optional<double> steps_s = algorithm.cost(ranks, bytes, message);
+    if (!steps_s) return std::nullopt;
+    const double copy_s = transport.staging.unit == Staging::Unit::collective
+                              ? transport.staging.copy_s(bytes, cluster.device.host_link_Bps)
+                              : 0;
+    return transport.launch_s + copy_s + *steps_s + copy_s;
+}
+
+}  // namespace syncline
