@@ -180,13 +180,14 @@ void require_countable(Fields& fields, const char* key, double bytes, std::int64
                       fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
 }
 
-void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t ranks) {
+void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks) {
     constexpr double most = 1 << 22;
     if (piece_bytes == 0) return;
-    const double pieces = std::ceil(bytes / piece_bytes);
-    if (pieces * static_cast<double>(ranks) > most)
-        fields.reject(key, fmt::format("{:.0f} pieces for each of {} ranks", pieces, ranks),
-                      fmt::format("at most {:.0f} in all can be simulated; make them larger", most));
+    const double pieces = std::ceil(bytes / piece_bytes), each = static_cast<double>(tasks);
+    if (pieces * each > most)
+        fields.reject(key, fmt::format("{:.0f} pieces, each sent {} times, are too many", pieces, tasks),
+                      fmt::format("{} or more in a piece can be simulated",
+                                  format_quantity(std::ceil(bytes * each / most), Dimension::bytes)));
 }
 
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {

@@ -51,13 +51,14 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
             check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
         if (!inner.sound()) return;
         const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
+        const bool sliced = served && variant.plan.servers.placement == Placement::sliced;
         const std::int64_t servers = served ? variant.plan.servers.count : 0;
         require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,
                       colocated ? 0 : servers);
         require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
                           variant.plan.exchange == ExchangeKind::gossip);
         require_pieces(inner, "partition", static_cast<double>(variant.model.gradient_bytes()),
-                       variant.plan.partition_bytes, variant.plan.ranks);
+                       variant.plan.partition_bytes, variant.plan.ranks * (sliced ? servers : 1));
         require_connections(inner, "servers", variant.plan.ranks, servers);
         if (served && colocated && variant.cluster.native)
             inner.reject("servers",
