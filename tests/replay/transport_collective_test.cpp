@@ -75,6 +75,46 @@ TEST_CASE("transport: what a host sends in all and where gradients are added lea
           Approx(6 * (2e-6 + 1e6 / 1e9) + 3 * 1e6 / 25e9).epsilon(1e-9));
 }
 
+TEST_CASE("transport: a closed form of any algorithm of any operation is what the simulation takes") {
+    Cluster cluster = star();
+    Transport& transport = cluster.transport;
+    transport.between = {3e-6, 5e-6, 7e-6, {{1, 1e9}}};
+    transport.driver_query_s = 1e-6;
+    transport.launch_s = 11e-6;
+    transport.host_Bps = 2e9;
+    transport.staging = {Staging::Unit::collective, 3e9, 4e-6};
+    transport.window = 1;
+    int with = 0, without = 0;
+    for (const std::string& operation : operation_names()) {
+        for (const std::string& algorithm : algorithm_names(operation)) {
+            for (const std::uint32_t n : {2u, 3u, 8u, 13u}) {
+                for (const std::uint64_t bytes : {0ull, 5ull, 1000003ull}) {
+                    CAPTURE(operation, algorithm, n, bytes);
+                    CollectivePlan plan;
+                    plan.ranks = n;
+                    plan.algorithm.operation = operation;
+                    plan.algorithm.name = algorithm;
+                    plan.bytes = bytes;
+                    try {
+                        make_algorithm(plan.algorithm, n);
+                    } catch (const AlgorithmError&) {
+                        continue;  // it needs an overlay
+                    }
+                    const CollectiveResult result = simulate_collective(cluster, plan);
+                    ++(result.closed_form_s ? with : without);
+                    // Smaller blocks may be through a byte's time earlier in each step, of which there are fewer than
+                    // 2N.
+                    if (result.closed_form_s)
+                        CHECK(result.completion_time_s ==
+                              Approx(*result.closed_form_s).epsilon(1e-6).margin(2 * n / 1e9));
+                }
+            }
+        }
+    }
+    CHECK(with > 20);
+    CHECK(without > 20);
+}
+
 TEST_CASE("transport: there is no closed form where it were not exact") {
     const auto none = [](const Transport& transport, const std::string& algorithm, std::uint32_t ranks) {
         Cluster cluster = star();
