@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
+#include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -20,15 +21,22 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
-/// When the last bucket has been exchanged.
+/// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
+/// same for all.
 std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
                                       const std::vector<Place>& places, const CollectiveAlgorithm& algorithm,
-                                      const MessageCost& message) {
+                                      const MessageCost& message, const std::vector<std::uint64_t>& request_bytes) {
+    const MessageCost unreduced{message.alpha_s, message.beta_s_per_B, 0};
+    const auto ranks = static_cast<std::uint32_t>(places.size());
     double end_s = 0;
-    for (const Bucket& bucket : buckets) {
-        const std::optional<double> cost_s = carried_cost(cluster, places, algorithm, bucket.bytes, message);
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const std::optional<double> cost_s = carried_cost(cluster, places, algorithm, buckets[b].bytes, message);
         if (!cost_s) return std::nullopt;
-        end_s = std::max(end_s, bucket.release_s) + *cost_s;
+        end_s = std::max(end_s, buckets[b].release_s);
+        if (!request_bytes.empty() && request_bytes[b] > 0)
+            end_s +=
+                *Push().cost(ranks, request_bytes[b], unreduced) + *Pull().cost(ranks, request_bytes[b], unreduced);
+        end_s += *cost_s;
     }
     return end_s;
 }
@@ -40,6 +48,9 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
     const bool colocated = plan.servers.location == ServerLocation::colocated;
+    const bool each = plan.servers.pull == PullStart::each;
+    if (each && colocated) return std::nullopt;  // pushes and pulls share links
+    if (plan.schedule != Schedule::fifo) return std::nullopt;
     const MessageCost message = flat_message_cost(cluster, cluster.host.reduction_Bps);
     // One server's messages with all workers; one worker may live on the server's own node.
     const auto transfer_s = [&](std::uint64_t bytes) {
@@ -56,13 +67,15 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
             push = std::max(push, buckets[b].release_s) + transfer_s(shard.bytes);
             double& sum = summed[shard.server];
             sum = std::max(sum, push) + static_cast<double>(shard.bytes) * workers * message.gamma_s_per_B;
-            pulled[shard.server] += transfer_s(shard.bytes);
+            double& pull = pulled[shard.server];
+            pull = (each ? std::max(pull, sum) : pull) + transfer_s(shard.bytes);
             active.insert(shard.server);
         }
     }
     if (active.size() > static_cast<std::size_t>(plan.ranks))
         return std::nullopt;  // workers' links are the narrow ones
-    return *std::max_element(summed.begin(), summed.end()) + *std::max_element(pulled.begin(), pulled.end());
+    const double last_s = *std::max_element(pulled.begin(), pulled.end());
+    return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
 /// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
@@ -124,15 +137,23 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     std::optional<MessageCost> message;
     if (served || !leaves_idle(*algorithm, ranks))
         message = message_cost(cluster, places, served ? served_allreduce : plan.algorithm.name);
+    const std::vector<std::uint64_t> request_bytes = coordinate(buckets, plan).request_bytes;
+    if (!request_bytes.empty() && (!is_flat(cluster) || !wires_only(cluster.transport))) message.reset();
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
         if (!message) return std::nullopt;
         return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, cluster, places, *algorithm, *message);
+                      : collectives_end(released, cluster, places, *algorithm, *message, request_bytes);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
     ClosedForm result{
         served ? "2(α + max over servers of its bytes·N·β) + sums" : algorithm->formula(), end_s(at_once), {}};
+    if (served && plan.servers.pull == PullStart::each)
+        result.formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+    if (plan.overlap == Overlap::across_iterations) {
+        result.formula += "; none for iterations that reach into each other";
+        return result;
+    }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }

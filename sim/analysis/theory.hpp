@@ -17,8 +17,11 @@
 /// by up to a byte's time for each step, and the simulation may be so much ahead.
 ///
 /// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
-/// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more
-/// servers than workers.
+/// sums while the next arrives, and sends them all back once every server is done, or with PullStart::each as soon as
+/// it has both the sum and its link. There is no closed form with more servers than workers, none by priority, and none
+/// with PullStart::each on colocated servers.
+///
+/// None either for iterations that reach into each other (Overlap::across_iterations).
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
 /// ring's, where its neighbours' ways share no link and all cost the same. There

@@ -6,7 +6,7 @@
 ///
 /// Time ⌈lg N⌉α + (S - ⌊S/N⌋)β + (N-1)(α + ⌈S/N⌉·β), about 2S·β for large buffers, whatever N. A rank goes around the
 /// ring when its part of the scatter is done, but the root is among the last, and no one gets past it. Exact where N
-/// divides S; otherwise at most ⌈lg N⌉ bytes' times longer, or N-1 shorter. N-1 + N(N-1) messages; a rank is sent its
+/// divides S; otherwise at most ⌈lg N⌉ bytes' times longer, as the scatter. N-1 + N(N-1) messages; a rank is sent its
 /// blocks of the scatter twice, as in MPICH. Source: M. Barnett, L. Shuler, R. van de Geijn et al., "Interprocessor
 /// collective communication library (InterCom)", SHPCC 1994; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
 /// collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.

@@ -9,19 +9,27 @@ namespace syncline {
 
 namespace {
 
-/// Appends the steps of `hops` from `first` on, before `end`; steps in which nothing is to do are left out.
+/// Appends what `hops` do in the steps from `first` on, before `end`; steps in which nothing is to do are left out.
 void unroll(Program& program, const std::vector<Hop>& hops, const TreeSchedule& schedule, bool reduce,
             std::int64_t first, std::int64_t end) {
-    for (std::int64_t number = first; number < end; ++number) {
-        Step step;
-        step.reduce = reduce;
-        for (const Hop& hop : hops) {
-            const std::int64_t after = number - hop.step;
-            if (after < 0 || after % schedule.period != 0 || after / schedule.period >= schedule.segments) continue;
-            const Message message{hop.peer, hop.block + static_cast<std::uint32_t>(after / schedule.period)};
-            (hop.sends ? step.sends : step.receives).push_back(message);
-        }
-        if (!step.sends.empty() || !step.receives.empty()) program.steps.push_back(std::move(step));
+    struct Due {
+        std::int64_t step;
+        const Hop* hop;
+        std::uint32_t segment;
+    };
+    std::vector<Due> due;
+    const std::int64_t period = schedule.period;
+    for (const Hop& hop : hops) {
+        std::int64_t segment = std::max<std::int64_t>(0, (first - hop.step + period - 1) / period);
+        for (; segment < schedule.segments && hop.step + period * segment < end; ++segment)
+            due.push_back({hop.step + period * segment, &hop, static_cast<std::uint32_t>(segment)});
+    }
+    std::stable_sort(due.begin(), due.end(), [](const Due& a, const Due& b) { return a.step < b.step; });
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        if (i == 0 || due[i].step != due[i - 1].step) program.steps.push_back({{}, {}, reduce});
+        const auto& [number, hop, segment] = due[i];
+        (hop->sends ? program.steps.back().sends : program.steps.back().receives)
+            .push_back({hop->peer, hop->block + segment});
     }
 }
 

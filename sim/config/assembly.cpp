@@ -166,6 +166,15 @@ void require_countable(Fields& fields, const char* key, double bytes, std::int64
                       fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
 }
 
+void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t ranks) {
+    constexpr double most = 1 << 22;
+    if (piece_bytes == 0) return;
+    const double pieces = std::ceil(bytes / piece_bytes);
+    if (pieces * static_cast<double>(ranks) > most)
+        fields.reject(key, fmt::format("{:.0f} pieces for each of {} ranks", pieces, ranks),
+                      fmt::format("at most {:.0f} in all can be simulated; make them larger", most));
+}
+
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {
     constexpr std::int64_t most = 1 << 22;
     if (ranks * servers > most)

@@ -56,6 +56,9 @@ void require_nodes(Fields& fields, const char* key, Cluster& cluster, const Rank
 /// may send the buffer to every other.
 void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs);
 
+/// Rejects `key` where a buffer in pieces would make more exchanges than can be simulated.
+void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t ranks);
+
 /// Rejects `key` where ranks × servers connections are more than can be simulated.
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers);
 

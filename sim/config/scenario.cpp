@@ -42,6 +42,8 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
                       colocated ? 0 : servers);
         require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
                           variant.plan.exchange == ExchangeKind::gossip);
+        require_pieces(inner, "partition", static_cast<double>(variant.model.gradient_bytes()),
+                       variant.plan.partition_bytes, variant.plan.ranks);
         require_connections(inner, "servers", variant.plan.ranks, servers);
         if (served && colocated && variant.cluster.native)
             inner.reject("servers",

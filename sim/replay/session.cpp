@@ -45,6 +45,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       graph(task_graph),
       iterations(options.iterations),
       options_(options),
+      agreement_(task_graph),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
       waiters_(graph.streams().size()),
@@ -75,6 +76,7 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
     double& end_s = timeline.iteration_end_s[iteration];
     end_s = std::max(end_s, now_s);
+    agreement_.ended(task, iteration);
     // Waking one lets other actors run, which may come to wait for this task's next iteration: off the list first.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
         const StreamId next = waiters_[stream].next;

@@ -7,6 +7,7 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 
+#include "sim/replay/agreement.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/wires.hpp"
 
@@ -19,6 +20,12 @@ public:
 
     /// Puts the calling actor, of `stream`, to sleep until `task` has ended in iteration `iteration`.
     void await(StreamId stream, TaskId task, std::uint32_t iteration);
+    /// The task that `stream` takes as its `position`-th of iteration `iteration`; where the stream is in a queue, its
+    /// actor sleeps until that is agreed on.
+    TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
+        if (graph.streams()[stream].queue == Stream::no_queue) return graph.tasks_of(stream)[position];
+        return agreement_.next(stream, iteration, position);
+    }
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     void sent(std::uint32_t iteration, std::uint64_t messages);
@@ -52,6 +59,7 @@ private:
     Interval* interval(TaskId task, std::uint32_t iteration);
 
     const ReplayOptions& options_;
+    Agreement agreement_;
     std::vector<std::uint32_t> ended_;    ///< by task: iterations it has ended in
     std::vector<StreamId> first_waiter_;  ///< by task
     std::vector<Waiter> waiters_;         ///< by stream

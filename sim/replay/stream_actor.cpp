@@ -21,8 +21,10 @@ void spend(double seconds) {
 
 void StreamActor::run() {
     const TaskGraph& graph = session_.graph;
+    const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());
     for (iteration_ = 0; iteration_ < session_.iterations; ++iteration_) {
-        for (const TaskId id : graph.tasks_of(stream_)) {
+        for (std::uint32_t position = 0; position < tasks; ++position) {
+            const TaskId id = session_.next(stream_, iteration_, position);
             for (const Dependency& dependency : graph.dependencies_of(id)) {
                 if (!dependency.previous_iteration)
                     session_.await(stream_, dependency.on, iteration_);

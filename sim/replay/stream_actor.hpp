@@ -9,7 +9,7 @@
 
 #include "sim/replay/session.hpp"
 
-/// The actor that runs one stream: its tasks in order, iteration by iteration. What the transport makes a message cost
+/// The actor that runs one stream: its tasks in order, or by priority, iteration by iteration. What the transport makes a message cost
 /// its sender and receiver (transport.hpp) is time in which the stream sleeps.
 ///
 /// What one connection reaches is a bound on the message's rate (Comm::set_rate), not a factor on SimGrid's bandwidth

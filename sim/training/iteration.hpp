@@ -8,9 +8,11 @@
 /// One synchronous data-parallel iteration as a task graph.
 ///
 /// Each rank: forward layer by layer, backward from last to first; gradients exchanged in buckets (see Overlap,
-/// Fusion); then the update, which ends the iteration: the next forward pass starts after it. The update itself takes
-/// no time of its own (it is within a calibrated throughput). The input batch of the next iteration is copied beside
-/// this one (`overlapped`), or its own before it. One rank alone exchanges nothing, so it is the reference for scaling.
+/// Fusion); then the update, which ends the iteration: the next forward pass starts after it. With
+/// Overlap::across_iterations the update waits for no exchange, and marks the end of the backward pass. The update
+/// itself takes no time of its own (it is within a calibrated throughput). The input batch of the next iteration is
+/// copied beside this one (`overlapped`), or its own before it. One rank alone exchanges nothing, so it is the
+/// reference for scaling.
 namespace syncline {
 
 TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan);

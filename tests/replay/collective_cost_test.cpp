@@ -10,11 +10,12 @@ using namespace syncline;
 
 namespace {
 
-/// As large groups as powers of two and not; blocks are equal where `bytes` divides by them and their power of two.
-void check(AlgorithmSpec spec) {
-    for (const std::uint32_t n : {2u, 3u, 7u, 8u, 13u, 21u, 32u, 47u, 64u}) {
+/// In groups of powers of two and not, with blocks of equal size.
+void check(const AlgorithmSpec& spec, std::initializer_list<std::uint32_t> groups) {
+    for (const std::uint32_t n : groups) {
         for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{64} * n, std::uint64_t{640'000} * n}) {
             for (const double reduction_Bps : {unlimited, 25e9}) {
+                if (bytes == 0 && reduction_Bps == unlimited) continue;
                 Cluster cluster;
                 cluster.nodes = 64;
                 cluster.fabric.topology.bandwidth_Bps = {3.125e9};
@@ -24,33 +25,38 @@ void check(AlgorithmSpec spec) {
                 plan.ranks = n;
                 plan.bytes = bytes;
                 plan.algorithm = spec;
-                CAPTURE(spec.operation, spec.name, n, bytes, reduction_Bps);
+                CAPTURE(spec.operation, spec.name, n, spec.contributors, spec.receivers, bytes, reduction_Bps);
                 const CollectiveResult result = simulate_collective(cluster, plan);
                 REQUIRE(result.closed_form_s);
                 CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-6));
-                if (bytes == 0) break;
             }
         }
     }
 }
 
 void check(const std::string& operation, std::initializer_list<const char*> names) {
-    for (const char* name : names) check(AlgorithmSpec{.operation = operation, .name = name});
+    for (const char* name : names) {
+        const AlgorithmSpec spec{.operation = operation, .name = name};
+        if (spec.name == "direct")
+            check(spec, {2, 3, 8, 13, 20});  // all at once, which is slow to simulate
+        else
+            check(spec, {2, 3, 7, 8, 13, 21, 32, 47, 64});
+    }
 }
 
 }  // namespace
 
 TEST_CASE("all-reduces equal their closed forms on SimGrid") {
-    check("allreduce", {"rabenseifner"});
-    check({.name = "segmented-ring", .segment_bytes = 160'000});
+    check("allreduce", {"rabenseifner", "direct"});
+    check({.name = "segmented-ring", .segment_bytes = 160'000}, {2, 3, 8, 13, 32, 47, 64});
 }
 
 TEST_CASE("reduce-scatters equal their closed forms on SimGrid") {
-    check("reduce-scatter", {"ring", "recursive-halving"});
+    check("reduce-scatter", {"ring", "recursive-halving", "direct"});
 }
 
 TEST_CASE("allgathers equal their closed forms on SimGrid") {
-    check("allgather", {"ring", "recursive-doubling", "bruck"});
+    check("allgather", {"ring", "recursive-doubling", "bruck", "direct"});
 }
 
 TEST_CASE("exchanges with a root equal their closed forms on SimGrid") {
@@ -63,4 +69,20 @@ TEST_CASE("exchanges with a root equal their closed forms on SimGrid") {
 TEST_CASE("all-to-alls and barriers equal their closed forms on SimGrid") {
     check("all-to-all", {"pairwise", "bruck"});
     check("barrier", {"dissemination"});
+}
+
+TEST_CASE("the ways of fewer contributors and receivers equal their closed forms on SimGrid") {
+    for (const std::uint32_t contributors : {1u, 2u, 16u}) {  // divide all the buffers
+        for (const std::uint32_t receivers : {1u, 4u, 21u}) {
+            AlgorithmSpec spec{.operation = "allgather", .contributors = contributors, .receivers = receivers};
+            for (const char* name : {"ring", "padded-ring", "ring-broadcast"}) {
+                spec.name = name;
+                check(spec, {21});
+            }
+            spec.segment_bytes = 21 * 16'000;  // of the largest buffer 40, of the others one
+            check(spec, {21});
+            spec = {.name = "reduce-scatter-allgather", .contributors = contributors, .receivers = receivers};
+            check(spec, {21});
+        }
+    }
 }

@@ -57,10 +57,19 @@ TEST_CASE("transport: what a host sends in all and where gradients are added lea
     Cluster cluster = star();
     cluster.transport.host_Bps = 1e9;
     cluster.transport.reduction = {Reduction::Where::host, {}, 0};
+    Cluster slower = star_cluster(128, 1e9, 1e-6);
+    slower.device.reduction_Bps = slower.host.reduction_Bps = cluster.host.reduction_Bps;
     for (const std::uint32_t n : {2u, 3u, 8u, 13u}) {
-        for (const char* algorithm : {"ring", "recursive-doubling", "pipelined-tree", "parameter-server"})
-            check_closed_form(cluster, algorithm, n, 1000003);
+        for (const char* algorithm : {"ring", "recursive-doubling", "pipelined-tree", "parameter-server"}) {
+            CAPTURE(algorithm, n);
+            const CollectiveResult limited = allreduce(cluster, n, 1, algorithm, 1000003);
+            const CollectiveResult by_wires = allreduce(slower, n, 1, algorithm, 1000003);
+            CHECK(limited.completion_time_s == Approx(by_wires.completion_time_s).epsilon(1e-12));
+            CHECK(limited.closed_form_s == by_wires.closed_form_s);
+        }
     }
+    check_closed_form(cluster, "ring", 13, 1000003);
+    check_closed_form(cluster, "parameter-server", 13, 1000003);
     // A ring's additions by the host: (N-1)⌈S/N⌉ bytes at 25 GB/s.
     CHECK(allreduce(cluster, 4, 1, "ring", 4000000).completion_time_s ==
           Approx(6 * (2e-6 + 1e6 / 1e9) + 3 * 1e6 / 25e9).epsilon(1e-9));

@@ -15,9 +15,9 @@ struct Subsets {
     std::uint32_t contributors = 1, receivers = 1;
 };
 
-/// All pairs in small groups; one, some, all but one and all in larger ones.
+/// All pairs in small groups; one, two thirds and all in larger ones.
 std::vector<Subsets> subsets_of(std::uint32_t n) {
-    std::vector<std::uint32_t> sizes{1, 2, n / 3, n / 2, n - 1, n};
+    std::vector<std::uint32_t> sizes{1, n - n / 3, n};
     if (n <= 7) {
         sizes.clear();
         for (std::uint32_t size = 1; size <= n; ++size) sizes.push_back(size);
@@ -85,7 +85,7 @@ TEST_CASE("with fewer contributors a ring allgather and a padded one take the sa
 }
 
 TEST_CASE("a ring among contributors and broadcasts from each reach every receiver, and no one else") {
-    for (const double segment : {0.0, 1.0, 9.0, 1e6}) {
+    for (const double segment : {0.0, 9.0, 1e6}) {
         for_all_subsets([&](std::uint32_t n, const Subsets& subsets) {
             const std::uint32_t q = subsets.contributors, receivers = subsets.receivers;
             const auto way = make_algorithm(spec_of("allgather", "ring-broadcast", subsets, segment), n);

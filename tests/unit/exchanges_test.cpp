@@ -28,13 +28,18 @@ std::uint32_t surplus(std::uint32_t n) {
     return n - std::bit_floor(n);
 }
 
+/// What must divide a buffer for closed forms to be exact that always are for powers of two.
+std::uint32_t one_or_all(std::uint32_t n) {
+    return std::has_single_bit(n) ? 1 : n;
+}
+
 using ByRanks = std::function<double(std::uint32_t ranks)>;
 
 /// How many bytes' times the clock may differ from the closed form where the blocks differ.
 struct Uneven {
     ByRanks less = [](std::uint32_t) { return 0; };
     ByRanks more = [](std::uint32_t) { return 0; };
-    /// Blocks are all of a size where this divides the buffer.
+    /// The closed form is exact where this divides the buffer.
     std::function<std::uint32_t(std::uint32_t)> divisor = [](std::uint32_t n) { return n; };
 };
 
@@ -73,16 +78,18 @@ double all_pairs(std::uint32_t n) {
 TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its closed form, powers of two and not") {
     const AlgorithmSpec spec{.name = "rabenseifner"};
     check(spec, [](auto n) { return 2. * std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); },
-          {.less = [](auto n) { return 2. * floor_lg(n); }, .divisor = [](auto n) { return std::bit_floor(n); }});
+          {.divisor = [](auto) { return 1u; }});
     // Thakur et al.: 2 lg p·α + 2(p-1)/p·nβ + (p-1)/p·nγ; others fold, with (P-1)/P of the power of two below
     CHECK(cost(spec, 8, 800) == Approx(6 * 3 + 2 * 700 * 2 + 700 * 5));
     CHECK(cost(spec, 13, 800) == Approx(8 * 3 + 2 * (700 + 800) * 2 + (700 + 800) * 5));
+    CHECK(cost(spec, 4, 7) == Approx(4 * 3 + (4 + 2) * (2 * 2 + 5)));  // halves of 4, quarters of 2
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == 2 * (n - 1) * 320);
 }
 
 TEST_CASE("recursive halving leaves every rank its block of the sum and equals its closed form") {
     const AlgorithmSpec spec{.operation = "reduce-scatter", .name = "recursive-halving"};
-    check(spec, [](auto n) { return std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); }, {.less = ceil_lg});
+    check(spec, [](auto n) { return std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); },
+          {.less = ceil_lg, .divisor = one_or_all});
     CHECK(cost(spec, 8, 800) == Approx(3 * 3 + 700 * (2 + 5)));
     // 5 ranks: fold 100; place 0 keeps 3 of 5 blocks, then 2; one goes back
     CHECK(cost(spec, 5, 100) == Approx(4 * 3 + (100 + 60 + 40) * (2 + 5) + 20 * 2));
@@ -92,7 +99,7 @@ TEST_CASE("recursive halving leaves every rank its block of the sum and equals i
 TEST_CASE("recursive doubling gathers every block everywhere and equals its closed form") {
     const AlgorithmSpec spec{.operation = "allgather", .name = "recursive-doubling"};
     check(spec, [](auto n) { return std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); },
-          {.less = [](auto n) { return ceil_lg(n) + 1; }});
+          {.less = [](auto n) { return ceil_lg(n) + 1; }, .divisor = one_or_all});
     CHECK(cost(spec, 8, 800) == Approx(3 * 3 + 700 * 2));
     CHECK(cost(spec, 5, 100) == Approx(4 * 3 + (20 + 40 + 60 + 80) * 2));
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == (n - 1) * 320);
@@ -165,7 +172,7 @@ TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, 
 
 TEST_CASE("a broadcast by scatter and allgather reaches everyone and equals its closed form") {
     const AlgorithmSpec spec{.operation = "broadcast", .name = "scatter-allgather"};
-    check(spec, [](auto n) { return n - 1. + all_pairs(n); }, {.less = [](auto n) { return n - 1.; }, .more = ceil_lg});
+    check(spec, [](auto n) { return n - 1. + all_pairs(n); }, {.more = ceil_lg});
     // Thakur et al.: (lg p + p - 1)α + 2(p-1)/p·nβ
     CHECK(cost(spec, 8, 800) == Approx((3 + 7) * 3 + 2 * 700 * 2));
     CHECK(cost(spec, 13, 1300) == Approx((4 + 12) * 3 + 2 * 1200 * 2));
@@ -176,6 +183,25 @@ TEST_CASE("no rank leaves a dissemination barrier before all have come, after �
     check(spec, [](auto n) { return n * ceil_lg(n); });
     CHECK(cost(spec, 13, 1000) == 4 * 3);
     CHECK(bytes_sent(spec, 13, 1000) == 0);
+}
+
+TEST_CASE("runs of blocks differ by at most a byte, and closed forms count with the largest") {
+    for (const std::uint64_t bytes : {0ull, 1ull, 12ull, 1001ull, (1ull << 62) + 12345}) {
+        for (const Partition& partition : {Partition{bytes, 1}, Partition{bytes, 12}, Partition{bytes, 13}}) {
+            for (std::uint32_t count = 1; count <= partition.blocks; ++count) {
+                CAPTURE(bytes, partition.blocks, count);
+                std::uint64_t largest = 0;
+                for (std::uint32_t block = 0; block < partition.blocks; ++block) {
+                    largest = std::max(largest, partition.size(block, count));
+                    CHECK(partition.size(block, count) + 1 >= partition.largest(count));
+                }
+                CHECK(largest == partition.largest(count));
+                CHECK(partition.size(partition.blocks - count, count) == largest);  // the last ones are among them
+            }
+        }
+    }
+    CHECK(Partition{10, 8, 3}.largest() == 4);
+    CHECK(Partition{10, 8, 3}.largest(5) == 10);
 }
 
 TEST_CASE("a step too few breaks every promise") {

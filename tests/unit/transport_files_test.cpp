@@ -62,7 +62,9 @@ TEST_CASE("a transport's keys") {
         "window: 3\n");
     CHECK(transport.name == "all");
     CHECK(transport.between == MessageTerms{1e-6, 2e-6, 3e-6, {{4096, 1e9}, {1 << 20, 1e9}}});
-    CHECK(transport.inside == MessageTerms{0, 0, 500e-9, {{1, 10e9}}});
+    CHECK(transport.inside.latency_s == Approx(500e-9));
+    CHECK(transport.inside.send_overhead_s == 0);
+    CHECK(transport.inside.limit_Bps(1e6) == Approx(10e9));
     CHECK(transport.host_Bps == Approx(2.5e9));
     CHECK(transport.staging == Staging{Staging::Unit::message, 12e9, 7e-6});
     CHECK(transport.driver_query_s == Approx(300e-9));
@@ -120,6 +122,24 @@ TEST_CASE("a platform's transport is a file or its keys, and an option of one ex
     CHECK(asked({{"transport", tcp}}, {"platform.transport.host_bandwidth=10 Gbps"}).host_Bps == Approx(1.25e9));
     CHECK_THROWS_AS(asked({{"transport", "no-such-file.yaml"}}), ConfigError);
     CHECK_THROWS_AS(asked({{"transport", "{latencies: 5 us}"}}), ConfigError);
+}
+
+TEST_CASE("a platform in SimGrid's format says itself what its hosts send in all") {
+    const auto read_platform = [](const std::string& transport) {
+        config::Library library;
+        const config::Node node =
+            library.parse("test.yaml", "simgrid_xml: README.md\ntransport: {" + transport + "}\n", SYNCLINE_SOURCE_DIR);
+        Cluster cluster;
+        std::vector<Diagnostic> errors;
+        config::read(
+            node, "platform", [&](config::Fields& fields) { describe(fields, cluster); }, errors);
+        return errors;
+    };
+    CHECK(read_platform("latency: 5 us").empty());
+    const std::vector<Diagnostic> errors = read_platform("host_bandwidth: 20 Gbps");
+    REQUIRE(errors.size() == 1);
+    CHECK(errors.front().message == "'host_bandwidth' is of no use with 'simgrid_xml'");
+    CHECK(errors.front().where.line == 2);
 }
 
 TEST_CASE("every transport that is shipped can be read, says something, and is named like its file") {
