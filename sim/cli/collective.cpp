@@ -44,12 +44,15 @@ void add_collective(CLI::App& program, Action& action) {
     };
     add("platform", "FILE", "the platform file (required)")->required();
     add("ranks", "N", "how many ranks take part (required)")->required();
-    add("operation", "NAME", "allreduce (default), all-to-all or neighbour-exchange");
+    add("operation", "NAME", "allreduce (default), broadcast, reduce, all-to-all or neighbour-exchange");
     add("algorithm", "NAME",
-        "of allreduce: ring (default), recursive-doubling, pipelined-tree, hierarchical, hierarchical-leaders or "
-        "parameter-server; of all-to-all: direct; of neighbour-exchange: gossip");
+        "of allreduce: ring (default), recursive-doubling, binomial-tree, pipelined-tree, double-binary-tree, "
+        "hierarchical, hierarchical-leaders or "
+        "parameter-server; of broadcast and reduce: the three trees; of all-to-all: direct; of neighbour-exchange: "
+        "gossip");
     add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");
-    add("segment", "SIZE", "of pipelined-tree: the buffer travels in pieces of at most so many bytes");
+    add("segment", "SIZE",
+        "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
     add("peers", "all|one", "of gossip: all neighbours at once (default), or one");
     add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("servers", "N", "servers of parameter-server, a slice of the buffer each (default 1)");

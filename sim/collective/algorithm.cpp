@@ -6,10 +6,12 @@
 #include <cmath>
 
 #include "sim/collective/binomial_scatter.hpp"
+#include "sim/collective/binomial_tree.hpp"
 #include "sim/collective/bruck.hpp"
 #include "sim/collective/contributors.hpp"
 #include "sim/collective/direct.hpp"
 #include "sim/collective/dissemination.hpp"
+#include "sim/collective/double_binary_tree.hpp"
 #include "sim/collective/gossip.hpp"
 #include "sim/collective/hierarchical.hpp"
 #include "sim/collective/hierarchical_leaders.hpp"
@@ -80,6 +82,22 @@ std::uint32_t receivers(const AlgorithmSpec& spec, std::uint32_t ranks) {
     return spec.receivers == 0 ? ranks : spec.receivers;
 }
 
+template <TreeOperation operation>
+Made binomial_tree(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<BinomialTree>(operation);
+}
+
+template <TreeOperation operation>
+Made pipelined_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<PipelinedTree>(
+        operation, spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
+}
+
+template <TreeOperation operation>
+Made double_binary_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<DoubleBinaryTree>(operation, ranks, spec.segment_bytes);
+}
+
 /// All there are; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
@@ -92,13 +110,9 @@ const std::vector<Entry>& entries() {
          {.segment = true}},
         {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
         {"allreduce", "rabenseifner", plain<Rabenseifner>},
-        {"allreduce",
-         "pipelined-tree",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<PipelinedTree>(
-                 spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
-         },
-         {.overlay = true, .segment = true}},
+        {"allreduce", "binomial-tree", binomial_tree<TreeOperation::allreduce>},
+        {"allreduce", "pipelined-tree", pipelined_tree<TreeOperation::allreduce>, {.overlay = true, .segment = true}},
+        {"allreduce", "double-binary-tree", double_binary_tree<TreeOperation::allreduce>, {.segment = true}},
         {"allreduce",
          "hierarchical",
          [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
@@ -143,8 +157,14 @@ const std::vector<Entry>& entries() {
                                                     spec.segment_bytes);
          },
          {.segment = true, .subsets = true}},
+        {"broadcast", "binomial-tree", binomial_tree<TreeOperation::broadcast>},
+        {"broadcast", "pipelined-tree", pipelined_tree<TreeOperation::broadcast>, {.overlay = true, .segment = true}},
+        {"broadcast", "double-binary-tree", double_binary_tree<TreeOperation::broadcast>, {.segment = true}},
         {"broadcast", "scatter-allgather", plain<ScatterAllgather>},
         {"broadcast", "direct", direct_rooted<DirectRooted::Operation::broadcast>},
+        {"reduce", "binomial-tree", binomial_tree<TreeOperation::reduce>},
+        {"reduce", "pipelined-tree", pipelined_tree<TreeOperation::reduce>, {.overlay = true, .segment = true}},
+        {"reduce", "double-binary-tree", double_binary_tree<TreeOperation::reduce>, {.segment = true}},
         {"reduce", "direct", direct_rooted<DirectRooted::Operation::reduce>},
         {"scatter", "binomial-tree", plain<BinomialScatter>},
         {"scatter", "direct", direct_rooted<DirectRooted::Operation::scatter>},
@@ -184,7 +204,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
                              "those that do: " + those_that_take(&Takes::segment));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
-        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the buffer in one");
+        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
     if (spec.one_peer && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {

@@ -23,7 +23,9 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
                     "name of a file that holds it.",
                     false, true},
                    [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
-    fields.quantity({"segment", "Of pipelined-tree: the buffer travels in pieces of at most so many bytes: `1 MiB`."},
+    fields.quantity({"segment",
+                     "Of pipelined-tree (default: in one) and double-binary-tree (default: 512 KiB): the buffer "
+                     "travels in pieces of at most so many bytes: `1 MiB`."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     int peers = algorithm.one_peer ? 1 : 0;
     fields.choice({"peers", "Of gossip: with all neighbours in every iteration, or with one, the next one each time."},

@@ -55,6 +55,18 @@ void check_tree(const CollectiveResult& result) {
     CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
 }
 
+/// Over two trees, in each: half of the buffer from the parent, and half from each of two children at most.
+void check_halves(const CollectiveResult& result) {
+    for (std::uint32_t rank = 0; rank < result.ranks; ++rank) {
+        CAPTURE(rank);
+        CHECK(result.received_by[rank] % (result.bytes / 2) == 0);
+        CHECK(result.received_by[rank] >= result.bytes);
+        CHECK(result.received_by[rank] <= 2 * result.bytes);
+        CHECK(result.received_by[rank] == result.sent_by[rank]);
+    }
+    CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
+}
+
 CollectivePlan plan_of(std::uint32_t ranks, AlgorithmSpec algorithm) {
     CollectivePlan plan;
     plan.ranks = ranks;
@@ -92,7 +104,10 @@ std::vector<NamedExchange> allreduces() {
                                 CHECK(r.received_by[rank] == times * r.bytes);
                             }
                         }),
-        parameter_server(1), parameter_server(3)};
+        plain_allreduce("binomial-tree", check_tree),
+        plain_allreduce("double-binary-tree", check_halves),
+        parameter_server(1),
+        parameter_server(3)};
     for (const double segment : {0.0, 400.0}) {
         for (const NamedOverlay& overlay : overlays()) {
             const auto plan = [=](std::uint32_t n) {
@@ -120,6 +135,26 @@ std::vector<NamedExchange> allreduces() {
     for (const char* name : {"hierarchical", "hierarchical-leaders"}) {
         const auto plan = [=](std::uint32_t n) { return plan_of(n, {.name = name, .overlay = row_of_ranks(n)}); };
         result.push_back({fmt::format("{} over a row", name), plan, [](auto) { return false; }, {}});
+    }
+    return result;
+}
+
+std::vector<NamedExchange> rooted() {
+    std::vector<NamedExchange> result;
+    for (const char* operation : {"broadcast", "reduce"}) {
+        for (const std::string& algorithm : algorithm_names(operation)) {
+            const auto plan = [=](std::uint32_t n) {
+                return plan_of(n, {.operation = operation, .name = algorithm, .overlay = {}});
+            };
+            const bool down = std::string(operation) == "broadcast";
+            result.push_back(
+                {fmt::format("{} by {}", operation, algorithm), plan, always, [=](const CollectiveResult& r) {
+                     const auto& at_other_end = down ? r.received_by : r.sent_by;
+                     for (std::uint32_t rank = 0; rank < r.ranks; ++rank)
+                         CHECK(at_other_end[rank] == (rank == 0 ? 0 : r.bytes));
+                     CHECK(r.bytes_sent == (r.ranks - 1) * r.bytes);
+                 }});
+        }
     }
     return result;
 }
@@ -231,6 +266,10 @@ void check_cells(const std::vector<NamedExchange>& exchanges) {
 
 TEST_CASE("every all-reduce on every fabric among any number of ranks runs as promised or is refused") {
     check_cells(allreduces());
+}
+
+TEST_CASE("every broadcast and reduction on every fabric among any number of ranks, likewise") {
+    check_cells(rooted());
 }
 
 TEST_CASE("every neighbour exchange and all-to-all on every fabric among any number of ranks, likewise") {
