@@ -150,10 +150,51 @@ std::vector<NamedExchange> rooted() {
             result.push_back(
                 {fmt::format("{} by {}", operation, algorithm), plan, always, [=](const CollectiveResult& r) {
                      const auto& at_other_end = down ? r.received_by : r.sent_by;
-                     for (std::uint32_t rank = 0; rank < r.ranks; ++rank)
-                         CHECK(at_other_end[rank] == (rank == 0 ? 0 : r.bytes));
-                     CHECK(r.bytes_sent == (r.ranks - 1) * r.bytes);
+                     for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {
+                         if (algorithm == "scatter-allgather") {  // besides its blocks of the scatter again
+                             CHECK(at_other_end[rank] >= (rank == 0 ? 0 : r.bytes));
+                             CHECK(at_other_end[rank] <= 2 * r.bytes);
+                         } else {
+                             CHECK(at_other_end[rank] == (rank == 0 ? 0 : r.bytes));
+                         }
+                     }
                  }});
+        }
+    }
+    return result;
+}
+
+/// Each rank gets at least what it has not and is to have.
+std::vector<NamedExchange> blockwise() {
+    const std::vector<std::pair<std::string, std::vector<std::string>>> named{
+        {"allreduce", {"rabenseifner"}},
+        {"reduce-scatter", {"recursive-halving"}},
+        {"allgather", {"recursive-doubling", "bruck"}},
+        {"scatter", {"binomial-tree"}},
+        {"gather", {"binomial-tree"}},
+        {"all-to-all", {"pairwise", "bruck"}},
+        {"barrier", {"dissemination"}}};
+    std::vector<NamedExchange> result;
+    for (const auto& [operation, algorithms] : named) {
+        for (const std::string& algorithm : algorithms) {
+            const AlgorithmSpec spec{.operation = operation, .name = algorithm};
+            const auto check = [](const std::string& of, const CollectiveResult& r) {
+                for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {
+                    const std::uint64_t own = r.bytes * (rank + 1) / r.ranks - r.bytes * rank / r.ranks;
+                    std::uint64_t least = 0;
+                    if (of == "allreduce") least = r.bytes;
+                    if (of == "reduce-scatter") least = own;
+                    if (of == "allgather" || (of == "gather" && rank == 0)) least = r.bytes - own;
+                    if (of == "scatter" && rank != 0) least = own;
+                    if (of == "all-to-all") least = (r.ranks - 1) * own;
+                    CAPTURE(rank);
+                    CHECK(r.received_by[rank] >= least);
+                }
+                CHECK((of == "barrier") == (r.bytes_sent == 0));
+                CHECK(r.messages > 0);
+            };
+            result.push_back({operation + " by " + algorithm, [spec](std::uint32_t n) { return plan_of(n, spec); },
+                              always, [check, of = operation](const CollectiveResult& r) { check(of, r); }});
         }
     }
     return result;
@@ -270,6 +311,10 @@ TEST_CASE("every all-reduce on every fabric among any number of ranks runs as pr
 
 TEST_CASE("every broadcast and reduction on every fabric among any number of ranks, likewise") {
     check_cells(rooted());
+}
+
+TEST_CASE("every exchange of blocks on every fabric among any number of ranks, likewise") {
+    check_cells(blockwise());
 }
 
 TEST_CASE("every neighbour exchange and all-to-all on every fabric among any number of ranks, likewise") {
