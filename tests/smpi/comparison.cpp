@@ -39,7 +39,7 @@ double our_seconds_with_envelopes(const Pair& pair, std::uint32_t ranks, std::ui
 
 std::vector<std::uint64_t> usual_sizes(std::uint64_t unit) {
     std::vector<std::uint64_t> sizes;
-    for (const std::uint64_t bytes : {8, 1 << 10, 1 << 16, 1 << 20, 1 << 24})
+    for (const std::uint64_t bytes : {8u, 1u << 10, 1u << 16, 1u << 20, 1u << 24})
         sizes.push_back((bytes + unit - 1) / unit * unit);
     return sizes;
 }
