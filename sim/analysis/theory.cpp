@@ -1,7 +1,10 @@
 #include "sim/analysis/theory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
@@ -23,20 +26,12 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
 
 /// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
 /// same for all.
-std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
-                                      const std::vector<Place>& places, const CollectiveAlgorithm& algorithm,
-                                      const MessageCost& message, const std::vector<std::uint64_t>& request_bytes) {
-    const MessageCost unreduced{message.alpha_s, message.beta_s_per_B, 0};
-    const auto ranks = static_cast<std::uint32_t>(places.size());
+std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
+                                      const std::vector<std::optional<double>>& costs_s) {
     double end_s = 0;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const std::optional<double> cost_s = carried_cost(cluster, places, algorithm, buckets[b].bytes, message);
-        if (!cost_s) return std::nullopt;
-        end_s = std::max(end_s, buckets[b].release_s);
-        if (!request_bytes.empty() && request_bytes[b] > 0)
-            end_s +=
-                *Push().cost(ranks, request_bytes[b], unreduced) + *Pull().cost(ranks, request_bytes[b], unreduced);
-        end_s += *cost_s;
+        if (!costs_s[b]) return std::nullopt;
+        end_s = std::max(end_s, buckets[b].release_s) + *costs_s[b];
     }
     return end_s;
 }
@@ -111,6 +106,52 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
 
+std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
+    if (!chosen.protocol.name.empty()) return std::nullopt;
+    const auto [message, added] = messages_.try_emplace(chosen.spec.name);
+    if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
+    if (!message->second) return std::nullopt;
+    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second);
+}
+
+namespace {
+
+/// What the buckets' exchanges cost, where they have a closed form, and the formulas of the algorithms in use.
+std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
+                                                                 const std::vector<Place>& places,
+                                                                 const std::vector<Bucket>& buckets,
+                                                                 const std::vector<Chosen>& chosen) {
+    ExchangeCosts costs(cluster, places);
+    std::map<const CollectiveAlgorithm*, bool> idle;
+    std::vector<std::optional<double>> costs_s;
+    std::vector<std::string> formulas;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
+        const auto [known, added] = idle.try_emplace(algorithm);
+        if (added) {
+            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
+            formulas.push_back(algorithm->formula());
+        }
+        costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
+    }
+    return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
+}
+
+/// Before each bucket rank 0 gathers requests and answers them: see Coordination.
+void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                  const std::vector<std::uint64_t>& request_bytes) {
+    if (request_bytes.empty()) return;
+    const bool exact = is_flat(cluster) && wires_only(cluster.transport);
+    for (std::size_t b = 0; b < costs_s.size(); ++b) {
+        if (!exact) costs_s[b].reset();
+        if (!costs_s[b] || request_bytes[b] == 0) continue;
+        const MessageCost message = flat_message_cost(cluster, unlimited);
+        *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
+    }
+}
+
+}  // namespace
+
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
     for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -125,31 +166,29 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket> buckets = make_buckets(model, times, compute_end_s, plan);
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s;
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (plan.ranks == 1 || buckets.empty()) return {"no exchange", 0.0, least_s};
+    if (buckets.empty()) return {"no exchange", 0.0, least_s};
 
-    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
-    const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
-    const std::vector<Place> places = place_ranks(cluster, plan.placement, ranks);
-    std::optional<MessageCost> message;
-    if (served || !leaves_idle(*algorithm, ranks))
-        message = message_cost(cluster, places, served ? served_allreduce : plan.algorithm.name);
-    const std::vector<std::uint64_t> request_bytes = coordinate(buckets, plan).request_bytes;
-    if (!request_bytes.empty() && (!is_flat(cluster) || !wires_only(cluster.transport))) message.reset();
+    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    std::vector<std::optional<double>> costs_s;
+    std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    if (served && plan.servers.pull == PullStart::each)
+        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+    if (!served) {
+        std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), coordinate(buckets, plan).request_bytes);
+    }
+    const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
-        if (!message) return std::nullopt;
-        return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, cluster, places, *algorithm, *message, request_bytes);
+        if (!priced) return std::nullopt;
+        return served ? parameter_server_end(released, cluster, plan) : collectives_end(released, costs_s);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
-    ClosedForm result{
-        served ? "2(α + max over servers of its bytes·N·β) + sums" : algorithm->formula(), end_s(at_once), {}};
-    if (served && plan.servers.pull == PullStart::each)
-        result.formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+    ClosedForm result{formula, end_s(at_once), {}};
     if (plan.overlap == Overlap::across_iterations) {
         result.formula += "; none for iterations that reach into each other";
         return result;

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/collective/algorithm.hpp"
 #include "sim/platform/cluster.hpp"
+#include "sim/training/chooser.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
@@ -25,8 +26,8 @@
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
 /// ring's, where its neighbours' ways share no link and all cost the same. There
-/// is none where some rank idles in some round, and none for the other network models. What a transport adds is in
-/// carried_cost.hpp; for a parameter server there is then none.
+/// is none where some rank idles in some round, and none for the other network models. What a transport and a protocol
+/// add is in carried_cost.hpp; for a parameter server there is then none.
 namespace syncline {
 
 struct ClosedForm {
@@ -41,6 +42,20 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
 /// without what the transport adds.
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm);
+
+/// The closed forms of single exchanges between ranks at `places`.
+class ExchangeCosts {
+public:
+    ExchangeCosts(const Cluster& cluster, const std::vector<Place>& places) : cluster_(cluster), places_(places) {}
+
+    /// Seconds; nothing where there is no closed form.
+    std::optional<double> of(const Chosen& chosen, std::uint64_t bytes);
+
+private:
+    const Cluster& cluster_;
+    const std::vector<Place>& places_;
+    std::map<std::string, std::optional<MessageCost>> messages_;  ///< by algorithm
+};
 
 /// Whether some rank has nothing to do in some round: what comes after then depends on how far its neighbours are.
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);

@@ -62,8 +62,8 @@ struct AlgorithmSpec {
     std::string name = "ring";
     /// Of pipelined-tree (default: a binary tree), hierarchical and gossip (default: directed exponential).
     std::optional<TopologySpec> overlay = {};
-    /// pipelined-tree, double-binary-tree: the buffer travels in pieces of at most so many; 0: in one, with two trees
-    /// in pieces of 512 KiB.
+    /// The buffer, or each block of it, travels in pieces of at most so many; 0: in one, with two trees in pieces of
+    /// 512 KiB.
     double segment_bytes = 0;
     bool one_peer = false;  ///< gossip: with one neighbour a round, the next one every time
     /// Of allgather and allreduce: how many of the group have something to give, and how many want the result; 0: all.

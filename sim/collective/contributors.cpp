@@ -52,7 +52,7 @@ std::uint32_t RingBroadcast::group_size(std::uint32_t contributor) const {
 }
 
 Program RingBroadcast::program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const {
-    const std::uint32_t segments = count_segments(bytes, segment_bytes_, contributors_);
+    const std::uint32_t segments = segment_count(bytes, segment_bytes_, contributors_);
     Program program{{bytes, contributors_ * segments}, {}};
     if (rank < contributors_) go_round(program, ring_of(rank, contributors_, segments), rank, false);
     const std::uint32_t group = group_size(rank % contributors_), place = rank / contributors_;
@@ -72,7 +72,7 @@ std::optional<double> RingBroadcast::cost(std::uint32_t, std::uint64_t bytes, co
     const std::uint32_t group = group_size(0);
     if (group == 1) return ring;
     if (segment_bytes_ == 0) return ring + std::bit_width(group - 1) * transfer(bytes);
-    const std::uint32_t segments = count_segments(bytes, segment_bytes_, contributors_);
+    const std::uint32_t segments = segment_count(bytes, segment_bytes_, contributors_);
     return ring + (group - 2.0 + segments) * transfer(Partition{bytes, segments}.largest());
 }
 

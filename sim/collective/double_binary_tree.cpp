@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/collective/segments.hpp"
+
 namespace syncline {
 
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/collective/segments.hpp"
+
 namespace syncline {
 
 PipelinedTree::PipelinedTree(TreeOperation operation, SpanningTree tree, double segment_bytes)

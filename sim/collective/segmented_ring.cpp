@@ -8,7 +8,7 @@ namespace syncline {
 namespace {
 
 std::uint32_t phases(std::uint32_t ranks, std::uint64_t bytes, double segment_bytes) {
-    return count_segments(Partition{bytes, ranks}.largest(), segment_bytes, ranks);
+    return segment_count(Partition{bytes, ranks}.largest(), segment_bytes, ranks);
 }
 
 }  // namespace

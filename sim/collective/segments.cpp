@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-std::uint32_t count_segments(std::uint64_t bytes, double segment_bytes, std::uint32_t blocks) {
+std::uint32_t segment_count(std::uint64_t bytes, double segment_bytes, std::uint32_t blocks) {
     constexpr double most = 1 << 24, most_together = 1u << 31;
     if (segment_bytes == 0 || bytes == 0) return 1;
     // Segments hold whole bytes.

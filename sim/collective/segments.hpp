@@ -7,6 +7,6 @@ namespace syncline {
 
 /// As few as keep each within `segment_bytes`; 0: one. Throws AlgorithmError on key "segment" if there are too many,
 /// for each of `blocks` blocks of `bytes`.
-std::uint32_t count_segments(std::uint64_t bytes, double segment_bytes, std::uint32_t blocks = 1);
+std::uint32_t segment_count(std::uint64_t bytes, double segment_bytes, std::uint32_t blocks = 1);
 
 }  // namespace syncline

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace syncline {
 
@@ -89,19 +88,6 @@ std::string tree_formula(TreeOperation operation, const std::string& steps, cons
         default:
             return fmt::format("{}(2α + 2{}β + {}γ)", steps, size, size);
     }
-}
-
-std::uint32_t segment_count(std::uint64_t bytes, double segment_bytes) {
-    constexpr double most = 1 << 24;
-    if (segment_bytes == 0 || bytes == 0) return 1;
-    // A segment has whole bytes.
-    const double count = std::ceil(static_cast<double>(bytes) / std::floor(segment_bytes));
-    if (count > most)
-        throw AlgorithmError("segment",
-                             fmt::format("{} B in segments of {} B are more than {} segments", bytes, segment_bytes,
-                                         static_cast<int>(most)),
-                             "use larger segments");
-    return static_cast<std::uint32_t>(count);
 }
 
 }  // namespace syncline

@@ -49,8 +49,4 @@ double tree_cost(TreeOperation operation, double steps, double bytes, const Mess
 /// The same for people: `steps` is what stands before the parentheses, `size` a message's size.
 std::string tree_formula(TreeOperation operation, const std::string& steps, const std::string& size);
 
-/// Segments of at most `segment_bytes` each, as few as possible and at least one. Throws AlgorithmError on key
-/// "segment" if there are too many.
-std::uint32_t segment_count(std::uint64_t bytes, double segment_bytes);
-
 }  // namespace syncline

@@ -60,6 +60,10 @@ public:
     virtual void quantity(Key key, double& value, Dimension dimension, QuantityRange range = {}) = 0;
     /// One quantity, or a list of them, not empty.
     virtual void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range = {}) = 0;
+    /// Whole numbers of bytes: one size, a list of them, or a geometric range (size_range.hpp).
+    virtual void sizes(Key key, std::vector<std::uint64_t>& values) = 0;
+    /// A number without a unit: a factor, a part.
+    virtual void number(Key key, double& value, double least, double most) = 0;
     /// `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may be given in its
     /// place; `value` is then the number of words.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,

@@ -75,6 +75,7 @@ void describe(Fields& fields, Plan& plan) {
     for (const std::string& name : algorithm_names("allreduce")) algorithms.emplace_back(name, name);
     fields.one_of({"algorithm", "Of the all-reduce; the others use none."}, plan.algorithm.name, algorithms);
     describe_algorithm(fields, plan.algorithm);
+    describe_selection(fields, plan.selection);
     fields.one_of({"overlap",
                    "Exchanges start after the whole backward pass (`none`), or each when its gradients are ready "
                    "(`wait-free`); `across-iterations`: and a layer's next forward pass waits for its own exchange "

@@ -2,39 +2,14 @@
 
 #include <vector>
 
+#include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
 
+using namespace text;
+
 namespace {
-
-/// A field as RFC 4180 wants it.
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"') result += '"';
-        result += c;
-    }
-    return result + '"';
-}
-
-/// The shortest digits that read back as the same number.
-std::string field(double value) {
-    return fmt::format("{}", value);
-}
-std::string field(const std::optional<double>& value) {
-    return value ? field(*value) : "";
-}
-
-template <class Integer>
-std::string field(Integer value) requires std::is_integral_v<Integer> {
-    return fmt::format("{}", value);
-}
-
-std::string line(const std::vector<std::string>& fields) {
-    return fmt::format("{}\n", fmt::join(fields, ","));
-}
 
 std::string most_used(const std::vector<LinkLoad>& links) {
     return links.empty() ? "" : links.front().name;

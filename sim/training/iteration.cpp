@@ -3,18 +3,13 @@
 #include <algorithm>
 
 #include "sim/training/buckets.hpp"
+#include "sim/training/chooser.hpp"
 #include "sim/training/exchange.hpp"
 #include "sim/workload/compute_model.hpp"
 
 namespace syncline {
 
 namespace {
-
-std::vector<ProcessId> add_workers(TaskGraph& graph, const std::vector<Place>& places) {
-    std::vector<ProcessId> workers;
-    for (const Place& place : places) workers.push_back(graph.add_process({place}));
-    return workers;
-}
 
 /// The computation of one rank, up to the tasks after which its buckets may leave.
 class RankComputation {
@@ -94,13 +89,27 @@ Results add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, c
         return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                     coordinate(buckets, plan));
     }
-    const auto algorithm = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks));
     std::vector<Collective> collectives;
-    for (const Bucket& bucket : buckets) collectives.push_back({bucket.bytes, algorithm});
+    for (const Chosen& chosen : choose_exchanges(cluster, plan, buckets))
+        collectives.push_back({buckets[collectives.size()].bytes, chosen.algorithm, chosen.protocol});
     return add_collectives(graph, workers, collectives, ready, cluster, coordinate(buckets, plan));
 }
 
 }  // namespace
+
+std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
+    Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
+                    plan.algorithm, plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
+    std::vector<Chosen> all;
+    for (const Bucket& bucket : buckets) all.push_back(chooser.choose(bucket.bytes));
+    return all;
+}
+
+std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
+    const double start_s = plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan) : 0;
+    return plan.ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
+}
 
 double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan) {
     if (plan.input_copy == InputCopy::none) return 0;
@@ -112,11 +121,12 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
     const double copy_s = input_copy_seconds(cluster, model, plan);
-    const double start_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket> buckets = ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
 
     TaskGraph graph;
-    const std::vector<ProcessId> workers = add_workers(graph, place_ranks(cluster, plan.placement, ranks));
+    std::vector<ProcessId> workers;
+    for (const Place& place : place_ranks(cluster, plan.placement, ranks))
+        workers.push_back(graph.add_process({place}));
     std::vector<RankComputation> computations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -141,21 +151,6 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
             }
         }
         computation.add_input_copy(copy_s, plan.input_copy);
-    }
-    graph.seal();
-    return graph;
-}
-
-TaskGraph build_collective(const Cluster& cluster, const CollectivePlan& plan) {
-    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
-    TaskGraph graph;
-    const std::vector<ProcessId> workers = add_workers(graph, place_ranks(cluster, plan.placement, ranks));
-    if (ranks > 1 && plan.served()) {
-        const Servers sliced{plan.servers, Placement::sliced, ServerLocation::dedicated};
-        const std::vector<Bucket> whole{{plan.bytes, {}, 0, 0}};
-        add_parameter_server(graph, workers, place(whole, sliced), {}, sliced, cluster);
-    } else if (ranks > 1) {
-        add_collectives(graph, workers, {{plan.bytes, make_algorithm(plan.algorithm, ranks)}}, {}, cluster);
     }
     graph.seal();
     return graph;

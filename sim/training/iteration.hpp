@@ -1,7 +1,11 @@
 #pragma once
 
+#include <vector>
+
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
+#include "sim/training/buckets.hpp"
+#include "sim/training/chooser.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
@@ -20,7 +24,10 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
 /// Seconds of the host-to-device copy of one rank's batch; 0 if the plan has none.
 double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// One exchange alone, no computation.
-TaskGraph build_collective(const Cluster& cluster, const CollectivePlan& plan);
+/// The buckets of an iteration, in the order in which they are released; none of one rank alone.
+std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan);
+
+/// What carries out the exchange of each bucket: of an all-reduce or gossip, not of a parameter server.
+std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets);
 
 }  // namespace syncline

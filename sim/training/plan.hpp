@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "sim/collective/algorithm.hpp"
+#include "sim/collective/selection.hpp"
 #include "sim/training/placement.hpp"
 
 /// How a model is trained on a cluster: how many ranks, what each computes, and how gradients are exchanged.
@@ -86,6 +88,8 @@ struct Plan {
     Parallelism parallelism = Parallelism::data;
     ExchangeKind exchange = ExchangeKind::allreduce;
     AlgorithmSpec algorithm;  ///< of the all-reduce or the gossip
+    /// Of the all-reduce: chooses bucket by bucket, in place of `algorithm`.
+    std::optional<Selection> selection = {};
     Overlap overlap = Overlap::wait_free;
     InputCopy input_copy = InputCopy::overlapped;
     Fusion fusion;
@@ -100,10 +104,13 @@ struct CollectivePlan {
     std::int64_t ranks = 2;
     RankPlacement placement;
     AlgorithmSpec algorithm;
+    std::optional<Selection> selection = {};  ///< chooses by size, in place of `algorithm`, for its operation
     std::int64_t servers = 1;
     std::uint64_t bytes = 0;  ///< of the whole buffer, the same on every rank
+    /// Sizes to go through, one after the other, in place of `bytes`; empty: no sweep.
+    std::vector<std::uint64_t> sweep = {};
 
-    bool served() const { return algorithm.name == served_allreduce; }
+    bool served() const { return !selection && algorithm.name == served_allreduce; }
 };
 
 }  // namespace syncline

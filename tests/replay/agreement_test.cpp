@@ -85,6 +85,27 @@ TEST_CASE(
     check_times(timeline, fourth, 1.3, 1.4);
 }
 
+TEST_CASE("what becomes ready at the very instant at which the streams come free is chosen from as well") {
+    const bool queue_first = GENERATE(true, false);  // which of both is woken first at that instant
+    TaskGraph graph;
+    const ProcessId process = graph.add_process({{0, 0}});
+    StreamId queue = 0, compute = 0;
+    if (queue_first) queue = graph.add_stream(process, StreamKind::aggregate);
+    compute = graph.add_stream(process, StreamKind::compute);
+    if (!queue_first) queue = graph.add_stream(process, StreamKind::aggregate);
+    graph.take_by_priority({queue});
+    const TaskId work = graph.add_task({compute, Phase::backward, 0, 1});
+    const TaskId before = graph.add_task({queue, Phase::aggregate, 0, 1, Task::no_exchange, 0, 0});
+    const TaskId relaxed = graph.add_task({queue, Phase::aggregate, 0, 1, Task::no_exchange, 0, 5});
+    const TaskId urgent = graph.add_task({queue, Phase::aggregate, 0, 1, Task::no_exchange, 0, 1});
+    graph.depend(urgent, work);
+    graph.seal();
+    const Timeline timeline = replay_isolated(cluster_on(wired(Shape::star, 1e9, 0), 1), graph, {});
+    check_times(timeline, {work, before}, 0, 1);
+    check_times(timeline, {urgent}, 1, 2);
+    check_times(timeline, {relaxed}, 2, 3);
+}
+
 TEST_CASE("streams in no queue keep the order in which their tasks were added, whatever their priority") {
     Pair pair(false);
     const auto ready = pair.work(1, 1);
@@ -94,15 +115,12 @@ TEST_CASE("streams in no queue keep the order in which their tasks were added, w
     check_times(timeline, second, 1.1, 1.2);
 }
 
-TEST_CASE("a queue goes through one iteration after the other, and waits for what the one before has to give") {
+TEST_CASE("a queue goes through one iteration after the other") {
     Pair pair;
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
     const auto second = pair.add(1000, 0, work);
-    for (std::size_t rank = 0; rank < 2; ++rank) {
-        pair.graph.depend(second[rank], first[rank], true);  // of no effect: the streams have taken it
-        pair.graph.depend(work[rank], first[rank], true);
-    }
+    for (std::size_t rank = 0; rank < 2; ++rank) pair.graph.depend(work[rank], first[rank], true);
     const Timeline timeline = pair.run(3);
     // Work 1, then the second for 1, the first for 1: every iteration takes 3.
     check_times(timeline, work, 6, 7);
@@ -124,4 +142,20 @@ TEST_CASE("one stream alone takes what is ready, and the queue may hold tasks th
     const Timeline timeline = replay_isolated(cluster_on(wired(Shape::star, 1e9, 0), 1), graph, {});
     check_times(timeline, {goes}, 0, 1);
     check_times(timeline, {waits}, 2, 3);
+}
+
+TEST_CASE("a task of a queue waits for one of the iteration before, in the first for none") {
+    TaskGraph graph;
+    const ProcessId process = graph.add_process({{0, 0}});
+    const StreamId queue = graph.add_stream(process, StreamKind::aggregate);
+    graph.take_by_priority({queue});
+    const TaskId slow = graph.add_task({graph.add_stream(process, StreamKind::compute), Phase::backward, 0, 4});
+    const TaskId waits = graph.add_task({queue, Phase::aggregate, 0, 1});
+    graph.depend(waits, slow, true);
+    graph.seal();
+    const Timeline timeline = replay_isolated(cluster_on(wired(Shape::star, 1e9, 0), 1), graph, {3, 2});
+    CHECK(timeline.iteration_end_s[0] == Approx(4));
+    CHECK(timeline.recorded[0][waits].start_s == 0);
+    check_times(timeline, {slow}, 8, 12);
+    check_times(timeline, {waits}, 8, 9);
 }

@@ -108,7 +108,7 @@ TEST_CASE(
 
 TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any overlap, order, fusion and partition") {
     std::mt19937 random(23);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 48; ++round) {
         Plan plan = plan_of(round % 3 == 0 ? Overlap::wait_free : Overlap::across_iterations,
                             round % 2 == 0 ? Schedule::priority : Schedule::fifo);
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 6);
@@ -153,7 +153,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
 TEST_CASE("on one switch neither overlap across iterations nor priority ever lose, and both win somewhere") {
     std::mt19937 random(29);
     int overlap_wins = 0, priority_wins = 0;
-    for (int round = 0; round < 24; ++round) {
+    for (int round = 0; round < 12; ++round) {
         Plan plan = plan_of(Overlap::wait_free, Schedule::fifo);
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 4);
         plan.input_copy = static_cast<InputCopy>(round % 3);
@@ -179,6 +179,32 @@ TEST_CASE("on one switch neither overlap across iterations nor priority ever los
         overlap_wins += urgent < 0.99 * wait_free;
         priority_wins += urgent < 0.99 * across;
     }
-    CHECK(overlap_wins > 4);
-    CHECK(priority_wins > 4);
+    CHECK(overlap_wins > 2);
+    CHECK(priority_wins > 2);
+}
+
+TEST_CASE("closed forms of all-reduces hold by priority as well as in order: no order leaves the links idle") {
+    std::mt19937 random(53);
+    int compared = 0;
+    for (const std::string& algorithm : algorithm_names("allreduce")) {
+        for (const std::int64_t ranks : {2, 3, 4, 7, 8}) {
+            Plan plan = plan_of(Overlap::wait_free, Schedule::fifo);
+            plan.ranks = ranks;
+            plan.algorithm.name = algorithm;
+            if (algorithm == "hierarchical" || algorithm == "hierarchical-leaders") continue;  // want an overlay
+            const Model model = random_layers(random, 5, 4 * 3 * 7 * 8, 1000);
+            Cluster cluster = plain_star(3e8, 5e-6);
+            cluster.device.reduction_Bps = 2e9;
+            CAPTURE(algorithm, ranks);
+            for (const Schedule schedule : {Schedule::fifo, Schedule::priority}) {
+                plan.schedule = schedule;
+                plan.partition_bytes = random() % 2 == 0 ? 0 : 4 * 3 * 7 * 8 * 300;
+                const Result result = simulate(cluster, model, plan);
+                if (!result.closed_form.iteration_time_s) continue;
+                ++compared;
+                CHECK(result.time.iteration_s == Approx(*result.closed_form.iteration_time_s).epsilon(1e-6));
+            }
+        }
+    }
+    CHECK(compared >= 20);
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/training/iteration.hpp"
+
 // Parameter servers as frameworks vary them: pulls of single tensors, sums inside nodes first, pieces, priorities.
 
 using namespace syncline;
@@ -62,7 +64,7 @@ TEST_CASE("a server that answers each tensor at once, by hand: sums and pulls ru
 TEST_CASE("pulls of single tensors equal their closed form, never lose, and send as many bytes") {
     std::mt19937 random(31);
     int wins = 0;
-    for (int round = 0; round < 30; ++round) {
+    for (int round = 0; round < 16; ++round) {
         Plan plan = served(4 + static_cast<std::int64_t>(random() % 5), 1 + static_cast<std::int64_t>(random() % 4));
         const Model model = random_layers(random, 1 + random() % 9, 4, 300'000);
         Cluster cluster = plain_star(2e9, 3e-6);
@@ -86,7 +88,7 @@ TEST_CASE("pulls of single tensors equal their closed form, never lose, and send
         plan.schedule = Schedule::priority;
         CHECK(!simulate(cluster, model, plan).closed_form.iteration_time_s);
     }
-    CHECK(wins > 5);
+    CHECK(wins > 3);
 }
 
 TEST_CASE("sums inside nodes first, by hand: one push and one pull for each node") {
@@ -112,7 +114,7 @@ TEST_CASE("sums inside nodes first, by hand: one push and one pull for each node
 TEST_CASE("sums inside nodes: bytes between nodes and inside are as many as nodes and ranks say, by any order") {
     std::mt19937 random(37);
     const Cluster cluster = four_in_a_node();
-    for (int round = 0; round < 24; ++round) {
+    for (int round = 0; round < 20; ++round) {
         Plan plan = served(2 + static_cast<std::int64_t>(random() % 15), 1 + static_cast<std::int64_t>(random() % 3));
         const Model model = random_layers(random, 1 + random() % 6, 4, 100'000);
         plan.servers.local_reduction = true;
@@ -149,4 +151,23 @@ TEST_CASE("with one device in a node there is nothing to sum inside it") {
     CHECK(with.time.iteration_s == without.time.iteration_s);
     CHECK(with.messages == without.messages);
     CHECK(with.closed_form.iteration_time_s == without.closed_form.iteration_time_s);
+}
+
+TEST_CASE("streams that agree come to the same to the last bit, every time") {
+    std::mt19937 random(59);
+    const Cluster cluster = four_in_a_node();
+    const Model model = random_layers(random, 8, 4, 100'000);
+    Plan plan = served(11, 3, PullStart::each);
+    plan.servers.local_reduction = true;
+    plan.schedule = Schedule::priority;
+    plan.overlap = Overlap::across_iterations;
+    plan.partition_bytes = 33'333;
+    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const Timeline first = replay_isolated(cluster, graph, {3, 2});
+    const Timeline second = replay_isolated(cluster, graph, {3, 2});
+    REQUIRE(first.measured().size() == second.measured().size());
+    for (std::size_t i = 0; i < first.measured().size(); ++i) {
+        CHECK(first.measured()[i].start_s == second.measured()[i].start_s);
+        CHECK(first.measured()[i].end_s == second.measured()[i].end_s);
+    }
 }

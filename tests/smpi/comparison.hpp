@@ -25,7 +25,7 @@ std::vector<std::uint64_t> usual_sizes(std::uint64_t unit = 1);
 
 struct Pair {
     AlgorithmSpec ours;
-    std::string smpi;  ///< as "allreduce:lr"
+    std::string smpi;  ///< as "allreduce:lr", with blanks between several
     std::vector<std::uint64_t> (*sizes)(std::uint32_t ranks);
     /// Seconds by which SMPI's algorithm, not its messages, takes longer than ours with envelopes; nothing: none.
     double (*longer_s)(std::uint32_t ranks, std::uint64_t bytes, const MessageTime& message) = nullptr;

@@ -31,13 +31,16 @@ std::string host_file(std::uint32_t ranks) {
 }  // namespace
 
 std::vector<double> smpi_seconds(const SmpiStar& star, std::uint32_t ranks, const std::string& operation,
-                                 const std::string& algorithm, const std::vector<std::uint64_t>& sizes) {
+                                 const std::string& algorithms, const std::vector<std::uint64_t>& sizes) {
     const TempDir directory;
     Invocation smpirun{.arguments = {"-platform", directory.write("star.xml", platform(star, ranks)), "-hostfile",
                                      directory.write("hosts", host_file(ranks)), "-np", fmt::to_string(ranks),
-                                     "--cfg=smpi/" + algorithm, "--log=xbt_cfg.thres:warning"},
+                                     "--log=xbt_cfg.thres:warning"},
                        .program = SYNCLINE_SMPIRUN,
-                       .directory = directory.path()};
+                       .directory = directory.path(),
+                       .limit_s = 60};
+    std::istringstream words(algorithms);
+    for (std::string algorithm; words >> algorithm;) smpirun.arguments.push_back("--cfg=smpi/" + algorithm);
     for (const char* neutral :
          {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "surf/precision:1e-12",
           // A message to oneself would take its bytes in seconds, and so be noticed.

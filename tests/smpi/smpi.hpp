@@ -22,9 +22,9 @@ struct SmpiStar {
 /// src/smpi/mpi/smpi_request.cpp).
 inline constexpr double envelope_bytes = 16;
 
-/// Seconds until the last of `ranks` is done, by size. `algorithm` is one of SMPI's, as "allreduce:lr"; `operation` one
-/// of ours. The test fails if smpirun does.
+/// Seconds until the last of `ranks` is done, by size. `algorithms` are SMPI's, as "allreduce:lr", with blanks
+/// between them; `operation` is one of ours. The test fails if smpirun does.
 std::vector<double> smpi_seconds(const SmpiStar& star, std::uint32_t ranks, const std::string& operation,
-                                 const std::string& algorithm, const std::vector<std::uint64_t>& sizes);
+                                 const std::string& algorithms, const std::vector<std::uint64_t>& sizes);
 
 }  // namespace syncline::test

@@ -23,6 +23,17 @@ TEST_CASE("Bruck's allgather takes as long as SMPI's") {
     compare({{.operation = "allgather", .name = "bruck"}, "allgather:bruck", bytes_of_each});
 }
 
+// allgather/allgather-rdb.cpp; where N is no power of two it hands blocks on down a tree after each step, and ours
+// folds ranks.
+TEST_CASE("a recursive-doubling allgather takes as long as SMPI's rdb among powers of two") {
+    compare({{.operation = "allgather", .name = "recursive-doubling"},
+             "allgather:rdb",
+             bytes_of_each,
+             nullptr,
+             Envelopes::in_turn,
+             {4, 8, 16}});
+}
+
 // allgather/allgather-ring.cpp is a ring in name only: in step i every rank sends its own block to the rank i places
 // on. On a star that takes as long.
 TEST_CASE("a ring allgather takes as long as SMPI's ring") {
