@@ -32,13 +32,14 @@ bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uin
     return true;
 }
 
-/// What all messages between `places` pay, if it is the same.
-std::optional<MessageTerms> common_terms(const Transport& transport, const std::vector<Place>& places) {
+/// Where all messages between `places` go, if they pay the same.
+enum class Ways { inside, between, mixed };
+
+Ways ways(const std::vector<Place>& places) {
     std::set<std::uint32_t> nodes;
     for (const Place& place : places) nodes.insert(place.node);
-    if (nodes.size() == places.size() || transport.inside == transport.between) return transport.between;
-    if (nodes.size() == 1) return transport.inside;
-    return std::nullopt;
+    if (nodes.size() == places.size()) return Ways::between;
+    return nodes.size() == 1 ? Ways::inside : Ways::mixed;
 }
 
 }  // namespace
@@ -52,24 +53,31 @@ bool wires_only(const Transport& transport) {
 }
 
 std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Place>& places,
-                                   const CollectiveAlgorithm& algorithm, std::uint64_t bytes,
-                                   const MessageCost& wires) {
+                                   const CollectiveAlgorithm& algorithm, std::uint64_t bytes, const MessageCost& wires,
+                                   const Protocol& protocol) {
     const Transport& transport = cluster.transport;
     const auto ranks = static_cast<std::uint32_t>(places.size());
-    if (wires_only(transport) || ranks == 1) return algorithm.cost(ranks, bytes, wires);
-    const std::optional<MessageTerms> terms = common_terms(transport, places);
-    if (!terms || terms->bandwidth.size() > 1 || transport.staging.unit == Staging::Unit::message ||
-        transport.reduction.launch_s > 0 || !in_step(algorithm, ranks, bytes))
+    const bool no_protocol = protocol.launch_s == 0 && protocol.inside_latency_s == 0 &&
+                             protocol.between_latency_s == 0 && protocol.bandwidth_factor == 1;
+    if ((wires_only(transport) && no_protocol) || ranks == 1) return algorithm.cost(ranks, bytes, wires);
+    const Ways way = ways(places);
+    const bool same = transport.inside == transport.between && protocol.inside_latency_s == protocol.between_latency_s;
+    const MessageTerms& terms = way == Ways::inside ? transport.inside : transport.between;
+    if ((way == Ways::mixed && !same) || terms.bandwidth.size() > 1 ||
+        transport.staging.unit == Staging::Unit::message || transport.reduction.launch_s > 0 ||
+        !in_step(algorithm, ranks, bytes))
         return std::nullopt;
     MessageCost message = wires;
-    message.alpha_s += terms->send_overhead_s + terms->latency_s + terms->receive_overhead_s + 2 * transport.query_s();
-    message.beta_s_per_B = std::max(message.beta_s_per_B, 1 / terms->limit_Bps(static_cast<double>(bytes)));
+    message.alpha_s += terms.send_overhead_s + terms.latency_s + terms.receive_overhead_s + 2 * transport.query_s() +
+                       (way == Ways::inside ? protocol.inside_latency_s : protocol.between_latency_s);
+    message.beta_s_per_B =
+        std::max(message.beta_s_per_B, 1 / terms.limit_Bps(static_cast<double>(bytes))) / protocol.bandwidth_factor;
     const std::optional<double> steps_s = algorithm.cost(ranks, bytes, message);
     if (!steps_s) return std::nullopt;
     const double copy_s = transport.staging.unit == Staging::Unit::collective
                               ? transport.staging.copy_s(bytes, cluster.device.host_link_Bps)
                               : 0;
-    return transport.launch_s + copy_s + *steps_s + copy_s;
+    return transport.launch_s + protocol.launch_s + copy_s + *steps_s + copy_s;
 }
 
 }  // namespace syncline

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/protocol.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
@@ -13,6 +14,7 @@
 /// share a link and none waits for another's overhead. A message of n bytes then takes
 ///   send overhead + query + n·max(β, 1/cap) + α + latency + receive overhead + query,
 /// so the algorithm's own closed form holds with another α and β; `launch` and copies of the whole buffer come on top.
+/// A protocol adds its latency to α and its launch, and divides the bytes by its factor.
 /// There is no closed form for other algorithms (a tree's parent handles its children's messages one after the other),
 /// nor for bandwidths by size, copies of messages, launches of kernels in steps, and ranks some of which share a node
 /// that costs its messages other terms. What a node sends at most in all is a wire's matter (see Wiring), and γ the
@@ -24,6 +26,7 @@ bool wires_only(const Transport& transport);
 
 /// Seconds until the last of the ranks at `places` is done; `wires`: what a message costs without the transport.
 std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Place>& places,
-                                   const CollectiveAlgorithm& algorithm, std::uint64_t bytes, const MessageCost& wires);
+                                   const CollectiveAlgorithm& algorithm, std::uint64_t bytes, const MessageCost& wires,
+                                   const Protocol& protocol = {});
 
 }  // namespace syncline

@@ -37,12 +37,12 @@ inline Played play(const Cluster& cluster, const std::vector<Place>& places,
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : places) workers.push_back(graph.add_process({place}));
-    const Last last =
+    const Results results =
         add_collectives(graph, workers, {{bytes, std::make_shared<const Scripted>(steps), protocol}}, {}, cluster);
     graph.seal();
     Played played{{}, replay_isolated(cluster, graph, {})};
-    for (const std::vector<TaskId>& tasks : last)
-        played.ends.push_back(played.timeline.measured()[tasks.front()].end_s);
+    for (const std::vector<Arrival>& own : results.own)
+        played.ends.push_back(played.timeline.measured()[own.front().task].end_s);
     return played;
 }
 

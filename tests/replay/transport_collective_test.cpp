@@ -2,7 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/carried_cost.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/training/exchange.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 
@@ -113,6 +115,37 @@ TEST_CASE("transport: a closed form of any algorithm of any operation is what th
     }
     CHECK(with > 20);
     CHECK(without > 20);
+}
+
+TEST_CASE("transport: a protocol's terms are part of the closed form") {
+    const Protocol protocol{"LL", 6e-6, 1e-6, 3e-6, 0.5};
+    Cluster cluster = star();
+    const MessageCost wires{2e-6, 1 / 3e9, 1 / 200e9};
+    const AlgorithmSpec ring{}, tree{.name = "pipelined-tree"};
+    for (const bool with_transport : {false, true}) {
+        if (with_transport) {
+            cluster.transport.between = {1e-6, 2e-6, 0, {{1, 1e9}}};
+            cluster.transport.launch_s = 9e-6;
+        }
+        for (const std::uint32_t n : {2u, 5u, 8u}) {
+            CAPTURE(with_transport, n);
+            std::vector<Place> places;
+            TaskGraph graph;
+            std::vector<ProcessId> workers;
+            for (std::uint32_t rank = 0; rank < n; ++rank) {
+                places.push_back({rank, 0});
+                workers.push_back(graph.add_process({places.back()}));
+            }
+            const auto algorithm = make_algorithm(ring, n);
+            add_collectives(graph, workers, {{4000000, algorithm, protocol}}, {}, cluster);
+            graph.seal();
+            const auto expected = carried_cost(cluster, places, *algorithm, 4000000, wires, protocol);
+            REQUIRE(expected);
+            CHECK(replay_isolated(cluster, graph, {}).iteration_end_s.front() == Approx(*expected).epsilon(1e-6));
+            CHECK(*expected > *carried_cost(cluster, places, *algorithm, 4000000, wires));
+            if (n > 2) CHECK_FALSE(carried_cost(cluster, places, *make_algorithm(tree, n), 4000000, wires, protocol));
+        }
+    }
 }
 
 TEST_CASE("transport: there is no closed form where it were not exact") {
