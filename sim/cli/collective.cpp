@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "sim/analysis/dry_run.hpp"
@@ -90,7 +91,16 @@ void add_collective(CLI::App& program, Action& action) {
     verb->add_option("--out", options->directory, "also write collective.json, .csv and .txt into DIR")
         ->option_text("DIR")
         ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
-    verb->callback([options, &action] { action = [options] { collective(*options); }; });
+    verb->callback([options, &action] {
+        const auto given = [&](const std::string& key, const std::string& value = "") {
+            return std::any_of(options->arguments.begin(), options->arguments.end(), [&](const config::Argument& one) {
+                return one.key == key && (value.empty() || one.value == value);
+            });
+        };
+        if (!given("bytes") && !given("sweep") && !given("operation", "barrier"))
+            throw CLI::RequiredError("--bytes or --sweep");
+        action = [options] { collective(*options); };
+    });
 }
 
 }  // namespace syncline::cli

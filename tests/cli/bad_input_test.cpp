@@ -797,7 +797,7 @@ TEST_CASE("usage: --help everywhere, and --version") {
         {{"collective", "--help"},
          {"--platform", "--ranks", "--operation", "--algorithm", "--bytes", "--servers", "--set", "--format"}},
         {{"check", "--help"}, {"FILE"}},
-        {{"schema", "--help"}, {"scenario, platform, device, workload or topology"}},
+        {{"schema", "--help"}, {"scenario, platform, device", "selection"}},
     };
     for (const auto& [arguments, words] : helps) {
         const Outcome outcome = run_in(bench, arguments);

@@ -11,6 +11,12 @@ using namespace syncline;
 
 namespace {
 
+SelectionCondition below(double bytes) {
+    SelectionCondition condition;
+    condition.below_bytes = bytes;
+    return condition;
+}
+
 SelectionRow row(SelectionCondition condition, const std::string& algorithm,
                  const std::string& operation = "allreduce") {
     return {condition, {{{.operation = operation, .name = algorithm}, {}}}};
@@ -24,11 +30,15 @@ std::string chosen(const Selection& selection, std::uint64_t bytes, std::uint32_
 }  // namespace
 
 TEST_CASE("selection: the first row of the operation whose conditions all hold decides") {
-    const Selection selection{
-        "mine",
-        {row({.below_bytes = 100}, "never", "broadcast"), row({.below_bytes = 2049, .power_of_two = true}, "a"),
-         row({.ranks_below = 4}, "b"), row({.ranks_from = 9, .even_ranks = true}, "c"),
-         row({.block_below_bytes = 10}, "d"), row({}, "e")}};
+    SelectionCondition small_powers = below(2049), few, many_even, small_blocks;
+    small_powers.power_of_two = true;
+    few.ranks_below = 4;
+    many_even.ranks_from = 9;
+    many_even.even_ranks = true;
+    small_blocks.block_below_bytes = 10;
+    const Selection selection{"mine",
+                              {row(below(100), "never", "broadcast"), row(small_powers, "a"), row(few, "b"),
+                               row(many_even, "c"), row(small_blocks, "d"), row({}, "e")}};
     CHECK(chosen(selection, 2048, 8) == "a");
     CHECK(chosen(selection, 2049, 8) == "e");
     CHECK(chosen(selection, 0, 1) == "a");  // one is a power of two
@@ -48,7 +58,7 @@ TEST_CASE("selection: the first row of the operation whose conditions all hold d
 }
 
 TEST_CASE("selection: it is said which row decided, and why") {
-    const Selection selection{"mine", {row({.below_bytes = 2048}, "a"), row({}, "b")}};
+    const Selection selection{"mine", {row(below(2048), "a"), row({}, "b")}};
     const auto why = [&](std::uint64_t bytes) { return choose(selection, "allreduce", bytes, {.ranks = 4}).why; };
     CHECK(why(4) == "row 1 of mine: below 2.048 kB");
     CHECK(why(4096) == "row 2 of mine: always");
