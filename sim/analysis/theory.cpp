@@ -193,6 +193,10 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
         result.formula += "; none for iterations that reach into each other";
         return result;
     }
+    if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {
+        result.formula += "; none for computation beside exchanges that slow it down";
+        return result;
+    }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }

@@ -171,6 +171,9 @@ void describe(Fields& fields, Device& device) {
          "addition reads two elements and writes one."},
         device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
+    fields.number({"speed_beside_exchange",
+                   "What is left of its speed while one of its rank's exchanges is under way: `0.8`; 1 by default."},
+                  device.speed_beside_exchange, 0.01, 1);
     fields.named({"calibration", "From a workload's name to what one device was measured to do with it."},
                  [&](const std::string& workload, Fields& entry) {
                      Calibration calibration;

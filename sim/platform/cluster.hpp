@@ -32,6 +32,9 @@ struct Device {
     double memory_Bps = 0;             ///< bandwidth of the device's memory
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ: bytes of one operand added to another per second
+    /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
+    /// that exchange take multiprocessors and memory bandwidth from those that compute.
+    double speed_beside_exchange = 1;
     std::vector<Calibration> calibration;
 };
 

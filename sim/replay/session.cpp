@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
@@ -49,6 +50,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
       waiters_(graph.streams().size()),
+      computations_(graph.processes().size()),
       steps_(graph.streams().size()) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
@@ -83,6 +85,35 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
         waiters_[stream].wake->release();
         stream = next;
     }
+}
+
+void Session::compute(ProcessId process, double seconds) {
+    const double slowed = graph.processes()[process].speed_beside_exchange;
+    if (slowed == 1) return simgrid::s4u::this_actor::sleep_for(seconds);
+    Computation& computation = computations_[process];
+    if (!computation.changed) computation.changed = simgrid::s4u::Semaphore::create(0);
+    computation.under_way = true;
+    for (double left_s = seconds; left_s > 0;) {
+        const double speed = computation.exchanges > 0 ? slowed : 1;
+        const double start_s = simgrid::s4u::Engine::get_clock();
+        const bool done = computation.changed->acquire_timeout(left_s / speed);
+        if (done) break;
+        left_s -= (simgrid::s4u::Engine::get_clock() - start_s) * speed;
+    }
+    computation.under_way = false;
+}
+
+void Session::pace_changes(Computation& computation) {
+    // One that comes too late is taken by the next computation, which finds its pace unchanged and goes on.
+    if (computation.under_way) computation.changed->release();
+}
+
+void Session::exchange_begins(ProcessId process) {
+    if (++computations_[process].exchanges == 1) pace_changes(computations_[process]);
+}
+
+void Session::exchange_ends(ProcessId process) {
+    if (--computations_[process].exchanges == 0) pace_changes(computations_[process]);
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {

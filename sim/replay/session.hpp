@@ -28,6 +28,12 @@ public:
     }
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
+    /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
+    /// computation take beside the exchanges of the same process.
+    void compute(ProcessId process, double seconds);
+    /// An exchange of `process` begins or ends.
+    void exchange_begins(ProcessId process);
+    void exchange_ends(ProcessId process);
     void sent(std::uint32_t iteration, std::uint64_t messages);
     /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
     void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
@@ -56,13 +62,22 @@ private:
         StreamId next = nobody;  ///< another stream that waits for the same task
     };
 
+    /// What slows a process's computation down, and how it hears of that.
+    struct Computation {
+        std::uint32_t exchanges = 0;  ///< under way
+        bool under_way = false;
+        simgrid::s4u::SemaphorePtr changed;
+    };
+
     Interval* interval(TaskId task, std::uint32_t iteration);
+    static void pace_changes(Computation& computation);
 
     const ReplayOptions& options_;
     Agreement agreement_;
-    std::vector<std::uint32_t> ended_;    ///< by task: iterations it has ended in
-    std::vector<StreamId> first_waiter_;  ///< by task
-    std::vector<Waiter> waiters_;         ///< by stream
+    std::vector<std::uint32_t> ended_;       ///< by task: iterations it has ended in
+    std::vector<StreamId> first_waiter_;     ///< by task
+    std::vector<Waiter> waiters_;            ///< by stream
+    std::vector<Computation> computations_;  ///< by process
     struct At {
         std::uint32_t step = 0, repetition = 0;
     };

@@ -33,10 +33,15 @@ void StreamActor::run() {
             }
             const Task& task = graph.tasks()[id];
             session_.started(id, iteration_, sg::Engine::get_clock());
-            if (task.exchange != Task::no_exchange)
+            if (task.exchange != Task::no_exchange) {
+                session_.exchange_begins(process_);
                 run_exchange(task);
-            else if (task.seconds > 0)
-                sg::this_actor::sleep_for(task.seconds);
+                session_.exchange_ends(process_);
+            } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
+                session_.compute(process_, task.seconds);
+            } else {
+                spend(task.seconds);
+            }
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
     }

@@ -40,6 +40,7 @@ enum class Phase : std::uint8_t {
 
 struct Process {
     Place place;
+    double speed_beside_exchange = 1;  ///< of its compute stream while another of its streams is in an exchange
 };
 
 struct Stream {

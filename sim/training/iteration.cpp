@@ -126,7 +126,7 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : place_ranks(cluster, plan.placement, ranks))
-        workers.push_back(graph.add_process({place}));
+        workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange}));
     std::vector<RankComputation> computations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
