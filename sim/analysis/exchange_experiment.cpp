@@ -26,7 +26,8 @@ std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const Co
         if (!plan.served())
             all.push_back(costs.of(chosen[all.size()], bytes));
         else if (served)
-            all.emplace_back(parameter_server_cost(ranks, static_cast<std::uint32_t>(plan.servers), bytes, *served));
+            all.emplace_back(parameter_server_cost(plan.algorithm.operation, ranks,
+                                                   static_cast<std::uint32_t>(plan.servers), bytes, *served));
         else
             all.emplace_back();
     }

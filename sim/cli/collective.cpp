@@ -41,11 +41,8 @@ void collective(const Options& options) {
 /// "of allreduce: ring, ...; of all-to-all: ...", from the table of algorithms.
 std::string algorithms_by_operation() {
     std::vector<std::string> parts;
-    for (const std::string& operation : operation_names()) {
-        std::vector<std::string> names = algorithm_names(operation);
-        if (operation == operation_names().front()) names.push_back(served_allreduce);
-        parts.push_back(fmt::format("of {}: {}", operation, fmt::join(names, ", ")));
-    }
+    for (const std::string& operation : exchange_operations())
+        parts.push_back(fmt::format("of {}: {}", operation, fmt::join(exchange_algorithms(operation), ", ")));
     return fmt::format("{} (the first of each by default)", fmt::join(parts, "; "));
 }
 
@@ -68,7 +65,7 @@ void add_collective(CLI::App& program, Action& action) {
     add("platform", "FILE", "the platform file (required)")->required();
     add("transport", "FILE", "what software adds to the platform's wires: a transport file, or {keys}");
     add("ranks", "N", "how many ranks take part (required)")->required();
-    add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(operation_names(), ", ")));
+    add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(exchange_operations(), ", ")));
     add("algorithm", "NAME", algorithms_by_operation());
     add("selection", "FILE", "in place of --algorithm: a table that chooses by size and group");
     add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");

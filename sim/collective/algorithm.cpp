@@ -234,6 +234,22 @@ std::vector<std::string> algorithm_names(const std::string& operation) {
     return names;
 }
 
+const std::vector<std::string>& exchange_operations() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all = operation_names();
+        all.insert(all.end(), {"push", "pull"});
+        return all;
+    }();
+    return names;
+}
+
+std::vector<std::string> exchange_algorithms(const std::string& operation) {
+    if (operation == "push" || operation == "pull") return {served_allreduce};
+    std::vector<std::string> names = algorithm_names(operation);
+    if (operation == "allreduce") names.push_back(served_allreduce);
+    return names;
+}
+
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks) {
     const auto entry = std::find_if(entries().begin(), entries().end(), [&](const Entry& one) {
         return one.operation == spec.operation && one.name == spec.name;

@@ -85,6 +85,13 @@ const std::vector<std::string>& operation_names();
 /// The algorithms of an operation, its default first. Throws std::logic_error if there is no such operation.
 std::vector<std::string> algorithm_names(const std::string& operation);
 
+/// Those, and what ranks do with parameter servers: `push`, every rank's buffer to the servers, which add them up, and
+/// `pull`, the servers' to every rank. An allreduce is both.
+const std::vector<std::string>& exchange_operations();
+
+/// The algorithms of one of these, with `parameter-server` for what servers do. Throws like algorithm_names().
+std::vector<std::string> exchange_algorithms(const std::string& operation);
+
 /// For a group of `ranks`. Throws AlgorithmError when they, the overlay and the algorithm do not fit each other;
 /// std::logic_error if there is no algorithm of that name.
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks);

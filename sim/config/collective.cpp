@@ -14,13 +14,6 @@ namespace syncline::config {
 
 namespace {
 
-/// Which algorithms there are depends on the operation.
-std::vector<std::string> algorithms_of(const std::string& operation) {
-    std::vector<std::string> names = algorithm_names(operation);
-    if (operation == "allreduce") names.push_back(served_allreduce);
-    return names;
-}
-
 std::vector<std::pair<std::string, std::string>> same(const std::vector<std::string>& words) {
     std::vector<std::pair<std::string, std::string>> pairs;
     for (const std::string& word : words) pairs.emplace_back(word, word);
@@ -92,9 +85,9 @@ void describe(Fields& fields, CollectivePlan& plan) {
     AlgorithmSpec& algorithm = plan.algorithm;
     fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
-    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(operation_names()));
-    algorithm.name = algorithms_of(algorithm.operation).front();
-    fields.one_of({"algorithm", "How."}, algorithm.name, same(algorithms_of(algorithm.operation)));
+    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(exchange_operations()));
+    algorithm.name = exchange_algorithms(algorithm.operation).front();
+    fields.one_of({"algorithm", "How."}, algorithm.name, same(exchange_algorithms(algorithm.operation)));
     describe_algorithm(fields, algorithm);
     const auto subset = [&](Key key, std::uint32_t& members) {
         std::int64_t number = members;
