@@ -9,8 +9,8 @@
 
 #include "sim/replay/session.hpp"
 
-/// The actor that runs one stream: its tasks in order, or by priority, iteration by iteration. What the transport makes a message cost
-/// its sender and receiver (transport.hpp) is time in which the stream sleeps.
+/// The actor that runs one stream: its tasks in order, or by priority, iteration by iteration. What the transport makes
+/// a message cost its sender and receiver (transport.hpp) is time in which the stream sleeps.
 ///
 /// What one connection reaches is a bound on the message's rate (Comm::set_rate), not a factor on SimGrid's bandwidth
 /// (set_bw_factor_cb): under a factor a message takes its whole share of each link and moves less with it, so that two

@@ -72,9 +72,9 @@ Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
             after = &agreed;
         }
         const Collective& collective = buckets[bucket];
-        const std::vector<TaskId> tasks = add({collective.algorithm, group, 0, collective.bytes,
-                                               gamma_of(reduction_Bps(cluster)), collective.protocol},
-                                              after);
+        const std::vector<TaskId> tasks = add(
+            {collective.algorithm, group, 0, collective.bytes, gamma_of(reduction_Bps(cluster)), collective.protocol},
+            after);
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
     }
     return results;
