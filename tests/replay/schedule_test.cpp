@@ -114,12 +114,14 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 6);
         // Blocks of a ring are all alike, so that ranks are through at the same instant.
         const std::int64_t unit = 4 * plan.ranks;
-        const Model model = random_layers(random, 1 + random() % 12, unit, 200'000 / plan.ranks);
+        const Model model =
+            random_layers(random, 1 + random() % 12, unit, static_cast<std::uint32_t>(200'000 / plan.ranks));
         const double alpha_s = 3e-6, bandwidth_Bps = round % 5 == 0 ? 1e10 : 1e9;
         const Cluster cluster = plain_star(bandwidth_Bps, alpha_s);
         if (round % 4 == 1) plan.fusion = {400e3, 0, 100e3, Full::after, false};
         if (round % 4 == 2) plan.fusion = {600e3, round % 8 == 2 ? 0.7e-3 : 0, 0, Full::before, true};
-        if (round % 7 < 4) plan.partition_bytes = static_cast<double>(unit * (500 + random() % 20'000));
+        if (round % 7 < 4)
+            plan.partition_bytes = static_cast<double>(unit) * static_cast<double>(500 + random() % 20'000);
         CAPTURE(round, plan.ranks, plan.partition_bytes);
 
         // A negotiation goes right before its bucket only in order.
@@ -157,7 +159,8 @@ TEST_CASE("on one switch neither overlap across iterations nor priority ever los
         Plan plan = plan_of(Overlap::wait_free, Schedule::fifo);
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 4);
         plan.input_copy = static_cast<InputCopy>(round % 3);
-        const Model model = random_layers(random, 2 + random() % 10, 4 * plan.ranks, 200'000 / plan.ranks);
+        const Model model =
+            random_layers(random, 2 + random() % 10, 4 * plan.ranks, static_cast<std::uint32_t>(200'000 / plan.ranks));
         if (round % 3 == 1) plan.fusion.threshold_bytes = 500e3;
         if (round % 4 > 1) plan.partition_bytes = 50e3;
         const Cluster cluster = plain_star(round % 2 == 0 ? 3e8 : 1e9, 5e-6);  // the network is the narrow part

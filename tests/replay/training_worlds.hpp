@@ -26,7 +26,7 @@ inline Layer layer_of(std::int64_t bytes, std::int64_t microseconds) {
 }
 
 /// Layers, some without parameters, whose bytes are multiples of `unit`.
-inline Model random_layers(std::mt19937& random, std::size_t count, std::int64_t unit, std::int64_t most_units) {
+inline Model random_layers(std::mt19937& random, std::size_t count, std::int64_t unit, std::uint32_t most_units) {
     Model model;
     model.name = "random";
     for (std::size_t i = 0; i < count; ++i) {

@@ -99,7 +99,7 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
         CHECK(contains(error.hint, hint));
         CHECK(error.where.line == 3);
         const std::string line = std::string("training: {ranks: 8, ") + training;
-        CHECK(line.substr(error.where.column - 1, std::string(key).size()) == key);
+        CHECK(line.substr(static_cast<std::size_t>(error.where.column) - 1, std::string(key).size()) == key);
     }
 }
 
