@@ -185,14 +185,13 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
-/// The algorithms that take something, for a hint.
-std::string those_that_take(bool Takes::*what) {
+/// The algorithms of an operation that take something, for a hint.
+std::string those_that_take(bool Takes::*what, const std::string& operation) {
     std::vector<std::string> names;
-    for (const Entry& entry : entries()) {
-        const std::string name = fmt::format("'{}'", entry.name);
-        if (entry.takes.*what && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
+    for (const Entry& entry : entries())
+        if (entry.takes.*what && entry.operation == operation) names.push_back(fmt::format("'{}'", entry.name));
+    if (names.empty()) return fmt::format("no algorithm of {} does", operation);
+    return fmt::format("of {}, these do: {}", operation, fmt::join(names, ", "));
 }
 
 void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::uint32_t ranks) {
@@ -201,7 +200,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
                              "who exchanges with whom is part of the algorithm: leave the overlay out");
     if (spec.segment_bytes != 0 && !takes.segment)
         throw AlgorithmError("segment", fmt::format("'{}' does not cut its messages into segments", spec.name),
-                             "those that do: " + those_that_take(&Takes::segment));
+                             those_that_take(&Takes::segment, spec.operation));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
         throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
@@ -209,8 +208,9 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
         if (members != 0 && !takes.subsets)
-            throw AlgorithmError(key, fmt::format("in '{}' all ranks take part alike", spec.name),
-                                 "those with contributors and receivers: " + those_that_take(&Takes::subsets));
+            throw AlgorithmError(key,
+                                 fmt::format("'{}' of {} knows no fewer {} than ranks", spec.name, spec.operation, key),
+                                 those_that_take(&Takes::subsets, spec.operation));
         if (members > ranks) throw AlgorithmError(key, fmt::format("{} of {} ranks", members, ranks));
     };
     check_subset("contributors", spec.contributors);

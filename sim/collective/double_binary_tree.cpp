@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "sim/collective/segments.hpp"
 
@@ -9,7 +10,7 @@ namespace syncline {
 
 namespace {
 
-constexpr double default_segment_bytes = 512 * 1024;
+constexpr double default_segment_bytes = 512 * 1024, most_unasked = 1 << 20;
 
 /// In the binary tree of 1 … `nodes` in order, where a node's height is the number of zeros at its number's end; 0 for
 /// the root. A node whose parent would be behind the last one takes the next one up that exists.
@@ -22,7 +23,7 @@ std::uint32_t parent_in_order(std::uint32_t node, std::uint32_t nodes) {
 }  // namespace
 
 DoubleBinaryTree::DoubleBinaryTree(TreeOperation operation, std::uint32_t ranks, double segment_bytes)
-    : operation_(operation), segment_bytes_(segment_bytes == 0 ? default_segment_bytes : segment_bytes) {
+    : operation_(operation), segment_bytes_(segment_bytes) {
     const std::uint32_t nodes = ranks - 1;
     for (Tree& tree : trees_) {
         tree.parent.assign(ranks, 0);
@@ -76,7 +77,8 @@ void DoubleBinaryTree::colour_edges() {
 }
 
 TreeSchedule DoubleBinaryTree::schedule(std::uint64_t bytes) const {
-    return {2, last_, (segment_count(bytes, segment_bytes_) + 1) / 2};
+    const double standard_bytes = std::max(default_segment_bytes, std::ceil(static_cast<double>(bytes) / most_unasked));
+    return {2, last_, (segment_count(bytes, segment_bytes_ == 0 ? standard_bytes : segment_bytes_) + 1) / 2};
 }
 
 Program DoubleBinaryTree::program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const {

@@ -25,12 +25,12 @@
 /// as soon as it is up, beside those that are still on their way up: left out here.
 ///
 /// Segments, where no size is asked for, are of at most 512 KiB: a slot of NCCL's buffers (4 MiB in 8 steps, protocol
-/// Simple), whatever N, α and β.
+/// Simple), whatever N, α and β, and no more than 2^20.
 namespace syncline {
 
 class DoubleBinaryTree : public CollectiveAlgorithm {
 public:
-    /// `segment_bytes` 0: 512 KiB.
+    /// `segment_bytes` 0: as above.
     DoubleBinaryTree(TreeOperation operation, std::uint32_t ranks, double segment_bytes);
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;

@@ -22,6 +22,16 @@ bool SelectionCondition::holds(std::uint64_t bytes, std::uint32_t ranks) const {
            holds_for_ranks(ranks);
 }
 
+std::uint64_t SelectionCondition::most_bytes(std::uint64_t bytes, std::uint32_t ranks) const {
+    const auto below = [&](double limit) {
+        if (static_cast<double>(bytes) >= limit)
+            bytes = static_cast<std::uint64_t>(std::max(1.0, std::ceil(limit))) - 1;
+    };
+    if (below_bytes) below(*below_bytes);
+    if (block_below_bytes) below(*block_below_bytes * ranks);
+    return bytes;
+}
+
 bool SelectionCondition::always() const {
     return !below_bytes && !block_below_bytes && !ranks_below && !ranks_from && !even_ranks && !power_of_two;
 }

@@ -26,6 +26,8 @@ struct SelectionCondition {
     bool holds(std::uint64_t bytes, std::uint32_t ranks) const;
     /// Whether it holds for groups of this size at some size of the buffer.
     bool holds_for_ranks(std::uint32_t ranks) const;
+    /// The largest buffer for which it may hold, if there is none of more than `bytes`.
+    std::uint64_t most_bytes(std::uint64_t bytes, std::uint32_t ranks) const;
     bool always() const;
     /// For people: "below 2.049 kB, power-of-two ranks"; "always".
     std::string words() const;

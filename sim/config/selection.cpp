@@ -148,9 +148,10 @@ void check_selection(Fields& fields, const Selection& selection, const std::stri
                                       "format does not show",
                                       i + 1, selection.name),
                           "take a row with one algorithm");
+        const std::uint64_t most = row.condition.most_bytes(bytes, members);
         for (const Candidate& candidate : row.candidates) {
             try {
-                make_algorithm(candidate.algorithm, members)->program(0, members, bytes, 0);
+                make_algorithm(candidate.algorithm, members)->program(0, members, most, 0);
             } catch (const AlgorithmError& error) {
                 fields.reject("selection", fmt::format("row {} of '{}': {}", i + 1, selection.name, error.what()),
                               error.hint);

@@ -45,7 +45,10 @@ void describe(Fields& fields, Servers& servers) {
                   {{"round-robin", Placement::round_robin},
                    {"greedy-bytes", Placement::greedy_bytes},
                    {"sliced", Placement::sliced}});
-    fields.one_of({"location", "Servers have nodes of their own, or server i runs on the node of rank i."},
+    fields.one_of({"location",
+                   "Servers have nodes of their own, or server i runs on the node of rank i (with local_reduction on "
+                   "the i-th node "
+                   "that has ranks, in turn)."},
                   servers.location,
                   {{"dedicated", ServerLocation::dedicated}, {"colocated", ServerLocation::colocated}});
     fields.one_of({"pull",

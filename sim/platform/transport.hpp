@@ -24,6 +24,9 @@
 /// others those of `between`. A process on a host (a parameter server) has nothing to stage, and what it adds is its
 /// host's business.
 ///
+/// A device copies one thing at a time each way, whichever of its exchanges it is for; overheads are those of a thread
+/// of its own for each connection with a server.
+///
 /// Left out: contention of copies with other traffic on the PCIe bus, TCP's slow start, cores that are busy otherwise,
 /// and the overlap of what is received with what is still under way in the same step.
 namespace syncline {

@@ -51,6 +51,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       first_waiter_(graph.tasks().size(), nobody),
       waiters_(graph.streams().size()),
       computations_(graph.processes().size()),
+      engines_(graph.processes().size()),
       steps_(graph.streams().size()) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
@@ -101,6 +102,14 @@ void Session::compute(ProcessId process, double seconds) {
         left_s -= (simgrid::s4u::Engine::get_clock() - start_s) * speed;
     }
     computation.under_way = false;
+}
+
+double Session::copy_s(ProcessId process, bool outwards, double seconds) {
+    if (seconds == 0) return 0;
+    const double now_s = simgrid::s4u::Engine::get_clock();
+    double& until_s = outwards ? engines_[process].out_until_s : engines_[process].in_until_s;
+    until_s = std::max(until_s, now_s) + seconds;
+    return until_s - now_s;
 }
 
 void Session::pace_changes(Computation& computation) {

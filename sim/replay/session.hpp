@@ -31,6 +31,9 @@ public:
     /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
     /// computation take beside the exchanges of the same process.
     void compute(ProcessId process, double seconds);
+    /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
+    /// others of its streams have begun. There is one at a time each way.
+    double copy_s(ProcessId process, bool outwards, double seconds);
     /// An exchange of `process` begins or ends.
     void exchange_begins(ProcessId process);
     void exchange_ends(ProcessId process);
@@ -69,6 +72,11 @@ private:
         simgrid::s4u::SemaphorePtr changed;
     };
 
+    /// Until when the device's copy engines are taken.
+    struct CopyEngines {
+        double out_until_s = 0, in_until_s = 0;
+    };
+
     Interval* interval(TaskId task, std::uint32_t iteration);
     static void pace_changes(Computation& computation);
 
@@ -78,6 +86,7 @@ private:
     std::vector<StreamId> first_waiter_;     ///< by task
     std::vector<Waiter> waiters_;            ///< by stream
     std::vector<Computation> computations_;  ///< by process
+    std::vector<CopyEngines> engines_;       ///< by process
     struct At {
         std::uint32_t step = 0, repetition = 0;
     };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace syncline {
 
@@ -68,10 +69,11 @@ void StreamActor::run_exchange(const Task& task) {
     const bool gives = !first.sends.empty() || first.reduce;
     const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
                                    [](const Step& step) { return !step.receives.empty(); });
-    spend(transport_.launch_s + exchange.protocol.launch_s + (gives ? whole_copy_s(exchange.bytes) : 0));
+    spend(transport_.launch_s + exchange.protocol.launch_s);
+    if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
     for (Walk walk(program); !walk.done(); walk.next())
         run_step(walk, ports_[walk.number()], program.partition, exchange);
-    spend(keeps ? whole_copy_s(exchange.bytes) : 0);
+    if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
 void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
@@ -88,7 +90,9 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         Peer& peer = *ports.out[i];
         const std::uint64_t bytes = bytes_of(step.sends[i]);
         if (transport_.window > 0) await_window();
-        spend(handling_s(peer.terms->send_overhead_s, bytes));
+        spend(transport_.query_s());
+        copy(Staging::Unit::message, true, bytes);
+        spend(peer.terms->send_overhead_s);
         pending_.push_back(put(peer, bytes, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
@@ -100,7 +104,11 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
     std::uint64_t reduced = 0;
     for (std::size_t i = 0; i < ports.in.size(); ++i) {
         const std::uint64_t bytes = bytes_of(step.receives[i]);
-        rest_s += handling_s(ports.in[i]->terms->receive_overhead_s, bytes);
+        rest_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+        if (transport_.staging.unit == Staging::Unit::message) {
+            spend(std::exchange(rest_s, 0));
+            copy(Staging::Unit::message, false, bytes);
+        }
         if (step.reduce) reduced += bytes;
     }
     rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
@@ -129,13 +137,9 @@ void StreamActor::await_window() {
         window_.erase(window_.begin() + sg::Comm::wait_any(window_));
 }
 
-double StreamActor::handling_s(double overhead_s, std::uint64_t bytes) const {
-    const bool copied = transport_.staging.unit == Staging::Unit::message;
-    return transport_.query_s() + (copied ? session_.wires.staging_s(process_, bytes) : 0) + overhead_s;
-}
-
-double StreamActor::whole_copy_s(std::uint64_t bytes) const {
-    return transport_.staging.unit == Staging::Unit::collective ? session_.wires.staging_s(process_, bytes) : 0;
+void StreamActor::copy(Staging::Unit unit, bool outwards, std::uint64_t bytes) {
+    if (transport_.staging.unit == unit)
+        spend(session_.copy_s(process_, outwards, session_.wires.staging_s(process_, bytes)));
 }
 
 double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol) const {

@@ -50,10 +50,8 @@ private:
     simgrid::s4u::CommPtr put(Peer& peer, std::uint64_t bytes, const Protocol& protocol);
     /// Until fewer of the messages sent in this step are on their way than the transport's window has.
     void await_window();
-    /// What this process spends on a message before it leaves, or after it has come, its copy included.
-    double handling_s(double overhead_s, std::uint64_t bytes) const;
-    /// Of a copy of the whole buffer, if the transport makes one.
-    double whole_copy_s(std::uint64_t bytes) const;
+    /// Copies out of the device or into it, if the transport stages such units.
+    void copy(Staging::Unit unit, bool outwards, std::uint64_t bytes);
     /// Seconds until the last of the pending messages, whose bytes are all through, has had its latency.
     double rest_of_latency(const Ports& ports, const Protocol& protocol) const;
     /// The connection of `exchange` with process `other`.

@@ -18,23 +18,19 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
     terrain.nodes = static_cast<std::uint32_t>(nodes.size());
     if (cluster.native || places.size() < 2) return terrain;
     Wiring wiring(cluster, first_free_node(places));
-    const auto narrowest_Bps = [&](bool inside) {
-        double least_Bps = unlimited;
-        // All nodes are alike: the first pair of ranks that there is stands for all.
-        for (std::size_t a = 0; a < places.size(); ++a) {
-            const auto b = std::find_if(places.begin(), places.end(), [&](const Place& place) {
-                return place != places[a] && (place.node == places[a].node) == inside;
-            });
-            if (b == places.end()) continue;
-            std::vector<Wiring::Link> links;
-            wiring.route(places[a], *b, links);
-            for (const Wiring::Link link : links) least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps);
-            break;
-        }
-        return least_Bps;
+    std::vector<Wiring::Link> links;
+    const auto narrow = [&](const Place& from, const Place& to) {
+        double& least_Bps = from.node == to.node ? terrain.inside_Bps : terrain.between_Bps;
+        links.clear();
+        wiring.route(from, to, links);
+        for (const Wiring::Link link : links) least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps);
     };
-    if (terrain.nodes < terrain.ranks) terrain.inside_Bps = narrowest_Bps(true);
-    if (terrain.nodes > 1) terrain.between_Bps = narrowest_Bps(false);
+    for (std::size_t rank = 0; rank < places.size(); ++rank) narrow(places[rank], places[(rank + 1) % places.size()]);
+    // Where no two neighbours share a node, but other ranks do: nodes are alike, so that one pair stands for all.
+    const Place& first = places.front();
+    const auto beside =
+        std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });
+    if (beside != places.end()) narrow(first, *beside);
     return terrain;
 }
 

@@ -35,7 +35,8 @@ enum class Schedule { fifo, priority };
 /// holds the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.
 enum class Placement { round_robin, greedy_bytes, sliced };
 
-/// `dedicated`: servers have nodes of their own, after the workers'; `colocated`: server i runs on the node of rank i.
+/// `dedicated`: servers have nodes of their own, after the workers'; `colocated`: server i runs on the node of rank i,
+/// with local reduction on the i-th of the nodes that have ranks, in turn.
 enum class ServerLocation { dedicated, colocated };
 
 /// When a server sends a sum back. `together`: when all servers have all of theirs. `each`: as soon as it is there, as

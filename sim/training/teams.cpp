@@ -62,7 +62,11 @@ void Teams::broadcast(std::uint32_t bucket, std::uint64_t bytes, const std::vect
     static const auto from_first = std::make_shared<const Pull>();
     for (std::size_t i = 0; i < teams_.size(); ++i) {
         const Team& team = teams_[i];
-        if (team.ranks.size() == 1) continue;
+        if (team.ranks.size() == 1) {
+            // The message keeps its receiver busy after its sender is through with it.
+            for (const TaskId shard : pulled[i]) results.own[team.ranks.front()].push_back({bucket, shard});
+            continue;
+        }
         const auto tasks = add(team, team.broadcast, {from_first, team.group, 0, bytes, 0}, bucket, urgency);
         for (const TaskId shard : pulled[i]) graph_.depend(tasks.front(), shard);
         for (std::size_t member = 0; member < tasks.size(); ++member)

@@ -37,7 +37,9 @@ TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwi
         crossings += (doubling[i - 1].second < ring[i - 1].second) != (doubling[i].second < ring[i].second) ? 1 : 0;
     CHECK(crossings == 1);
     const double buffers = std::log2(ranks) * ranks / (2.0 * (ranks - 1));
-    CHECK(doubling.back().second / ring.back().second == Approx(buffers).epsilon(0.01));
+    // Adding up costs 3 % of sending on this platform, and the ring adds half of what it sends.
+    CHECK(doubling.back().second / ring.back().second >= buffers);
+    CHECK(doubling.back().second / ring.back().second <= 1.02 * buffers);
     for (std::size_t i = 0; i < ring.size(); ++i) {
         CAPTURE(ring[i].first);
         CHECK(hybrid[i].second <= 1.05 * std::min(ring[i].second, doubling[i].second));
