@@ -7,7 +7,18 @@ namespace syncline {
 
 namespace {
 
-/// Whether all members take the same steps, each with one message from and to members that are in the same step.
+/// Where all messages between `places` go, if they pay the same.
+enum class Ways { inside, between, mixed };
+
+Ways ways(const std::vector<Place>& places) {
+    std::set<std::uint32_t> nodes;
+    for (const Place& place : places) nodes.insert(place.node);
+    if (nodes.size() == places.size()) return Ways::between;
+    return nodes.size() == 1 ? Ways::inside : Ways::mixed;
+}
+
+}  // namespace
+
 bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
     for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
         std::vector<Program> programs;
@@ -31,18 +42,6 @@ bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uin
     }
     return true;
 }
-
-/// Where all messages between `places` go, if they pay the same.
-enum class Ways { inside, between, mixed };
-
-Ways ways(const std::vector<Place>& places) {
-    std::set<std::uint32_t> nodes;
-    for (const Place& place : places) nodes.insert(place.node);
-    if (nodes.size() == places.size()) return Ways::between;
-    return nodes.size() == 1 ? Ways::inside : Ways::mixed;
-}
-
-}  // namespace
 
 bool wires_only(const Transport& transport) {
     Transport software = transport;

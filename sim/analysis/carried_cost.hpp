@@ -21,6 +21,10 @@
 /// caller's.
 namespace syncline {
 
+/// Whether all members take the same steps, each with one message from and to members that are in the same step: then
+/// they end together.
+bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes);
+
 /// Whether the transport adds nothing to messages and collectives beside such wires and γ.
 bool wires_only(const Transport& transport);
 

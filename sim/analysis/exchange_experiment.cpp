@@ -45,7 +45,11 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     result.algorithm = plan.selection ? algorithm_label(plan.selection, chosen) : plan.algorithm.name;
     result.overlay = plan.selection ? "" : overlay_of(plan.algorithm);
     result.fabric = fabric_of(cluster);
+    result.transport = transport_of(cluster);
     result.ranks = static_cast<std::uint32_t>(plan.ranks);
+    const auto or_all = [&](std::uint32_t members) { return members == 0 ? result.ranks : members; };
+    result.contributors = or_all(plan.algorithm.contributors);
+    result.receivers = or_all(plan.algorithm.receivers);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;
@@ -60,7 +64,8 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
         point.closed_form_s = closed_s[i];
         if (point.completion_time_s > 0) {
             point.algorithm_bandwidth_Bps = static_cast<double>(sizes[i]) / point.completion_time_s;
-            point.bus_bandwidth_Bps = *point.algorithm_bandwidth_Bps * bus_factor(result.operation, result.ranks);
+            if (result.contributors == result.ranks && result.receivers == result.ranks)
+                point.bus_bandwidth_Bps = *point.algorithm_bandwidth_Bps * bus_factor(result.operation, result.ranks);
         }
         result.points.push_back(std::move(point));
     }
@@ -91,7 +96,10 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.algorithm = sweep.algorithm;
     result.overlay = sweep.overlay;
     result.fabric = sweep.fabric;
+    result.transport = sweep.transport;
     result.ranks = sweep.ranks;
+    result.contributors = sweep.contributors;
+    result.receivers = sweep.receivers;
     result.bytes = plan.bytes;
     result.completion_time_s = point.completion_time_s;
     result.closed_form_s = point.closed_form_s;

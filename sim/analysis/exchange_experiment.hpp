@@ -12,16 +12,16 @@
 ///
 /// Algorithm bandwidth is the buffer's bytes over the time, bus bandwidth that times a factor that makes it what each
 /// link carries at least, whatever the number of ranks: all-reduce 2(N-1)/N; reduce-scatter, allgather, all-to-all,
-/// gather and scatter (N-1)/N; others 1. Source: nccl-tests, doc/PERFORMANCE.md, where `bytes` is the larger of both
-/// buffers, which ours is.
+/// gather and scatter (N-1)/N; others 1; none where only some ranks contribute or receive. Source: nccl-tests,
+/// doc/PERFORMANCE.md, where `bytes` is the larger of both buffers, which ours is.
 namespace syncline {
 
 double bus_factor(const std::string& operation, double ranks);
 
 /// One exchange alone.
 struct CollectiveResult {
-    std::string operation, algorithm, overlay, fabric;
-    std::uint32_t ranks = 0;
+    std::string operation, algorithm, overlay, fabric, transport;
+    std::uint32_t ranks = 0, contributors = 0, receivers = 0;
     std::uint64_t bytes = 0;
     double completion_time_s = 0;
     std::optional<double> closed_form_s;
@@ -47,8 +47,8 @@ struct SweepPoint {
 
 struct SweepResult {
     std::string variant;  ///< of a scenario
-    std::string operation, algorithm, overlay, fabric;
-    std::uint32_t ranks = 0;
+    std::string operation, algorithm, overlay, fabric, transport;
+    std::uint32_t ranks = 0, contributors = 0, receivers = 0;
     std::vector<SweepPoint> points;
 };
 

@@ -53,6 +53,7 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     result.workload = model.name;
     result.ranks = plan.ranks;
     result.fabric = fabric_of(cluster);
+    result.transport = transport_of(cluster);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     result.exchange = served ? served_allreduce : plan.exchange == ExchangeKind::gossip ? "gossip" : "allreduce";
     if (plan.exchange == ExchangeKind::allreduce)

@@ -19,6 +19,7 @@ struct Result {
     std::string workload;
     std::int64_t ranks = 0;
     std::string fabric;                        ///< its shape, or the native platform's file
+    std::string transport;                     ///< its name; empty where wires are all there is
     std::string exchange, algorithm, overlay;  ///< as in files; empty where there is none
     Breakdown time;
     /// Nothing if the iteration takes no time.

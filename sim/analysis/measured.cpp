@@ -12,6 +12,11 @@ Timeline watched_replay(const Cluster& cluster, const TaskGraph& graph, ReplayOp
     return replay_isolated(cluster, graph, options);
 }
 
+std::string transport_of(const Cluster& cluster) {
+    if (!cluster.transport.name.empty()) return cluster.transport.name;
+    return is_plain(cluster.transport) ? "" : "unnamed";
+}
+
 std::string fabric_of(const Cluster& cluster) {
     return cluster.native ? cluster.native->file : shape_name(cluster.fabric.topology.shape);
 }

@@ -34,6 +34,9 @@ std::uint64_t most(const std::vector<std::uint64_t>& by_process, std::int64_t ra
 
 /// As files name them: the fabric's shape, or the native platform's file; the overlay's shape, or nothing.
 std::string fabric_of(const Cluster& cluster);
+
+/// The transport's name, or "unnamed"; empty where wires are all there is.
+std::string transport_of(const Cluster& cluster);
 std::string overlay_of(const AlgorithmSpec& algorithm);
 
 }  // namespace syncline

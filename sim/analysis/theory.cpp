@@ -107,11 +107,10 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
 }
 
 std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
-    if (!chosen.protocol.name.empty()) return std::nullopt;
     const auto [message, added] = messages_.try_emplace(chosen.spec.name);
     if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
     if (!message->second) return std::nullopt;
-    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second);
+    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second, chosen.protocol);
 }
 
 namespace {
@@ -139,11 +138,13 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
 
 /// Before each bucket rank 0 gathers requests and answers them: see Coordination.
 void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                  const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
                   const std::vector<std::uint64_t>& request_bytes) {
     if (request_bytes.empty()) return;
     const bool exact = is_flat(cluster) && wires_only(cluster.transport);
     for (std::size_t b = 0; b < costs_s.size(); ++b) {
-        if (!exact) costs_s[b].reset();
+        // Where some rank ends before the others its next request travels beside what they still exchange.
+        if (!exact || !in_step(*chosen[b].algorithm, ranks, buckets[b].bytes)) costs_s[b].reset();
         if (!costs_s[b] || request_bytes[b] == 0) continue;
         const MessageCost message = flat_message_cost(cluster, unlimited);
         *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
@@ -178,8 +179,10 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     if (served && plan.servers.pull == PullStart::each)
         formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
     if (!served) {
-        std::tie(costs_s, formula) = price(cluster, places, buckets, choose_exchanges(cluster, plan, buckets));
-        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), coordinate(buckets, plan).request_bytes);
+        const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
+        std::tie(costs_s, formula) = price(cluster, places, buckets, chosen);
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, chosen,
+                     coordinate(buckets, plan).request_bytes);
     }
     const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {

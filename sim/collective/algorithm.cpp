@@ -39,8 +39,10 @@ TopologySpec overlay_or(const AlgorithmSpec& spec, Shape shape, bool directed) {
 
 const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uint32_t ranks) {
     if (!spec.overlay || spec.overlay->shape != Shape::hierarchical)
-        throw AlgorithmError("overlay", fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
-                             "list its levels, innermost first");
+        throw AlgorithmError(spec.overlay ? "overlay" : "algorithm",
+                             fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
+                             "its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
+                             "{pattern: ring}]}");
     make_overlay(*spec.overlay, ranks);  // for its checks
     return spec.overlay->levels;
 }

@@ -112,6 +112,8 @@ void describe(Fields& fields, CollectivePlan& plan) {
             inner.sizes({"bytes", "A list, or a range with factor 2 or another: `4B..512MiB`, `4B..1MB*4`.", true},
                         plan.sweep);
         });
+    for (const char* key : {"bytes", "sweep"})
+        if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "leave it out");
     if (fields.given("bytes") && fields.given("sweep"))
         fields.reject("sweep", "'sweep' beside 'bytes'", "leave one of the two out");
 }

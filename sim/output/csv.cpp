@@ -41,7 +41,8 @@ std::string to_csv(const Report& report) {
                              "algorithm",
                              "overlay",
                              "most_used_link",
-                             "most_used_link_utilisation"});
+                             "most_used_link_utilisation",
+                             "transport"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -60,10 +61,11 @@ std::string to_csv(const Report& report) {
                       field(r.closed_form.iteration_time_s),
                       quoted(r.fabric),
                       r.exchange,
-                      r.algorithm,
+                      quoted(r.algorithm),
                       r.overlay,
                       quoted(most_used(r.links)),
-                      field(utilisation(r.links))});
+                      field(utilisation(r.links)),
+                      quoted(r.transport)});
     }
     return text;
 }
@@ -71,11 +73,11 @@ std::string to_csv(const Report& report) {
 std::string to_csv(const CollectiveResult& r) {
     return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
                  "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "most_bytes_sent_by_rank", "overlay",
-                 "fabric", "most_used_link", "most_used_link_utilisation"}) +
-           line({r.operation, r.algorithm, field(r.ranks), field(r.bytes), field(r.completion_time_s),
+                 "fabric", "most_used_link", "most_used_link_utilisation", "transport"}) +
+           line({r.operation, quoted(r.algorithm), field(r.ranks), field(r.bytes), field(r.completion_time_s),
                  field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
                  field(r.bus_bandwidth_Bps), field(r.most_bytes_sent_by_rank), r.overlay, quoted(r.fabric),
-                 quoted(most_used(r.links)), field(utilisation(r.links))});
+                 quoted(most_used(r.links)), field(utilisation(r.links)), quoted(r.transport)});
 }
 
 }  // namespace syncline

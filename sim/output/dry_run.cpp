@@ -1,23 +1,13 @@
-#include <nlohmann/json.hpp>
-
 #include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
 
 using namespace text;
-using Json = nlohmann::ordered_json;
 
 namespace {
-
-Json number_or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-}
 
 Json object(const PlannedExchange& exchange) {
     return {{"bytes", exchange.bytes},

@@ -1,6 +1,5 @@
-#include <nlohmann/json.hpp>
-
 #include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -9,13 +8,8 @@
 namespace syncline {
 
 using namespace text;
-using Json = nlohmann::ordered_json;
 
 namespace {
-
-Json number_or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json object(const SweepResult& result) {
     Json points = Json::array();
@@ -28,14 +22,13 @@ Json object(const SweepResult& result) {
                           {"algorithm", point.algorithm}});
     return {{"operation", result.operation},
             {"algorithm", result.algorithm},
-            {"overlay", result.overlay.empty() ? Json(nullptr) : Json(result.overlay)},
+            {"overlay", text_or_null(result.overlay)},
             {"fabric", result.fabric},
+            {"transport", text_or_null(result.transport)},
+            {"contributors", result.contributors},
+            {"receivers", result.receivers},
             {"ranks", result.ranks},
             {"points", std::move(points)}};
-}
-
-std::string dumped(const Json& json) {
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 const std::vector<std::string> columns{"bytes",
@@ -46,7 +39,8 @@ const std::vector<std::string> columns{"bytes",
                                        "algorithm",
                                        "operation",
                                        "ranks",
-                                       "fabric"};
+                                       "fabric",
+                                       "transport"};
 
 std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
     return {field(point.bytes),
@@ -57,7 +51,8 @@ std::vector<std::string> fields(const SweepResult& result, const SweepPoint& poi
             quoted(point.algorithm),
             result.operation,
             field(result.ranks),
-            quoted(result.fabric)};
+            quoted(result.fabric),
+            quoted(result.transport)};
 }
 
 std::string micro(const std::optional<double>& value_s) {

@@ -15,10 +15,11 @@
 ///   device, then the reduction, γ per byte after its kernel's launch;
 ///   after the last step: where buffers are staged whole, a copy into the device.
 /// A message on its way takes the wires' share or what one connection reaches at its size, whichever is less, and then
-/// the links' latencies and `latency`. A sender is busy for the overhead, not for the way. Source of the terms: LogGP
-/// (A. Alexandrov et al., SPAA 1995), whose o and G these are; G depends on the size as measured curves do (T. Hoefler
-/// et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache: A. A. Awan et al., "Scalable Distributed
-/// DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
+/// the links' latencies and `latency`. A step ends when what it sent has arrived, latency included, so that pipelines
+/// pay the latency for each segment: blocking sends, not LogGP's, whose sender is busy for the overhead alone. Source
+/// of the terms: LogGP (A. Alexandrov et al., SPAA 1995), whose o and G these are; G depends on the size as measured
+/// curves do (T. Hoefler et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache: A. A. Awan et al.,
+/// "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
 ///
 /// Units: seconds, bytes, bytes per second. Messages between two processes of one node pay the terms of `inside`, all
 /// others those of `between`. A process on a host (a parameter server) has nothing to stage, and what it adds is its

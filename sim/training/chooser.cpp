@@ -24,6 +24,8 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
         links.clear();
         wiring.route(from, to, links);
         for (const Wiring::Link link : links) least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps);
+        const MessageTerms& terms = from.node == to.node ? cluster.transport.inside : cluster.transport.between;
+        least_Bps = std::min(least_Bps, terms.limit_Bps(1e15));
     };
     for (std::size_t rank = 0; rank < places.size(); ++rank) narrow(places[rank], places[(rank + 1) % places.size()]);
     // Where no two neighbours share a node, but other ranks do: nodes are alike, so that one pair stands for all.

@@ -272,7 +272,7 @@ TEST_CASE("operations list their algorithms, and what does not fit is refused wi
     CHECK(blamed({.operation = gossip, .name = "gossip", .overlay = overlay(Shape::rails)}, 1) == "overlay");
     CHECK(blamed({.operation = gossip, .name = "gossip", .overlay = overlay(Shape::hypercube)}, 6) == "overlay");
     CHECK(blamed({.operation = gossip, .name = "gossip", .overlay = user_graph(5)}, 6) == "overlay");
-    CHECK(blamed({.name = "hierarchical", .overlay = {}}, 4) == "overlay");
+    CHECK(blamed({.name = "hierarchical", .overlay = {}}, 4) == "algorithm");
     CHECK(blamed({.name = "hierarchical", .overlay = star}, 4) == "overlay");
     CHECK(blamed({.name = "hierarchical", .overlay = hierarchy({})}, 4) == "overlay");
     CHECK(blamed({.name = "hierarchical", .overlay = hierarchy({{Shape::star, 4}, {Shape::star, 2}})}, 9) == "overlay");
