@@ -92,7 +92,7 @@ TEST_CASE("sweep: columns are those of nccl-tests, in every format") {
     }
     const Outcome csv = bench.collective(plus(options, {"--format", "csv", "--out", "out"}));
     CHECK(csv.out.rfind("bytes,completion_time_s,algorithm_bandwidth_Bps,bus_bandwidth_Bps,closed_form_s,algorithm,"
-                        "operation,ranks,fabric\n1000,",
+                        "operation,ranks,fabric,transport\n1000,",
                         0) == 0);
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 4);
     CHECK(csv.out == read_file(bench / "out/collective.csv"));
@@ -256,8 +256,8 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
             "'mine' has no row for broadcast", "");
     refused({"--bytes", "4B", "--selection", "none.yaml"}, "none.yaml", std::string(12, ' '));
     refused({"--bytes", "4B", "--contributors", "9"}, "9 of 8 ranks", std::string(15, ' '));
-    refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"}, "all ranks take part alike",
-            std::string(12, ' '));
+    refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"},
+            "knows no fewer receivers than ranks", std::string(12, ' '));
 }
 
 TEST_CASE("help names every operation and algorithm that there is") {
