@@ -14,12 +14,6 @@ namespace syncline::config {
 
 namespace {
 
-std::vector<std::pair<std::string, std::string>> same(const std::vector<std::string>& words) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (const std::string& word : words) pairs.emplace_back(word, word);
-    return pairs;
-}
-
 /// The mapping that `--sweep bytes=4B..512MB` or `--sweep bytes=1MB,2MB` stands for.
 Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, std::size_t at) {
     const auto mark = [&](std::size_t offset) { return Mark{start.source, 1, static_cast<int>(at + offset) + 1}; };
@@ -85,9 +79,9 @@ void describe(Fields& fields, CollectivePlan& plan) {
     AlgorithmSpec& algorithm = plan.algorithm;
     fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
-    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(exchange_operations()));
+    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, exchange_operations());
     algorithm.name = exchange_algorithms(algorithm.operation).front();
-    fields.one_of({"algorithm", "How."}, algorithm.name, same(exchange_algorithms(algorithm.operation)));
+    fields.one_of({"algorithm", "How."}, algorithm.name, exchange_algorithms(algorithm.operation));
     describe_algorithm(fields, algorithm);
     const auto subset = [&](Key key, std::uint32_t& members) {
         std::int64_t number = members;

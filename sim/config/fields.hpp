@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -100,6 +101,14 @@ public:
         }
         choice(key, index, words);
         value = options[static_cast<std::size_t>(index)].second;
+    }
+
+    /// A choice among words that stand for themselves.
+    void one_of(Key key, std::string& value, const std::vector<std::string>& words) {
+        const auto at = std::find(words.begin(), words.end(), value);
+        int index = at == words.end() ? 0 : static_cast<int>(at - words.begin());
+        choice(key, index, words);
+        value = words[static_cast<std::size_t>(index)];
     }
 };
 

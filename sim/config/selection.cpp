@@ -10,12 +10,6 @@ namespace syncline::config {
 
 namespace {
 
-std::vector<std::pair<std::string, std::string>> same(const std::vector<std::string>& words) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (const std::string& word : words) pairs.emplace_back(word, word);
-    return pairs;
-}
-
 /// Of all operations, each once.
 std::vector<std::string> all_algorithms() {
     std::vector<std::string> names;
@@ -42,7 +36,7 @@ void describe(Fields& fields, Protocol& protocol) {
 void describe(Fields& fields, Candidate& candidate, const std::vector<std::string>& names, const char* unless) {
     candidate.algorithm.name = names.front();
     const Key key{"algorithm", "How: the name of an algorithm of the operation.", unless == nullptr, false, unless};
-    fields.one_of(key, candidate.algorithm.name, same(names));
+    fields.one_of(key, candidate.algorithm.name, names);
     describe_algorithm(fields, candidate.algorithm);
     fields.section({"protocol", "How its messages are carried, if otherwise than the transport's."},
                    [&](Fields& inner) { describe(inner, candidate.protocol); });
@@ -76,7 +70,7 @@ void describe(Fields& fields, SelectionCondition& condition) {
 void describe(Fields& fields, SelectionRow& row) {
     Candidate single;
     std::string& operation = single.algorithm.operation;
-    fields.one_of({"operation", "Which the row is for.", true}, operation, same(operation_names()));
+    fields.one_of({"operation", "Which the row is for.", true}, operation, operation_names());
     const bool known = fields.given("operation") && fields.sound();
     const std::vector<std::string> names = known ? algorithm_names(operation) : all_algorithms();
     describe(fields, row.condition);

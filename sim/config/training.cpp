@@ -74,9 +74,8 @@ void describe(Fields& fields, Plan& plan) {
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},
                    {"gossip", ExchangeKind::gossip}});
-    std::vector<std::pair<std::string, std::string>> algorithms;
-    for (const std::string& name : algorithm_names("allreduce")) algorithms.emplace_back(name, name);
-    fields.one_of({"algorithm", "Of the all-reduce; the others use none."}, plan.algorithm.name, algorithms);
+    fields.one_of({"algorithm", "Of the all-reduce; the others use none."}, plan.algorithm.name,
+                  algorithm_names("allreduce"));
     describe_algorithm(fields, plan.algorithm);
     describe_selection(fields, plan.selection);
     fields.one_of({"overlap",
