@@ -32,6 +32,7 @@ Program BinomialScatter::program(std::uint32_t rank, std::uint32_t ranks, std::u
 
 std::optional<double> BinomialScatter::cost(std::uint32_t ranks, std::uint64_t bytes,
                                             const MessageCost& message) const {
+    if (bytes % ranks != 0) return {};
     return std::bit_width(ranks - 1) * message.alpha_s +
            static_cast<double>(bytes - bytes / ranks) * message.beta_s_per_B;
 }

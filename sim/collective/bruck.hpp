@@ -5,8 +5,9 @@
 /// Bruck's algorithms: ⌈lg N⌉ steps for any N, with a rank 2^k places away in step k.
 ///
 /// Allgather: a rank sends the blocks that it has, its own and those behind it around the end, to the rank 2^k before
-/// it; the last step only as many as are missing. ⌈lg N⌉α + (N-1)/N·S·β. Exact where N divides S; otherwise with the
-/// largest such ranges of blocks, and at most ⌈lg N⌉ bytes' times too long.
+/// it; the last step only as many as are missing. ⌈lg N⌉α + (N-1)/N·S·β, and where N
+/// does not divide S with the largest such range of blocks in each step. That is exact for any S: with s = S mod N, the
+/// rank v for which s·v mod N is largest sends the largest range in every step, as s·v mod N + gcd(s, N) = N.
 ///
 /// All-to-all: what is to go d places on waits in slot d, for all d. In step k a rank sends all slots whose number has
 /// bit k to the rank 2^k on, in one message, and puts what comes in their place; in the end slot d holds what came from

@@ -71,8 +71,10 @@ std::optional<double> RingBroadcast::cost(std::uint32_t, std::uint64_t bytes, co
     const double ring = (contributors_ - 1.0) * transfer(Partition{bytes, contributors_}.largest());
     const std::uint32_t group = group_size(0);
     if (group == 1) return ring;
+    if (contributors_ > 1 && bytes % contributors_ != 0) return {};
     if (segment_bytes_ == 0) return ring + std::bit_width(group - 1) * transfer(bytes);
     const std::uint32_t segments = segment_count(bytes, segment_bytes_, contributors_);
+    if (bytes % segments != 0) return {};
     return ring + (group - 2.0 + segments) * transfer(Partition{bytes, segments}.largest());
 }
 

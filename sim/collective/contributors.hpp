@@ -31,8 +31,8 @@
 /// zeros,
 ///   and everyone receives: 2(N-1)(α + ⌈S/N⌉·β) + (N-1)·⌈S/N⌉·γ, 2(N-1)·S bytes.
 ///
-/// No way moves more bytes than the padded or naive one. All forms are exact but that of `ring-broadcast` where q or m
-/// do not divide S: at most q-1, or with segments q-1 + g-2 + m, bytes' times too long.
+/// No way moves more bytes than the padded or naive one. Forms are exact for any S, but `ring-broadcast` with
+/// g > 1 has none where q or m do not divide S.
 ///
 /// Sources: A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019, whose
 /// abstract argues for such variants; the ways and their times are derived here from the rings', and from the pipelined

@@ -13,8 +13,8 @@ Program PairwiseAllToAll::program(std::uint32_t rank, std::uint32_t ranks, std::
 
 std::optional<double> PairwiseAllToAll::cost(std::uint32_t ranks, std::uint64_t bytes,
                                              const MessageCost& message) const {
-    const auto block = static_cast<double>(Partition{bytes, ranks}.largest());
-    return (ranks - 1.0) * (message.alpha_s + block * message.beta_s_per_B);
+    if (bytes % ranks != 0) return {};
+    return (ranks - 1.0) * (message.alpha_s + static_cast<double>(bytes / ranks) * message.beta_s_per_B);
 }
 
 }  // namespace syncline

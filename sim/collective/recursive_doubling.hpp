@@ -12,8 +12,8 @@
 /// Allgather: what is exchanged doubles with every step, lg N·α + (N-1)/N·S·β with 2^k ranks. Otherwise folded ranks
 /// give their block away before, some places have two blocks, and after a folded rank gets the N-1 that are not its
 /// own. Place 0 has most to send in every step: with c = S/N the time is (⌊lg N⌋ + 2)α + (2^⌊lg N⌋ + Σₖ min(2ᵏ, r) +
-/// N-1)·c·β, k < ⌊lg N⌋. Exact where N is a power of two or divides S; otherwise with the largest such ranges of
-/// blocks, and at most ⌈lg N⌉ + 1 bytes' times too long. MPICH's own way for such N sends what is missing down subtrees
+/// N-1)·c·β, k < ⌊lg N⌋. With 2^k ranks what doubles is rounded up where N does not divide S; otherwise there
+/// is no closed form then. MPICH's own way for such N sends what is missing down subtrees
 /// within the steps, up to 2⌊lg N⌋ messages in turn; Open MPI has none.
 ///
 /// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.

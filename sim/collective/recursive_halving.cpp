@@ -29,6 +29,7 @@ Program RecursiveHalving::program(std::uint32_t rank, std::uint32_t ranks, std::
 std::optional<double> RecursiveHalving::cost(std::uint32_t ranks, std::uint64_t bytes,
                                              const MessageCost& message) const {
     const Fold fold(ranks);
+    if (fold.extra != 0 && bytes % ranks != 0) return {};
     const Partition partition{bytes, ranks};
     const auto transfer = [&](std::uint32_t blocks) {
         return message.alpha_s + static_cast<double>(partition.largest(blocks)) * message.beta_s_per_B;

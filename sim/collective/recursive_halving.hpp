@@ -8,11 +8,10 @@
 /// With 2^k ranks, distances N/2 … 1: lg N·α + (N-1)/N·S·(β + γ). Otherwise ranks are folded (fold.hpp): r = N -
 /// 2^⌊lg N⌋ give their whole buffer away before and get their block of the sum after; places that act for two ranks
 /// keep two blocks. Place 0 keeps most in every step: with c = S/N the time is (⌊lg N⌋ + 2)α + (S + (2^⌊lg N⌋ - 1 +
-/// Σₖ min(2ᵏ, r))·c)(β + γ) + c·β, k < ⌊lg N⌋. Exact where N is a power of two or divides S; otherwise with
-/// the largest such ranges of blocks, and at most ⌈lg N⌉ bytes' times, (β + γ) each, too long. Source: R. Thakur, R.
-/// Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int. J. High Perform.
-/// Comput. Appl. 19 (2005) 49-66, and MPICH's reduce_scatter_intra_recursive_halving.c; the time of the folded one
-/// follows from the steps.
+/// Σₖ min(2ᵏ, r))·c)(β + γ) + c·β, k < ⌊lg N⌋. With 2^k ranks halves are rounded up where N does not
+/// divide S; otherwise there is no closed form then. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+/// collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66, and MPICH's
+/// reduce_scatter_intra_recursive_halving.c; the time of the folded one follows from the steps.
 namespace syncline {
 
 class RecursiveHalving : public CollectiveAlgorithm {

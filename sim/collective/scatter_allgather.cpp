@@ -14,7 +14,9 @@ Program ScatterAllgather::program(std::uint32_t rank, std::uint32_t ranks, std::
 
 std::optional<double> ScatterAllgather::cost(std::uint32_t ranks, std::uint64_t bytes,
                                              const MessageCost& message) const {
-    return *BinomialScatter().cost(ranks, bytes, message) + *RingAllgather(ranks).cost(ranks, bytes, message);
+    const auto scatter_s = BinomialScatter().cost(ranks, bytes, message);
+    if (!scatter_s) return {};
+    return *scatter_s + *RingAllgather(ranks).cost(ranks, bytes, message);
 }
 
 }  // namespace syncline

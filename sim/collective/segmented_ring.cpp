@@ -43,6 +43,7 @@ Program SegmentedRing::program(std::uint32_t rank, std::uint32_t ranks, std::uin
 
 std::optional<double> SegmentedRing::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
     const std::uint32_t count = phases(ranks, bytes, segment_bytes_);
+    if (count > 1 && bytes % (std::uint64_t{ranks} * count) != 0) return {};
     const auto block = static_cast<double>(Partition{bytes, ranks}.largest());
     const auto segment = static_cast<double>(Partition{bytes, ranks * count}.largest());
     const double phase = message.alpha_s + segment * (message.beta_s_per_B + message.gamma_s_per_B);

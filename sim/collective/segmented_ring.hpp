@@ -8,9 +8,8 @@
 /// Each of the N blocks is cut into m segments, as few as keep each within the size asked for; a phase is a ring
 /// reduce-scatter of N-1 steps. (m + 1)·N(N-1) messages, 2(N-1)·S bytes. With s = ⌈S/(N·m)⌉ and c = ⌈S/N⌉ the time is
 /// (N-1)(m(α + s·β + s·γ) + α + c·β): segments save memory, and time only where α is small beside what overlaps.
-/// Exact where N·m divides S; otherwise at most (m+1)(N-1) bytes' times too long, (β + γ) each, as not every segment is
-/// a longest one. Source: Open MPI, coll_base_allreduce.c, ompi_coll_base_allreduce_intra_ring_segmented, whose (m + 1)
-/// (N-1) steps these are.
+/// No closed form where m > 1 and N·m does not divide S: not every segment is a longest one then. Source: Open MPI,
+/// coll_base_allreduce.c, ompi_coll_base_allreduce_intra_ring_segmented, whose (m + 1) (N-1) steps these are.
 ///
 /// Left out: a rank there receives the next segment while it adds the last one, which hides γ where it is less than β.
 /// There also m is rounded, so that segments may be half as long again, and buffers of less than a segment per rank

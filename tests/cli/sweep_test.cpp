@@ -258,6 +258,13 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
     refused({"--bytes", "4B", "--contributors", "9"}, "9 of 8 ranks", std::string(15, ' '));
     refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"},
             "knows no fewer receivers than ranks", std::string(12, ' '));
+    for (const std::string key : {"contributors", "receivers"}) {
+        const std::string caret(key.size() + 3, ' ');
+        const std::string useless = "'" + key + "' is of no use to a parameter server";
+        refused({"--bytes", "4B", "--algorithm", "parameter-server", "--" + key, "2"}, useless, caret);
+        for (const char* operation : {"push", "pull"})
+            refused({"--bytes", "4B", "--operation", operation, "--" + key, "2"}, useless, caret);
+    }
 }
 
 TEST_CASE("help names every operation and algorithm that there is") {

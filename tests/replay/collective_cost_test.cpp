@@ -86,3 +86,32 @@ TEST_CASE("the ways of fewer contributors and receivers equal their closed forms
         }
     }
 }
+
+TEST_CASE("where blocks differ there is a closed form that the simulation takes, or none") {
+    Cluster cluster;
+    cluster.nodes = 64;
+    cluster.fabric.topology.bandwidth_Bps = {1e9};
+    cluster.fabric.topology.latency_s = {1e-9};  // so that a byte's time is as much as a link's latency
+    cluster.device.reduction_Bps = 2e9;
+    int with = 0, without = 0;
+    for (const std::string& operation : operation_names()) {
+        for (const std::string& name : algorithm_names(operation)) {
+            if (operation == "neighbour-exchange" || name.starts_with("hierarchical")) continue;  // they need overlays
+            for (const std::uint32_t n : {2u, 3u, 4u, 6u, 8u, 13u}) {
+                for (const std::uint64_t bytes : {1u, 5u, 1003u}) {
+                    CAPTURE(operation, name, n, bytes);
+                    CollectivePlan plan;
+                    plan.ranks = n;
+                    plan.bytes = bytes;
+                    plan.algorithm = {.operation = operation, .name = name};
+                    const CollectiveResult result = simulate_collective(cluster, plan);
+                    ++(result.closed_form_s ? with : without);
+                    if (result.closed_form_s)
+                        CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-6));
+                }
+            }
+        }
+    }
+    CHECK(with > 100);
+    CHECK(without > 30);
+}

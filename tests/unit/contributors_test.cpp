@@ -115,17 +115,43 @@ TEST_CASE("a ring and broadcasts take (q-1)(α + ⌈S/q⌉β), and ⌈lg g⌉(α
             CAPTURE(n, q, subsets.receivers, group);
             const auto doubling = make_algorithm(spec_of("allgather", "ring-broadcast", subsets), n);
             check_cost(*doubling, n, 10 * q);
-            for (const std::uint64_t bytes : {0u, 1u, 101u}) check_cost(*doubling, n, bytes, q - 1.);
             std::uint32_t rounds = 0;
             while (1u << rounds < group) ++rounds;
+            for (const std::uint64_t bytes : {0u, 1u, 101u}) {
+                if (q == 1 || group == 1 || bytes % q == 0) {
+                    check_cost(*doubling, n, bytes);
+                    continue;
+                }
+                const auto with = [&](std::uint64_t block) {
+                    return [=](const MessageCost& cost) {
+                        return (q - 1) * (cost.alpha_s + double_of(block) * cost.beta_s_per_B) +
+                               rounds * (cost.alpha_s + double_of(bytes) * cost.beta_s_per_B);
+                    };
+                };
+                check_uneven(*doubling, n, bytes, with(bytes / q), with(bytes / q + 1));
+            }
             CHECK(doubling->cost(n, 10 * q, cost) == Approx((q - 1) * (3 + 10 * 2.) + rounds * (3 + 20. * q)));
 
             const auto chain = make_algorithm(spec_of("allgather", "ring-broadcast", subsets, 5), n);
             check_cost(*chain, n, 20 * q);  // segments of 5
             const double piped = group == 1 ? 0 : (group - 2. + 4 * q) * (3 + 5 * 2);
             CHECK(chain->cost(n, 20 * q, cost) == Approx((q - 1) * (3 + 20 * 2.) + piped));
-            for (const std::uint64_t bytes : {0u, 1u, 103u})
-                check_cost(*chain, n, bytes, q - 1 + (group == 1 ? 0 : group - 2. + double_of(ceil_div(bytes, 5))));
+            for (const std::uint64_t bytes : {0u, 1u, 103u}) {
+                const std::uint64_t segments = std::max<std::uint64_t>(ceil_div(bytes, 5), 1);
+                if (group == 1 || (bytes % q == 0 && bytes % segments == 0)) {
+                    check_cost(*chain, n, bytes);
+                    continue;
+                }
+                const auto with = [&](std::uint64_t block, std::uint64_t segment) {
+                    return [=](const MessageCost& cost) {
+                        return (q - 1) * (cost.alpha_s + double_of(block) * cost.beta_s_per_B) +
+                               (group - 2. + double_of(segments)) *
+                                   (cost.alpha_s + double_of(segment) * cost.beta_s_per_B);
+                    };
+                };
+                check_uneven(*chain, n, bytes, with(bytes / q, bytes / segments),
+                             with(ceil_div(bytes, q), ceil_div(bytes, segments)));
+            }
         }
     }
 }

@@ -133,3 +133,36 @@ TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowes
     CHECK(single.ranks == 1);
     CHECK(single.nodes == 1);
 }
+
+TEST_CASE("selection: between nodes the narrowest link counts that the ring over the ranks crosses") {
+    Cluster cluster = star_cluster(8, 1, 0);
+    TopologySpec& tree = cluster.fabric.topology;  // of 8 hosts: three levels of switches
+    tree.shape = Shape::tree;
+    tree.arity = 2;
+    cluster.node.devices = 2;
+    cluster.node.link = {18e9, 1e-6};
+    const auto between_Bps = [&](std::vector<double> by_level, const std::vector<std::uint32_t>& nodes) {
+        tree.bandwidth_Bps = std::move(by_level);
+        tree.latency_s = {1e-6};
+        std::vector<Place> places;
+        for (const std::uint32_t node : nodes) places.push_back({node, 0});
+        return terrain_of(cluster, places).between_Bps;
+    };
+    // Nodes 0 and 1 share a switch, 0 … 3 one above two, 0 … 7 all three levels.
+    const std::vector<double> narrower{10e9, 6e9, 2e9}, wider{2e9, 6e9, 10e9};
+    CHECK(between_Bps(narrower, {0, 1}) == 10e9);
+    CHECK(between_Bps(narrower, {0, 1, 2}) == 6e9);
+    CHECK(between_Bps(narrower, {0, 1, 2, 3, 4}) == 2e9);
+    CHECK(between_Bps(narrower, {6, 7}) == 10e9);
+    CHECK(between_Bps(narrower, {3, 4}) == 2e9);
+    for (const std::vector<std::uint32_t>& nodes : {std::vector<std::uint32_t>{0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}})
+        CHECK(between_Bps(wider, nodes) == 2e9);
+    // Packed and in turn, links inside nodes and between them are told apart.
+    tree.bandwidth_Bps = narrower;
+    for (const std::vector<Place>& places :
+         {std::vector<Place>{{0, 0}, {0, 1}, {2, 0}, {2, 1}}, {{0, 0}, {2, 0}, {0, 1}, {2, 1}}}) {
+        const Terrain terrain = terrain_of(cluster, places);
+        CHECK(terrain.inside_Bps == 18e9);
+        CHECK(terrain.between_Bps == 6e9);
+    }
+}
