@@ -123,9 +123,9 @@ TEST_CASE("a ring and broadcasts take (q-1)(α + ⌈S/q⌉β), and ⌈lg g⌉(α
                     continue;
                 }
                 const auto with = [&](std::uint64_t block) {
-                    return [=](const MessageCost& cost) {
-                        return (q - 1) * (cost.alpha_s + double_of(block) * cost.beta_s_per_B) +
-                               rounds * (cost.alpha_s + double_of(bytes) * cost.beta_s_per_B);
+                    return [=](const MessageCost& message) {
+                        return (q - 1) * (message.alpha_s + double_of(block) * message.beta_s_per_B) +
+                               rounds * (message.alpha_s + double_of(bytes) * message.beta_s_per_B);
                     };
                 };
                 check_uneven(*doubling, n, bytes, with(bytes / q), with(bytes / q + 1));
@@ -143,10 +143,10 @@ TEST_CASE("a ring and broadcasts take (q-1)(α + ⌈S/q⌉β), and ⌈lg g⌉(α
                     continue;
                 }
                 const auto with = [&](std::uint64_t block, std::uint64_t segment) {
-                    return [=](const MessageCost& cost) {
-                        return (q - 1) * (cost.alpha_s + double_of(block) * cost.beta_s_per_B) +
+                    return [=](const MessageCost& message) {
+                        return (q - 1) * (message.alpha_s + double_of(block) * message.beta_s_per_B) +
                                (group - 2. + double_of(segments)) *
-                                   (cost.alpha_s + double_of(segment) * cost.beta_s_per_B);
+                                   (message.alpha_s + double_of(segment) * message.beta_s_per_B);
                     };
                 };
                 check_uneven(*chain, n, bytes, with(bytes / q, bytes / segments),
