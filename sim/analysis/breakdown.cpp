@@ -42,6 +42,15 @@ double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     return seconds;
 }
 
+/// The part of each that lies in `window`.
+std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window) {
+    for (Interval& interval : intervals) {
+        interval.start_s = std::clamp(interval.start_s, window.start_s, window.end_s);
+        interval.end_s = std::clamp(interval.end_s, window.start_s, window.end_s);
+    }
+    return intervals;
+}
+
 /// The update that ends the iteration of the rank that ends last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     const TaskId none = static_cast<TaskId>(graph.tasks().size());
@@ -62,11 +71,13 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     const std::size_t last = timeline.recorded.size() - 1;
     const auto ended_s = [&](std::size_t before) { return timeline.recorded[last - before][update].end_s; };
 
+    const Interval window{ended_s(period), ended_s(0)};
     Breakdown result;
-    result.iteration_s = (ended_s(0) - ended_s(period)) / period;
-    for (std::size_t before = 0; before < period; ++before) {
+    result.iteration_s = (window.end_s - window.start_s) / period;
+    std::vector<Interval> computing, exchanging;
+    // What the iteration before them left to do may reach into the window.
+    for (std::size_t before = 0; before <= period; ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[last - before];
-        std::vector<Interval> computing, exchanging;
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
             const Task& task = graph.tasks()[id];
             const Stream& stream = graph.streams()[task.stream];
@@ -74,12 +85,12 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
             if (stream.kind == StreamKind::compute) computing.push_back(recorded[id]);
             if (task.exchange != Task::no_exchange) exchanging.push_back(recorded[id]);
         }
-        computing = merged(std::move(computing));
-        exchanging = merged(std::move(exchanging));
-        result.compute_s += length(computing) / period;
-        result.communication_s += length(exchanging) / period;
-        result.exposed_communication_s += (length(exchanging) - overlap(computing, exchanging)) / period;
     }
+    computing = merged(clipped(std::move(computing), window));
+    exchanging = merged(clipped(std::move(exchanging), window));
+    result.compute_s = length(computing) / period;
+    result.communication_s = length(exchanging) / period;
+    result.exposed_communication_s = (length(exchanging) - overlap(computing, exchanging)) / period;
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {
         const double before_s = (ended_s(period) - ended_s(2 * std::size_t{period})) / period;
         result.drift = std::abs(1 - before_s / result.iteration_s);

@@ -5,9 +5,10 @@
 
 /// Where the time of one steady iteration goes, on the rank that finishes last.
 ///
-/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in this one.
-/// Communication is when at least one exchange is under way, waiting for its peers included; it is exposed while the
-/// compute stream is idle.
+/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in this one;
+/// what is computed and exchanged in that time counts, also if it belongs to the iteration before, whose exchanges
+/// reach into this one with Overlap::across_iterations. Communication is when at least one exchange is under way,
+/// waiting for its peers included; it is exposed while the compute stream is idle.
 namespace syncline {
 
 struct Breakdown {

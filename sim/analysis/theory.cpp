@@ -1,11 +1,16 @@
 #include "sim/analysis/theory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <vector>
 
+#include "sim/analysis/carried_cost.hpp"
+#include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
-#include "sim/training/buckets.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -15,17 +20,18 @@ namespace {
 
 MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     const TopologySpec& star = cluster.fabric.topology;
-    return {2 * star.latency_s.front(), 1 / star.bandwidth_Bps.front(), 1 / reduction_Bps};
+    const double bandwidth_Bps = std::min(star.bandwidth_Bps.front(), cluster.transport.host_Bps);
+    return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
-/// When the last bucket has been exchanged.
-std::optional<double> collectives_end(const std::vector<Bucket>& buckets, const CollectiveAlgorithm& algorithm,
-                                      std::uint32_t ranks, const MessageCost& message) {
+/// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
+/// same for all.
+std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
+                                      const std::vector<std::optional<double>>& costs_s) {
     double end_s = 0;
-    for (const Bucket& bucket : buckets) {
-        const std::optional<double> cost_s = algorithm.cost(ranks, bucket.bytes, message);
-        if (!cost_s) return std::nullopt;
-        end_s = std::max(end_s, bucket.release_s) + *cost_s;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        if (!costs_s[b]) return std::nullopt;
+        end_s = std::max(end_s, buckets[b].release_s) + *costs_s[b];
     }
     return end_s;
 }
@@ -37,6 +43,9 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
     const bool colocated = plan.servers.location == ServerLocation::colocated;
+    const bool each = plan.servers.pull == PullStart::each;
+    if (each && colocated) return std::nullopt;  // pushes and pulls share links
+    if (plan.schedule != Schedule::fifo) return std::nullopt;
     const MessageCost message = flat_message_cost(cluster, cluster.host.reduction_Bps);
     // One server's messages with all workers; one worker may live on the server's own node.
     const auto transfer_s = [&](std::uint64_t bytes) {
@@ -53,13 +62,15 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
             push = std::max(push, buckets[b].release_s) + transfer_s(shard.bytes);
             double& sum = summed[shard.server];
             sum = std::max(sum, push) + static_cast<double>(shard.bytes) * workers * message.gamma_s_per_B;
-            pulled[shard.server] += transfer_s(shard.bytes);
+            double& pull = pulled[shard.server];
+            pull = (each ? std::max(pull, sum) : pull) + transfer_s(shard.bytes);
             active.insert(shard.server);
         }
     }
     if (active.size() > static_cast<std::size_t>(plan.ranks))
         return std::nullopt;  // workers' links are the narrow ones
-    return *std::max_element(summed.begin(), summed.end()) + *std::max_element(pulled.begin(), pulled.end());
+    const double last_s = *std::max_element(pulled.begin(), pulled.end());
+    return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
 /// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
@@ -76,7 +87,7 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
             taken[link] = true;
             narrowest_Bps = std::min(narrowest_Bps, wiring.wire(link).bandwidth_Bps);
         }
-        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / cluster.device.reduction_Bps};
+        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / reduction_Bps(cluster)};
         if (!common) common = cost;
         if (cost.alpha_s != common->alpha_s || cost.beta_s_per_B != common->beta_s_per_B) return std::nullopt;
     }
@@ -88,10 +99,59 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm) {
     if (cluster.network != NetworkModel::exact || cluster.native) return std::nullopt;
-    const double rate_Bps = algorithm == served_allreduce ? cluster.host.reduction_Bps : cluster.device.reduction_Bps;
+    const bool served = algorithm == served_allreduce;
+    if (served && !wires_only(cluster.transport)) return std::nullopt;
+    const double rate_Bps = served ? cluster.host.reduction_Bps : reduction_Bps(cluster);
     if (is_flat(cluster)) return flat_message_cost(cluster, rate_Bps);
     return algorithm == "ring" ? ring_message_cost(cluster, places) : std::nullopt;
 }
+
+std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
+    const auto [message, added] = messages_.try_emplace(chosen.spec.name);
+    if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
+    if (!message->second) return std::nullopt;
+    return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second, chosen.protocol);
+}
+
+namespace {
+
+/// What the buckets' exchanges cost, where they have a closed form, and the formulas of the algorithms in use.
+std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
+                                                                 const std::vector<Place>& places,
+                                                                 const std::vector<Bucket>& buckets,
+                                                                 const std::vector<Chosen>& chosen) {
+    ExchangeCosts costs(cluster, places);
+    std::map<const CollectiveAlgorithm*, bool> idle;
+    std::vector<std::optional<double>> costs_s;
+    std::vector<std::string> formulas;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
+        const auto [known, added] = idle.try_emplace(algorithm);
+        if (added) {
+            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
+            formulas.push_back(algorithm->formula());
+        }
+        costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
+    }
+    return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
+}
+
+/// Before each bucket rank 0 gathers requests and answers them: see Coordination.
+void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                  const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
+                  const std::vector<std::uint64_t>& request_bytes) {
+    if (request_bytes.empty()) return;
+    const bool exact = is_flat(cluster) && wires_only(cluster.transport);
+    for (std::size_t b = 0; b < costs_s.size(); ++b) {
+        // Where some rank ends before the others its next request travels beside what they still exchange.
+        if (!exact || !in_step(*chosen[b].algorithm, ranks, buckets[b].bytes)) costs_s[b].reset();
+        if (!costs_s[b] || request_bytes[b] == 0) continue;
+        const MessageCost message = flat_message_cost(cluster, unlimited);
+        *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
+    }
+}
+
+}  // namespace
 
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
     for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
@@ -107,27 +167,39 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket> buckets = make_buckets(model, times, compute_end_s, plan);
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s;
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (plan.ranks == 1 || buckets.empty()) return {"no exchange", 0.0, least_s};
+    if (buckets.empty()) return {"no exchange", 0.0, least_s};
 
-    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
-    const auto algorithm = served ? nullptr : make_algorithm(plan.algorithm, ranks);
-    std::optional<MessageCost> message;
-    if (served || !leaves_idle(*algorithm, ranks))
-        message = message_cost(cluster, place_ranks(cluster, plan.placement, ranks),
-                               served ? served_allreduce : plan.algorithm.name);
+    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    std::vector<std::optional<double>> costs_s;
+    std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    if (served && plan.servers.pull == PullStart::each)
+        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+    if (!served) {
+        const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
+        std::tie(costs_s, formula) = price(cluster, places, buckets, chosen);
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, chosen,
+                     coordinate(buckets, plan).request_bytes);
+    }
+    const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
-        if (!message) return std::nullopt;
-        return served ? parameter_server_end(released, cluster, plan)
-                      : collectives_end(released, *algorithm, ranks, *message);
+        if (!priced) return std::nullopt;
+        return served ? parameter_server_end(released, cluster, plan) : collectives_end(released, costs_s);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
-    ClosedForm result{
-        served ? "2(α + max over servers of its bytes·N·β) + sums" : algorithm->formula(), end_s(at_once), {}};
+    ClosedForm result{formula, end_s(at_once), {}};
+    if (plan.overlap == Overlap::across_iterations) {
+        result.formula += "; none for iterations that reach into each other";
+        return result;
+    }
+    if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {
+        result.formula += "; none for computation beside exchanges that slow it down";
+        return result;
+    }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
     return result;
 }

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/collective/algorithm.hpp"
 #include "sim/platform/cluster.hpp"
+#include "sim/training/chooser.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
@@ -17,12 +18,16 @@
 /// by up to a byte's time for each step, and the simulation may be so much ahead.
 ///
 /// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
-/// sums while the next arrives, and sends them all back once every server is done. There is no closed form with more
-/// servers than workers.
+/// sums while the next arrives, and sends them all back once every server is done, or with PullStart::each as soon as
+/// it has both the sum and its link. There is no closed form with more servers than workers, none by priority, and none
+/// with PullStart::each on colocated servers.
+///
+/// None either for iterations that reach into each other (Overlap::across_iterations).
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
 /// ring's, where its neighbours' ways share no link and all cost the same. There
-/// is none where some rank idles in some round, and none for the other network models.
+/// is none where some rank idles in some round, and none for the other network models. What a transport and a protocol
+/// add is in carried_cost.hpp; for a parameter server there is then none.
 namespace syncline {
 
 struct ClosedForm {
@@ -33,9 +38,24 @@ struct ClosedForm {
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold.
+/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold; α and β
+/// without what the transport adds.
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm);
+
+/// The closed forms of single exchanges between ranks at `places`.
+class ExchangeCosts {
+public:
+    ExchangeCosts(const Cluster& cluster, const std::vector<Place>& places) : cluster_(cluster), places_(places) {}
+
+    /// Seconds; nothing where there is no closed form.
+    std::optional<double> of(const Chosen& chosen, std::uint64_t bytes);
+
+private:
+    const Cluster& cluster_;
+    const std::vector<Place>& places_;
+    std::map<std::string, std::optional<MessageCost>> messages_;  ///< by algorithm
+};
 
 /// Whether some rank has nothing to do in some round: what comes after then depends on how far its neighbours are.
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);

@@ -29,7 +29,7 @@ void check(const std::vector<std::string>& files) {
 
 void add_check(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
-        "check", "Read scenario, platform, device, workload or topology files and report all errors");
+        "check", fmt::format("Read files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
     const auto files = std::make_shared<std::vector<std::string>>();
     verb->add_option("FILE", *files, "the files")->required();
     verb->callback([files, &action] { action = [files] { check(*files); }; });

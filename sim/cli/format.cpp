@@ -31,6 +31,9 @@ void write_result(const Result& result, Format format, const std::string& direct
 }
 
 template void write_result(const Report&, Format, const std::string&, const std::string&);
+template void write_result(const SweepReport&, Format, const std::string&, const std::string&);
+template void write_result(const SweepResult&, Format, const std::string&, const std::string&);
+template void write_result(const DryRunReport&, Format, const std::string&, const std::string&);
 template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
 
 }  // namespace syncline::cli

@@ -46,24 +46,32 @@ public:
 /// The all-reduce that is no collective of ranks alone: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 
-/// Which algorithm, and its parameters. Operations and their algorithms:
+/// Which algorithm, and its parameters.
 ///
-/// allreduce: `ring`, `recursive-doubling`, `pipelined-tree` (over an overlay's spanning tree), `hierarchical` (split
-/// inside the groups of an overlay) and `hierarchical-leaders` (through the groups' leaders);
+/// What the operations mean for N ranks and a buffer of S bytes, cut into N blocks where it is cut: `allreduce`, every
+/// rank ends with the sum of all buffers; `reduce-scatter`, rank r with block r of the sum; `allgather`, rank r has
+/// block r and every rank ends with all; `broadcast`, every rank ends with rank 0's buffer; `reduce`, rank 0 with the
+/// sum; `scatter`, rank r with block r of rank 0's buffer; `gather`, rank 0 with every rank's block; `all-to-all`, rank
+/// r with block r of every rank's buffer; `barrier`, no rank leaves before all have come (no bytes);
+/// `neighbour-exchange`, averages with the neighbours of an overlay. Sums and roots are those of MPI with root 0.
 ///
-/// all-to-all: `direct`;
-///
-/// neighbour-exchange: `gossip` (with the neighbours of an overlay).
+/// With fewer contributors or receivers than ranks, the first of them contribute and the first of them receive: see
+/// contributors.hpp.
 struct AlgorithmSpec {
     std::string operation = "allreduce";
     std::string name = "ring";
     /// Of pipelined-tree (default: a binary tree), hierarchical and gossip (default: directed exponential).
     std::optional<TopologySpec> overlay = {};
-    double segment_bytes = 0;  ///< pipelined-tree: the buffer travels in pieces of at most so many; 0: in one
-    bool one_peer = false;     ///< gossip: with one neighbour a round, the next one every time
+    /// The buffer, or each block of it, travels in pieces of at most so many; 0: in one, with two trees in pieces of
+    /// 512 KiB.
+    double segment_bytes = 0;
+    bool one_peer = false;  ///< gossip: with one neighbour a round, the next one every time
+    /// Of allgather and allreduce: how many of the group have something to give, and how many want the result; 0: all.
+    std::uint32_t contributors = 0, receivers = 0;
 };
 
-/// A choice that does not fit. `key` says which part: "algorithm", "overlay", "segment", "peers" or "ranks".
+/// A choice that does not fit. `key` says which part: "algorithm", "overlay", "segment", "peers", "contributors",
+/// "receivers" or "ranks".
 class AlgorithmError : public std::runtime_error {
 public:
     AlgorithmError(std::string blamed, const std::string& message, std::string advice = "")
@@ -71,8 +79,18 @@ public:
     std::string key, hint;
 };
 
-/// The algorithms of an operation, by name.
+/// The operations that there are, allreduce first.
+const std::vector<std::string>& operation_names();
+
+/// The algorithms of an operation, its default first. Throws std::logic_error if there is no such operation.
 std::vector<std::string> algorithm_names(const std::string& operation);
+
+/// Those, and what ranks do with parameter servers: `push`, every rank's buffer to the servers, which add them up, and
+/// `pull`, the servers' to every rank. An allreduce is both.
+const std::vector<std::string>& exchange_operations();
+
+/// The algorithms of one of these, with `parameter-server` for what servers do. Throws like algorithm_names().
+std::vector<std::string> exchange_algorithms(const std::string& operation);
 
 /// For a group of `ranks`. Throws AlgorithmError when they, the overlay and the algorithm do not fit each other;
 /// std::logic_error if there is no algorithm of that name.

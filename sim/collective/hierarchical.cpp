@@ -2,37 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "sim/collective/ring.hpp"
 
 namespace syncline {
-
-namespace {
-
-/// One level as a rank sees it.
-struct Level {
-    std::uint32_t size = 1, place = 0;
-    std::uint32_t left = 0, right = 0;
-    std::uint32_t first = 0;  ///< block of the part of the buffer that the group works on
-    std::uint32_t count = 1;  ///< of blocks in each of its `size` pieces
-};
-
-/// size-1 steps around the ring: sends piece `start`, then each piece below, and receives the one below that. Only the
-/// blocks of the whole buffer wrap around in a Step; pieces of a part begin another Step where they do.
-void go_round(Program& program, const Level& level, std::uint32_t start, bool reduce) {
-    for (std::uint32_t taken = 0; taken + 1 < level.size;) {
-        const std::uint32_t send = (start + level.size - taken) % level.size;
-        const std::uint32_t receive = (send + level.size - 1) % level.size;
-        const std::uint32_t repeat = std::min(level.size - 1 - taken, std::min(send, receive) + 1);
-        program.steps.push_back({{{level.right, level.first + send * level.count, level.count}},
-                                 {{level.left, level.first + receive * level.count, level.count}},
-                                 reduce,
-                                 repeat,
-                                 -static_cast<std::int32_t>(level.count)});
-        taken += repeat;
-    }
-}
-
-}  // namespace
 
 Hierarchical::Hierarchical(const std::vector<HierarchyLevel>& levels, std::uint32_t ranks) {
     if (ranks == 1) return;  // alone, whatever the groups
@@ -50,20 +22,25 @@ Hierarchical::Hierarchical(const std::vector<HierarchyLevel>& levels, std::uint3
 
 Program Hierarchical::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
+    struct Level {
+        Ring ring;
+        std::uint32_t place = 0;
+    };
     std::vector<Level> levels;
     std::uint32_t first = 0, count = ranks, stride = 1;
     for (const std::uint32_t size : sizes_) {
         const std::uint32_t place = rank / stride % size;
         const std::uint32_t group = rank - place * stride;
         count /= size;
-        levels.push_back({size, place, group + (place + size - 1) % size * stride, group + (place + 1) % size * stride,
-                          first, count});
-        go_round(program, levels.back(), place, true);
+        const std::uint32_t left = group + (place + size - 1) % size * stride;
+        const std::uint32_t right = group + (place + 1) % size * stride;
+        levels.push_back({{size, left, right, first, count}, place});
+        go_round(program, levels.back().ring, place, true);
         first += (place + 1) % size * count;  // the piece whose sum is now here
         stride *= size;
     }
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-        go_round(program, *level, level->place + 1, false);
+        go_round(program, level->ring, level->place + 1, false);
     return program;
 }
 

@@ -48,22 +48,4 @@ SpanningTree spanning_tree(const Topology& overlay) {
     return tree;
 }
 
-std::optional<SpanningTree::Complete> SpanningTree::complete() const {
-    std::vector<std::uint32_t> level{0};
-    Complete result;
-    while (true) {
-        const std::size_t arity = children[level.front()].size();
-        std::vector<std::uint32_t> below;
-        for (const std::uint32_t rank : level) {
-            if (children[rank].size() != arity) return {};
-            below.insert(below.end(), children[rank].begin(), children[rank].end());
-        }
-        if (arity == 0) return result;
-        if (result.depth > 0 && arity != result.arity) return {};
-        result.arity = static_cast<std::uint32_t>(arity);
-        ++result.depth;
-        level = std::move(below);
-    }
-}
-
 }  // namespace syncline

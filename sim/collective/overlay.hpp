@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "sim/topology/shape.hpp"
@@ -19,14 +18,6 @@ std::vector<std::vector<std::uint32_t>> neighbours(const Topology& overlay);
 struct SpanningTree {
     std::vector<std::uint32_t> parent;
     std::vector<std::vector<std::uint32_t>> children;
-
-    /// Levels below the root, and children of every inner rank, where these are all alike and all leaves are at the
-    /// lowest level.
-    struct Complete {
-        std::uint32_t depth = 0;
-        std::uint32_t arity = 0;
-    };
-    std::optional<Complete> complete() const;
 };
 
 /// Breadth first from rank 0, neighbours in index order. Throws AlgorithmError on key "overlay" if the overlay is

@@ -43,8 +43,8 @@ std::optional<double> Pull::cost(std::uint32_t members, std::uint64_t bytes, con
     return message.alpha_s + static_cast<double>(bytes) * (members - 1) * message.beta_s_per_B;
 }
 
-double parameter_server_cost(std::uint32_t workers, std::uint32_t servers, std::uint64_t bytes,
-                             const MessageCost& message) {
+double parameter_server_cost(const std::string& operation, std::uint32_t workers, std::uint32_t servers,
+                             std::uint64_t bytes, const MessageCost& message) {
     if (workers == 1) return 0;
     const std::uint64_t slice = bytes / servers, remainder = bytes % servers;
     // All slices run at the same rate until the smaller ones are through; the rest is one byte of each of the larger.
@@ -52,7 +52,9 @@ double parameter_server_cost(std::uint32_t workers, std::uint32_t servers, std::
     const double rest = remainder == 0 ? 0 : static_cast<double>(std::max<std::uint64_t>(workers, remainder));
     const double phase = message.alpha_s + (together + rest) * message.beta_s_per_B;
     const double at_server = static_cast<double>(Partition{bytes, servers}.largest()) * workers;
-    return 2 * phase + at_server * message.gamma_s_per_B;
+    const double push = phase + at_server * message.gamma_s_per_B;
+    if (operation == "push") return push;
+    return operation == "pull" ? phase : push + phase;
 }
 
 }  // namespace syncline

@@ -28,9 +28,9 @@ public:
     std::string formula() const override { return "α + N·S·β"; }
 };
 
-/// Push, aggregation and pull of one buffer sliced over `servers` servers on nodes of their own, each phase after the
-/// one before. One worker alone exchanges nothing.
-double parameter_server_cost(std::uint32_t workers, std::uint32_t servers, std::uint64_t bytes,
-                             const MessageCost& message);
+/// Of one buffer sliced over `servers` servers on nodes of their own: "push", with the servers' sums, "pull", or
+/// "allreduce", one after the other. One worker alone exchanges nothing.
+double parameter_server_cost(const std::string& operation, std::uint32_t workers, std::uint32_t servers,
+                             std::uint64_t bytes, const MessageCost& message);
 
 }  // namespace syncline

@@ -1,38 +1,45 @@
 #pragma once
 
-#include "sim/collective/algorithm.hpp"
 #include "sim/collective/overlay.hpp"
+#include "sim/collective/tree.hpp"
 
-/// All-reduce over a spanning tree: sums go up to rank 0, then the result comes down, both in segments.
+/// Pipelined tree: all segments go over a spanning tree, each rank serving its children in turn.
 ///
-/// The buffer is cut into m segments, as few as keep each within the size asked for. In every stage an inner rank
-/// passes one segment on while it takes the next from its children and adds it. The result starts down when the root
-/// has all of it. 2(N-1)·m messages, 2(N-1)·S bytes. The tree is the overlay's breadth-first tree from rank 0. Over a
-/// star in one segment, this is a reduction at rank 0 and a broadcast from there, what a parameter server on the
-/// workers' own network does.
+/// The buffer is cut into m segments, as few as keep each within the size asked for. In a broadcast a rank sends
+/// segment i to its first child, then to its second, ..., and takes segment i+1 from its parent meanwhile: the j-th
+/// child of v gets its first segment in step a(v) + j, with a(root) = 0. A reduction is the mirror image, last child
+/// first; in an all-reduce the result starts down when the root has all of it. N-1 times S bytes each way. The tree is
+/// the overlay's breadth-first tree from rank 0. Over a star this is a reduction at rank 0 and a broadcast from there,
+/// what a parameter server on the workers' own network does.
 ///
-/// Time for a complete tree of depth D with k children at each inner rank and segments of c bytes: the link into a
-/// parent (up) and out of it (down) carries k segments in each stage, and the first segment needs D stages, each
-/// further one another: (D + m - 1)(2α + 2k·c·β + k·c·γ). With D = 1, where segments do not overlap, k·S in place of
-/// m·k·c, so that they may differ by a byte. No closed form for other trees and unequal segments. Source: the pipelined
-/// tree of J. Pješivac-Grbić et al., "Performance analysis of MPI collective operations", Cluster Computing 10 (2007)
-/// 127-143; the stage's time follows from the links' capacities.
+/// Time with the largest A of a(v), the most children k of a rank, and equal segments of c bytes: A + k(m-1) steps of
+/// α + c·β each, with c·γ for a reduction (see tree.hpp). That many are enough; and no fewer where one segment is all,
+/// or where a rank w with k children is on the way to a last one: its k·m messages leave one after the other, and the
+/// last starts a(w) + k(m-1) steps from the beginning at the earliest. In the default tree, whose ranks are numbered
+/// level by level, that is the root, so that there is a closed form for any N and arity. Over one level it is
+/// k(m·α + S·β) also where segments differ by a byte. No closed form for other unequal segments, and trees without such
+/// a rank. Source: the pipelined trees of J. Pješivac-Grbić et al., "Performance analysis of MPI collective
+/// operations", Cluster Computing 10 (2007) 127-143.
 namespace syncline {
 
 class PipelinedTree : public CollectiveAlgorithm {
 public:
     /// `segment_bytes` 0: one segment.
-    PipelinedTree(SpanningTree tree, double segment_bytes);
+    PipelinedTree(TreeOperation operation, SpanningTree tree, double segment_bytes);
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "(D + m - 1)(2α + 2kcβ + kcγ)"; }
+    std::string formula() const override { return tree_formula(operation_, "(A + k(m-1))", "c"); }
 
 private:
-    /// Throws AlgorithmError on key "segment" if there are too many.
-    std::uint32_t segments(std::uint64_t bytes) const;
+    TreeSchedule schedule(std::uint64_t bytes) const;
 
+    TreeOperation operation_;
     SpanningTree tree_;
     double segment_bytes_;
+    std::vector<std::uint32_t> first_step_;  ///< a, by rank
+    std::uint32_t last_ = 0;                 ///< A
+    std::uint32_t most_children_ = 0;        ///< k
+    bool busiest_on_longest_way_ = false;    ///< so that there is a closed form
 };
 
 }  // namespace syncline

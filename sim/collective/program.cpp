@@ -2,9 +2,22 @@
 
 namespace syncline {
 
+std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
+                            std::uint32_t repetition) {
+    std::uint64_t bytes = partition.size(shifted(message.block, step, repetition, partition.blocks), message.count);
+    for (const Blocks& blocks : message.more)
+        bytes += partition.size(shifted(blocks.block, step, repetition, partition.blocks), blocks.count);
+    return bytes;
+}
+
 std::uint64_t messages_sent(const Program& program) {
     std::uint64_t messages = 0;
-    for (const Step& step : program.steps) messages += step.sends.size() * std::uint64_t{step.repeat};
+    for (std::size_t first = 0; first < program.steps.size();) {
+        const Step& head = program.steps[first];
+        for (std::size_t i = first; i < first + head.body; ++i)
+            messages += program.steps[i].sends.size() * std::uint64_t{head.repeat};
+        first += head.body;
+    }
     return messages;
 }
 

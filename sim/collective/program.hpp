@@ -11,26 +11,49 @@ namespace syncline {
 
 /// A buffer of `bytes` cut into `blocks` parts of nearly equal size: block i is [bytes·i/blocks, bytes·(i+1)/blocks).
 /// Blocks may be empty; an empty block is sent all the same, as in MPI.
+///
+/// With `filled`, only the first so many blocks share the bytes and all others are empty: a buffer to which fewer ranks
+/// contribute than there are blocks.
 struct Partition {
     std::uint64_t bytes = 0;
     std::uint32_t blocks = 1;
+    std::uint32_t filled = 0;  ///< 0: all of them
 
     std::uint64_t offset(std::uint32_t block) const {
-        // bytes·block/blocks without the product's overflow
-        return bytes / blocks * block + bytes % blocks * block / blocks;
+        const std::uint32_t parts = shared();
+        if (block >= parts) return bytes;
+        // bytes·block/parts without the product's overflow
+        return bytes / parts * block + bytes % parts * block / parts;
     }
+    /// Of `count` ≤ blocks that follow each other; block 0 follows the last one.
     std::uint64_t size(std::uint32_t block, std::uint32_t count = 1) const {
-        return offset(block + count) - offset(block);
+        const std::uint32_t end = block + count;
+        if (end <= blocks) return offset(end) - offset(block);
+        return bytes - offset(block) + offset(end - blocks);
     }
-    /// ⌈bytes/blocks⌉, what closed forms count with.
-    std::uint64_t largest() const { return bytes / blocks + (bytes % blocks != 0 ? 1 : 0); }
+    /// The size of the largest block, or of the largest `count` that follow each other: what closed forms count with.
+    /// Any other ones are smaller by at most a byte, unless some are not filled.
+    std::uint64_t largest(std::uint32_t count = 1) const {
+        const std::uint64_t parts = shared(), some = count < parts ? count : parts;
+        return bytes / parts * some + (bytes % parts * some + parts - 1) / parts;
+    }
+
+private:
+    std::uint32_t shared() const { return filled == 0 ? blocks : filled; }
 };
 
-/// One block, or several that follow each other, to or from one peer.
+/// Blocks that follow each other, around the end to block 0.
+struct Blocks {
+    std::uint32_t block = 0;
+    std::uint32_t count = 1;
+};
+
+/// One block, or several, to or from one peer.
 struct Message {
     std::uint32_t peer = 0;
     std::uint32_t block = 0;
-    std::uint32_t count = 1;  ///< of blocks; with `shift`, the blocks of one message never wrap around
+    std::uint32_t count = 1;        ///< of blocks that follow each other, around the end to block 0
+    std::vector<Blocks> more = {};  ///< further ones in the same message; their order is that of both ends
 };
 
 /// Messages that start together; the step ends when all of them are through and what arrived is reduced.
@@ -40,6 +63,9 @@ struct Step {
     bool reduce = false;       ///< what arrives is added to what is held (γ per byte), else it replaces it
     std::uint32_t repeat = 1;  ///< the step is taken this often ...
     std::int32_t shift = 0;    ///< ... and every time all its block numbers move by this, modulo the number of blocks
+    /// The step and the body-1 behind it are taken in turn, `repeat` times all of them; each has its own shift, and the
+    /// `repeat` of those behind is that of the first.
+    std::uint32_t body = 1;
 };
 
 struct Program {
@@ -52,6 +78,35 @@ inline std::uint32_t shifted(std::uint32_t block, const Step& step, std::uint32_
     const std::int64_t moved = (block + std::int64_t{step.shift} * repetition) % blocks;
     return static_cast<std::uint32_t>(moved < 0 ? moved + blocks : moved);
 }
+
+/// Bytes of `message` in repetition `repetition` of `step`.
+std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
+                            std::uint32_t repetition);
+
+/// Where a member is in its program: goes through every step as often as it is taken. The program outlives it.
+class Walk {
+public:
+    explicit Walk(const Program& program) : program_(&program) {}
+
+    bool done() const { return step_ == program_->steps.size(); }
+    std::uint32_t number() const { return step_; }  ///< of the step, in the program
+    std::uint32_t repetition() const { return repetition_; }
+    const Step& step() const { return program_->steps[step_]; }
+    void next() {
+        const Step& head = program_->steps[head_];
+        if (++step_ < head_ + head.body) return;
+        if (++repetition_ < head.repeat) {
+            step_ = head_;
+        } else {
+            head_ = step_;
+            repetition_ = 0;
+        }
+    }
+
+private:
+    const Program* program_;
+    std::uint32_t head_ = 0, step_ = 0, repetition_ = 0;
+};
 
 /// Messages that this member sends.
 std::uint64_t messages_sent(const Program& program);

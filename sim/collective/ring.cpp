@@ -1,15 +1,35 @@
 #include "sim/collective/ring.hpp"
 
+#include <algorithm>
+
 namespace syncline {
+
+Ring ring_of(std::uint32_t rank, std::uint32_t size, std::uint32_t count) {
+    return {size, (rank + size - 1) % size, (rank + 1) % size, 0, count};
+}
+
+void go_round(Program& program, const Ring& ring, std::uint32_t start, bool reduce) {
+    // Only the blocks of the whole buffer wrap around in a Step; pieces of a part begin another Step where they do.
+    const bool wraps = ring.size * ring.count == program.partition.blocks;
+    for (std::uint32_t taken = 0; taken + 1 < ring.size;) {
+        const std::uint32_t send = (start + ring.size - taken) % ring.size;
+        const std::uint32_t receive = (send + ring.size - 1) % ring.size;
+        const std::uint32_t rest = ring.size - 1 - taken;
+        const std::uint32_t repeat = wraps ? rest : std::min(rest, std::min(send, receive) + 1);
+        program.steps.push_back({{{ring.right, ring.first + send * ring.count, ring.count}},
+                                 {{ring.left, ring.first + receive * ring.count, ring.count}},
+                                 reduce,
+                                 repeat,
+                                 -static_cast<std::int32_t>(ring.count)});
+        taken += repeat;
+    }
+}
 
 Program RingAllreduce::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
-    if (ranks == 1) return program;
-    const std::uint32_t left = (rank + ranks - 1) % ranks;
-    const std::uint32_t right = (rank + 1) % ranks;
     // Block `rank` starts its round here; after the reduce-scatter this rank holds the sum of block rank+1.
-    program.steps.push_back({{{right, rank}}, {{left, left}}, true, ranks - 1, -1});
-    program.steps.push_back({{{right, right}}, {{left, rank}}, false, ranks - 1, -1});
+    go_round(program, ring_of(rank, ranks), rank, true);
+    go_round(program, ring_of(rank, ranks), rank + 1, false);
     return program;
 }
 
@@ -17,6 +37,31 @@ std::optional<double> RingAllreduce::cost(std::uint32_t ranks, std::uint64_t byt
     const double hops = ranks - 1;
     const auto block = static_cast<double>(Partition{bytes, ranks}.largest());
     return 2 * hops * (message.alpha_s + block * message.beta_s_per_B) + hops * block * message.gamma_s_per_B;
+}
+
+Program RingReduceScatter::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
+    Program program{{bytes, ranks}, {}};
+    go_round(program, ring_of(rank, ranks), rank + ranks - 1, true);
+    return program;
+}
+
+std::optional<double> RingReduceScatter::cost(std::uint32_t ranks, std::uint64_t bytes,
+                                              const MessageCost& message) const {
+    const double hops = ranks - 1;
+    const auto block = static_cast<double>(Partition{bytes, ranks}.largest());
+    return hops * (message.alpha_s + block * (message.beta_s_per_B + message.gamma_s_per_B));
+}
+
+Program RingAllgather::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
+    Program program{{bytes, ranks, contributors_}, {}};
+    go_round(program, ring_of(rank, ranks), rank, false);
+    return program;
+}
+
+std::optional<double> RingAllgather::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
+    const double hops = ranks - 1;
+    const auto block = static_cast<double>(Partition{bytes, ranks, contributors_}.largest());
+    return hops * (message.alpha_s + block * message.beta_s_per_B);
 }
 
 }  // namespace syncline

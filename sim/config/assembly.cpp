@@ -85,8 +85,20 @@ void Assembly::expand_topology(Node* node) {
         expand(node);
 }
 
+void Assembly::expand_selection(Node* node) {
+    expand(node);
+    Node* rows = node ? node->find("rows") : nullptr;
+    if (rows == nullptr) return;
+    for (Node& row : rows->items) {
+        expand_topology(row.find("overlay"));
+        if (Node* candidates = row.find("least_time"))
+            for (Node& candidate : candidates->items) expand_topology(candidate.find("overlay"));
+    }
+}
+
 void Assembly::expand_platform(Node& platform) {
     expand(platform.find("device"));
+    expand(platform.find("transport"));
     expand_topology(platform.find("fabric"));
 }
 
@@ -96,8 +108,11 @@ void Assembly::expand_references(Node& document) {
         expand_platform(*platform);
     }
     expand(document.find("workload"));
-    if (Node* training = document.find("training")) expand_topology(training->find("overlay"));
-    expand_topology(document.find("overlay"));
+    for (Node* part : {document.find("training"), document.find("collective"), &document}) {
+        if (part == nullptr) continue;
+        expand_topology(part->find("overlay"));
+        expand_selection(part->find("selection"));
+    }
 }
 
 void Assembly::read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
@@ -163,6 +178,16 @@ void require_countable(Fields& fields, const char* key, double bytes, std::int64
         fields.reject(key,
                       fmt::format("{} ranks would exchange up to {}", ranks, format_quantity(sent, Dimension::bytes)),
                       fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
+}
+
+void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks) {
+    constexpr double most = 1 << 22;
+    if (piece_bytes == 0) return;
+    const double pieces = std::ceil(bytes / piece_bytes), each = static_cast<double>(tasks);
+    if (pieces * each > most)
+        fields.reject(key, fmt::format("{:.0f} pieces, each sent {} times, are too many", pieces, tasks),
+                      fmt::format("{} or more in a piece can be simulated",
+                                  format_quantity(std::ceil(bytes * each / most), Dimension::bytes)));
 }
 
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {

@@ -25,15 +25,18 @@ public:
     /// A file that the command line names. A GraphML or DOT file is read as the topology that holds it.
     Node load_argument(const std::string& path);
 
-    /// Replaces the names of files in `platform`, `platform.device`, `platform.fabric`, `workload`, `training.overlay`
-    /// and `overlay` by what the files hold. To be done after every merge: a file's name then replaces the whole of
-    /// what stood there, and a mapping changes it key by key.
+    /// Replaces the names of files in `platform`, `platform.device`, `platform.transport`, `platform.fabric`,
+    /// `workload`, and in the `overlay` and `selection` of `training`, `collective` and the document itself by what the
+    /// files hold. To be done after every merge: a file's name then replaces the whole of what stood there, and a
+    /// mapping changes it key by key.
     void expand_references(Node& document);
-    /// The same for a platform's own `device` and `fabric`.
+    /// The same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
     /// The same for what describes a topology: the name of a shape stands for the shape as it is, even if a file has
     /// the same name; a GraphML or DOT file for the shape `graph`.
     void expand_topology(Node* node);
+    /// The same for a selection, and for the overlays in its rows.
+    void expand_selection(Node* node);
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 
@@ -55,6 +58,9 @@ void require_nodes(Fields& fields, const char* key, Cluster& cluster, const Rank
 /// Rejects `key` where the bytes of an exchange among `ranks` could not be counted in 64 bits; `all_pairs`: every rank
 /// may send the buffer to every other.
 void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs);
+
+/// Rejects `key` where a buffer in pieces, each of which takes `tasks` tasks, would make more than can be simulated.
+void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks);
 
 /// Rejects `key` where ranks × servers connections are more than can be simulated.
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers);

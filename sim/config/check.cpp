@@ -32,9 +32,25 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         });
         return "topology";
     }
-    assembly.report(node.mark, "this is neither a scenario nor a platform, a device, a workload or a topology",
-                    "a scenario has 'training', a platform 'fabric', a device 'flops' and 'memory_bandwidth', a "
-                    "workload 'layers', a topology 'topology'");
+    if (node.find("rows")) {
+        Selection selection;
+        assembly.expand_selection(&node);
+        assembly.read(node, "selection", [&](Fields& fields) { describe(fields, selection); });
+        return "selection";
+    }
+    for (const char* key : {"send_overhead", "receive_overhead", "inside_node", "host_bandwidth", "staging",
+                            "driver_query", "reduction", "launch", "window", "latency", "bandwidth", "pointer_cache"}) {
+        if (!node.find(key)) continue;
+        Transport transport;
+        assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
+        return "transport";
+    }
+    assembly.report(node.mark,
+                    "this is neither a scenario nor a platform, a device, a transport, a workload, a topology or a "
+                    "selection",
+                    "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
+                    "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
+                    "topology 'topology', a selection 'rows'");
     return "";
 }
 
@@ -50,7 +66,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
     } catch (const ConfigError&) {
         top = node;
     }
-    if (top.find("training") || top.find("variants")) {
+    if (top.find("training") || top.find("collective") || top.find("variants")) {
         load_scenario(path, {}, inspect);
         return "scenario";
     }

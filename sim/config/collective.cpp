@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/assembly.hpp"
@@ -12,53 +14,36 @@ namespace syncline::config {
 
 namespace {
 
-const std::vector<std::string> operations{"allreduce", "all-to-all", "neighbour-exchange"};
-
-/// Which algorithms there are depends on the operation.
-std::vector<std::string> algorithms_of(const std::string& operation) {
-    std::vector<std::string> names = algorithm_names(operation);
-    if (operation == "allreduce") names.push_back(served_allreduce);
-    return names;
-}
-
-std::vector<std::pair<std::string, std::string>> same(const std::vector<std::string>& words) {
-    std::vector<std::pair<std::string, std::string>> pairs;
-    for (const std::string& word : words) pairs.emplace_back(word, word);
-    return pairs;
-}
-
-void describe(Fields& fields, CollectiveQuestion& question, const Inspect& inspect) {
-    CollectivePlan& plan = question.plan;
-    AlgorithmSpec& algorithm = plan.algorithm;
-    fields.section({"platform", "The cluster.", true},
-                   [&](Fields& inner) { describe(inner, question.cluster, inspect); });
-    fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
-    describe(fields, plan.placement);
-    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, same(operations));
-    algorithm.name = algorithms_of(algorithm.operation).front();
-    fields.one_of({"algorithm", "How."}, algorithm.name, same(algorithms_of(algorithm.operation)));
-    describe_algorithm(fields, algorithm);
-    fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, plan.servers, 1,
-                   largest_group);
-    double bytes = 0;
-    fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", true}, bytes, Dimension::bytes,
-                    {.zero = true, .most = 1e15});
-    if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
-    plan.bytes = static_cast<std::uint64_t>(bytes);
-    if (!fields.sound()) return;
-    if (fields.given("servers") && !plan.served())
-        fields.reject("servers", fmt::format("'{}' has no servers", algorithm.name),
-                      "`--algorithm parameter-server` has");
-    check_placement(fields, question.cluster, plan.placement, plan.ranks);
-    if (plan.served()) {
-        check_no_algorithm(fields);
-        require_connections(fields, "servers", plan.ranks, plan.servers);
-    } else {
-        check_algorithm(fields, algorithm, plan.ranks, plan.bytes);
+/// The mapping that `--sweep bytes=4B..512MB` or `--sweep bytes=1MB,2MB` stands for.
+Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, std::size_t at) {
+    const auto mark = [&](std::size_t offset) { return Mark{start.source, 1, static_cast<int>(at + offset) + 1}; };
+    const auto scalar = [&](std::size_t from, std::size_t to) {
+        Node node;
+        node.kind = Node::Kind::scalar;
+        node.mark = mark(from);
+        node.scalar = value.substr(from, to - from);
+        return node;
+    };
+    const std::size_t equals = value.find('=');
+    const bool named = equals != std::string::npos;
+    const std::size_t begin = named ? equals + 1 : 0;
+    if (!named)
+        assembly.report(mark(0), fmt::format("'{}' does not say what it goes through", value),
+                        "write for example --sweep bytes=4B..512MiB");
+    Node sizes = scalar(begin, value.size());
+    if (value.find(',') != std::string::npos) {
+        sizes.kind = Node::Kind::sequence;
+        for (std::size_t from = begin; from <= value.size();) {
+            const std::size_t to = std::min(value.find(',', from), value.size());
+            sizes.items.push_back(scalar(from, to));
+            from = to + 1;
+        }
     }
-    if (!fields.sound()) return;
-    require_nodes(fields, "ranks", question.cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0);
-    require_countable(fields, "bytes", bytes, plan.ranks, algorithm.operation == "neighbour-exchange");
+    Node sweep;
+    sweep.kind = Node::Kind::mapping;
+    sweep.mark = mark(0);
+    sweep.entries.push_back({named ? value.substr(0, equals) : "bytes", mark(0), std::move(sizes)});
+    return sweep;
 }
 
 /// An option as a document's entry, whose place is the option as it was typed.
@@ -71,6 +56,8 @@ Entry entry(Assembly& assembly, const Argument& argument) {
         return {argument.key, value.mark, std::move(value)};
     }
     const Mark start = assembly.library.cite(option, text, "");
+    if (argument.key == "sweep")
+        return {argument.key, start, sweep_of(assembly, argument.value, start, option.size() + 1)};
     Node value;
     value.kind = Node::Kind::scalar;
     value.mark = {start.source, 1, static_cast<int>(option.size()) + 2};
@@ -78,24 +65,111 @@ Entry entry(Assembly& assembly, const Argument& argument) {
     return {argument.key, start, std::move(value)};
 }
 
+/// A key of the platform's that has an option of its own.
+void replace_in_platform(Node& document, Entry option) {
+    Node* platform = document.find("platform");
+    if (!platform || platform->kind != Node::Kind::mapping) return;  // which is an error, and said to be one
+    std::erase_if(platform->entries, [&](const Entry& entry) { return entry.key == option.key; });
+    platform->entries.push_back(std::move(option));
+}
+
 }  // namespace
+
+void describe(Fields& fields, CollectivePlan& plan) {
+    AlgorithmSpec& algorithm = plan.algorithm;
+    fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
+    describe(fields, plan.placement);
+    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, exchange_operations());
+    algorithm.name = exchange_algorithms(algorithm.operation).front();
+    fields.one_of({"algorithm", "How."}, algorithm.name, exchange_algorithms(algorithm.operation));
+    describe_algorithm(fields, algorithm);
+    const auto subset = [&](Key key, std::uint32_t& members) {
+        std::int64_t number = members;
+        fields.integer(key, number, 1, largest_group);
+        members = static_cast<std::uint32_t>(number);
+    };
+    subset({"contributors", "Of allgather and allreduce: only the first so many ranks have something to give."},
+           algorithm.contributors);
+    subset({"receivers", "Of allgather and allreduce: only the first so many ranks want the result."},
+           algorithm.receivers);
+    describe_selection(fields, plan.selection);
+    fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, plan.servers, 1,
+                   largest_group);
+    const bool none = algorithm.operation == "barrier";
+    double bytes = 0;
+    fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", false, false, none ? nullptr : "sweep"},
+                    bytes, Dimension::bytes, {.zero = true, .most = 1e15});
+    if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
+    plan.bytes = static_cast<std::uint64_t>(bytes);
+    fields.section(
+        {"sweep", "In place of `bytes`: the same exchange at several sizes, one after the other."}, [&](Fields& inner) {
+            inner.sizes({"bytes", "A list, or a range with factor 2 or another: `4B..512MiB`, `4B..1MB*4`.", true},
+                        plan.sweep);
+        });
+    for (const char* key : {"bytes", "sweep"})
+        if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "leave it out");
+    if (fields.given("bytes") && fields.given("sweep"))
+        fields.reject("sweep", "'sweep' beside 'bytes'", "leave one of the two out");
+}
+
+void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& cluster) {
+    const AlgorithmSpec& algorithm = plan.algorithm;
+    const std::uint64_t largest =
+        plan.sweep.empty() ? plan.bytes : *std::max_element(plan.sweep.begin(), plan.sweep.end());
+    if (fields.given("servers") && !plan.served())
+        fields.reject("servers",
+                      fmt::format("'{}' has no servers", plan.selection ? plan.selection->name : algorithm.name),
+                      "`--algorithm parameter-server` has");
+    check_placement(fields, cluster, plan.placement, plan.ranks);
+    if (plan.served()) {
+        check_no_algorithm(fields);
+        require_connections(fields, "servers", plan.ranks,
+                            plan.servers * static_cast<std::int64_t>(std::max<std::size_t>(1, plan.sweep.size())));
+    } else if (plan.selection) {
+        check_selection(fields, *plan.selection, algorithm.operation, cluster, plan.ranks, largest);
+    } else {
+        check_algorithm(fields, algorithm, plan.ranks, largest);
+    }
+    if (!fields.sound()) return;
+    require_nodes(fields, "ranks", cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0);
+    require_countable(fields, plan.sweep.empty() ? "bytes" : "sweep", static_cast<double>(largest), plan.ranks,
+                      algorithm.operation == "neighbour-exchange");
+}
 
 CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
                                    const Inspect& inspect) {
     Assembly assembly;
     Node document;
     document.kind = Node::Kind::mapping;
-    for (const Argument& argument : arguments) document.entries.push_back(entry(assembly, argument));
+    std::optional<Entry> transport;
+    for (const Argument& argument : arguments) {
+        Entry option = entry(assembly, argument);
+        if (argument.key == "transport")
+            transport = std::move(option);
+        else
+            document.entries.push_back(std::move(option));
+    }
     if (!document.entries.empty()) document.mark = document.entries.front().mark;
     assembly.expand_references(document);
+    if (transport) {
+        replace_in_platform(document, std::move(*transport));
+        assembly.expand_references(document);
+    }
     for (const std::string& text : assignments) {
         assembly.attempt([&] {
-            merge(document, parse_assignment(assembly.library, text));
+            const Node change = parse_assignment(assembly.library, text);
+            drop_alternatives(document, change);
+            merge(document, change);
             assembly.expand_references(document);
         });
     }
     CollectiveQuestion question;
-    assembly.read(document, "collective", [&](Fields& fields) { describe(fields, question, inspect); });
+    assembly.read(document, "collective", [&](Fields& fields) {
+        fields.section({"platform", "The cluster.", true},
+                       [&](Fields& inner) { describe(inner, question.cluster, inspect); });
+        describe(fields, question.plan);
+        if (fields.sound()) check_collective(fields, question.plan, question.cluster);
+    });
     assembly.finish();
     return question;
 }

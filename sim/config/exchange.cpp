@@ -23,7 +23,10 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
                     "name of a file that holds it.",
                     false, true},
                    [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
-    fields.quantity({"segment", "Of pipelined-tree: the buffer travels in pieces of at most so many bytes: `1 MiB`."},
+    fields.quantity({"segment",
+                     "Of pipelined-tree, segmented-ring, ring-broadcast (default: in one) and double-binary-tree "
+                     "(default: 512 KiB): the buffer, or each block of it, travels in pieces of at most so many bytes: "
+                     "`1 MiB`."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     int peers = algorithm.one_peer ? 1 : 0;
     fields.choice({"peers", "Of gossip: with all neighbours in every iteration, or with one, the next one each time."},
@@ -57,7 +60,7 @@ void check_algorithm(Fields& fields, const AlgorithmSpec& algorithm, std::int64_
 }
 
 void check_no_algorithm(Fields& fields) {
-    for (const char* key : {"overlay", "segment", "peers"})
+    for (const char* key : {"overlay", "segment", "peers", "contributors", "receivers"})
         if (fields.given(key)) fields.reject(key, fmt::format("'{}' is of no use to a parameter server", key), "");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -60,6 +61,10 @@ public:
     virtual void quantity(Key key, double& value, Dimension dimension, QuantityRange range = {}) = 0;
     /// One quantity, or a list of them, not empty.
     virtual void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range = {}) = 0;
+    /// Whole numbers of bytes: one size, a list of them, or a geometric range (size_range.hpp).
+    virtual void sizes(Key key, std::vector<std::uint64_t>& values) = 0;
+    /// A number without a unit: a factor, a part.
+    virtual void number(Key key, double& value, double least, double most) = 0;
     /// `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may be given in its
     /// place; `value` is then the number of words.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,
@@ -69,6 +74,9 @@ public:
     virtual void section(Key key, const std::function<void(Fields&)>& body, const char* off = nullptr) = 0;
     /// A list of mappings, not empty; the body runs once for each.
     virtual void each(Key key, const std::function<void(Fields&)>& body) = 0;
+    /// A quantity, or a list of mappings as `each` takes.
+    virtual void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                                  const std::function<void(Fields&)>& body) = 0;
     /// A mapping from names of the user's choice to mappings; the body runs once for each. A body that visits no field
     /// leaves its mapping open: any keys are taken.
     virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;
@@ -93,6 +101,14 @@ public:
         }
         choice(key, index, words);
         value = options[static_cast<std::size_t>(index)].second;
+    }
+
+    /// A choice among words that stand for themselves.
+    void one_of(Key key, std::string& value, const std::vector<std::string>& words) {
+        const auto at = std::find(words.begin(), words.end(), value);
+        int index = at == words.end() ? 0 : static_cast<int>(at - words.begin());
+        choice(key, index, words);
+        value = words[static_cast<std::size_t>(index)];
     }
 };
 

@@ -18,7 +18,8 @@ std::string schema_for(const std::string& kind) {
 }  // namespace
 
 const std::vector<std::string>& file_kinds() {
-    static const std::vector<std::string> kinds{"scenario", "platform", "device", "workload", "topology"};
+    static const std::vector<std::string> kinds{"scenario", "platform", "device",   "transport",
+                                                "workload", "topology", "selection"};
     return kinds;
 }
 
@@ -26,8 +27,10 @@ std::string schema_of(const std::string& kind) {
     if (kind == "scenario") return schema_for<Scenario>(kind);
     if (kind == "platform") return schema_for<Cluster>(kind);
     if (kind == "device") return schema_for<Device>(kind);
+    if (kind == "transport") return schema_for<Transport>(kind);
     if (kind == "workload") return schema_for<Model>(kind);
     if (kind == "topology") return schema_for<TopologySpec>(kind);
+    if (kind == "selection") return schema_for<Selection>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");
 }
 

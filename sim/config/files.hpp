@@ -24,9 +24,11 @@ void describe(Fields& fields, Cluster& cluster);
 /// The same, and looks into a platform in SimGrid's format.
 void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
+void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
 void describe(Fields& fields, Plan& plan);
 void describe(Fields& fields, TopologySpec& spec);
+void describe(Fields& fields, Selection& selection);
 
 /// The shapes' names in files.
 const std::vector<std::string>& shape_names();
@@ -36,17 +38,20 @@ bool is_shape(const std::string& name);
 /// the key that is to blame; then there is nothing. Bandwidths and latencies are left out of an overlay.
 std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use, std::int64_t hosts = 0);
 
-/// One way of training, complete: the scenario's base with the variant's overrides and then `--set` applied.
+/// One way of training, or one exchange alone, complete: the scenario's base with the variant's overrides and then
+/// `--set` applied.
 struct Variant {
     std::string name;
     Cluster cluster;
     Model model;
     Plan plan;
+    std::optional<CollectivePlan> collective;  ///< in place of model and plan
 };
 
 struct Scenario {
     std::string name;
-    std::vector<Variant> variants;  ///< in the file's order; one called "base" where the file has none
+    /// In the file's order; one called "base" where the file has none. All train, or all are exchanges alone.
+    std::vector<Variant> variants;
 };
 
 /// The whole scenario's table, for the schema.
@@ -84,11 +89,11 @@ struct TopologyQuestion {
 /// (`key=value`) is applied on top, last wins. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
 
-/// Checks one file by itself and says what it is: "scenario", "platform", "device", "workload" or "topology". Throws
-/// ConfigError.
+/// Checks one file by itself and says what it is: one of file_kinds(). Throws ConfigError.
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 
-/// The kinds of file that there are: "scenario", "platform", "device", "workload", "topology".
+/// The kinds of file that there are: "scenario", "platform", "device", "transport", "workload", "topology",
+/// "selection".
 const std::vector<std::string>& file_kinds();
 
 /// The JSON Schema of a kind of file.

@@ -100,6 +100,26 @@ void merge(Node& base, const Node& changes) {
     }
 }
 
+void drop_alternatives(Node& base, const Node& changes) {
+    const auto gives = [&](const char* key) {
+        const Node* value = changes.find(key);
+        return value && value->kind != Node::Kind::null;
+    };
+    const auto drop = [&](const char* key) {
+        std::erase_if(base.entries, [&](const Entry& entry) { return entry.key == key; });
+    };
+    if (gives("selection") && !gives("algorithm"))
+        for (const char* key : {"algorithm", "overlay", "segment", "peers", "contributors", "receivers"}) drop(key);
+    if (gives("algorithm") && !gives("selection")) drop("selection");
+    if (gives("sweep") && !gives("bytes")) drop("bytes");
+    if (gives("bytes") && !gives("sweep")) drop("sweep");
+    for (const char* part : {"training", "collective"}) {
+        const Node* inner = changes.find(part);
+        Node* old = base.find(part);
+        if (inner && old) drop_alternatives(*old, *inner);
+    }
+}
+
 void split_paths(Node& node) {
     Splitter splitter;
     Node result = mapping_at(node.mark);

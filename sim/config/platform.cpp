@@ -171,6 +171,9 @@ void describe(Fields& fields, Device& device) {
          "addition reads two elements and writes one."},
         device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
+    fields.number({"speed_beside_exchange",
+                   "What is left of its speed while one of its rank's exchanges is under way: `0.8`; 1 by default."},
+                  device.speed_beside_exchange, 0.01, 1);
     fields.named({"calibration", "From a workload's name to what one device was measured to do with it."},
                  [&](const std::string& workload, Fields& entry) {
                      Calibration calibration;
@@ -213,7 +216,17 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
     });
+    fields.section({"transport",
+                    "What software adds to wires: overheads, copies, limits; or the name of a file that says it. By "
+                    "default nothing.",
+                    false, true},
+                   [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);
+    if (cluster.native && cluster.transport.host_Bps != unlimited)
+        fields.section({"transport", ""}, [](Fields& inner) {
+            inner.reject("host_bandwidth", "'host_bandwidth' is of no use with 'simgrid_xml'",
+                         "that file says what each host's link has");
+        });
 }
 
 void describe(Fields& fields, Cluster& cluster, const Inspect& inspect) {

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "sim/base/utf8.hpp"
+#include "sim/config/size_range.hpp"
 #include "sim/config/text.hpp"
 #include "sim/config/whole_number.hpp"
 
@@ -122,6 +125,40 @@ public:
         if (const auto number = one(*node)) values = {*number};
     }
 
+    void sizes(Key key, std::vector<std::uint64_t>& values) override {
+        const Node* node = find(key);
+        if (!node) return;
+        const auto one = [&](const Node& item) -> std::optional<std::uint64_t> {
+            const auto bytes = measure(key, item, Dimension::bytes, {.zero = true, .most = largest_size});
+            if (!bytes) return {};
+            if (*bytes == std::floor(*bytes)) return static_cast<std::uint64_t>(*bytes);
+            fail(item.mark, fmt::format("'{}' is not a whole number of bytes", key.name));
+            return {};
+        };
+        if (node->kind == Node::Kind::sequence && node->items.size() > most_sizes)
+            return fail(node->mark, fmt::format("these are more than {} sizes", most_sizes));
+        if (node->kind == Node::Kind::sequence) return read_list(key, *node, values, "sizes", one);
+        if (node->kind != Node::Kind::scalar || !is_size_range(node->scalar)) {
+            if (const auto bytes = one(*node)) values = {*bytes};
+            return;
+        }
+        SizeRange range = parse_size_range(node->scalar);
+        if (range.sizes.empty()) return fail(node->mark, fmt::format("'{}': {}", key.name, range.error), range.hint);
+        values = std::move(range.sizes);
+    }
+
+    void number(Key key, double& value, double least, double most) override {
+        const Node* node = scalar(key, "a number");
+        if (!node) return;
+        double number = 0;
+        const char* const end = node->scalar.data() + node->scalar.size();
+        const auto [stop, problem] = std::from_chars(node->scalar.data(), end, number);
+        if (node->quoted || problem != std::errc() || stop != end || !(number >= least && number <= most))
+            return fail(node->mark,
+                        fmt::format("'{}' is {}, not a number from {} to {}", key.name, kind_of(*node), least, most));
+        value = number;
+    }
+
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         const Node* listed = list ? node_.find(key.name) : nullptr;
         if (listed && listed->kind == Node::Kind::sequence) {
@@ -152,9 +189,15 @@ public:
         if (!node) return;
         if (node->kind != Node::Kind::sequence)
             return fail(node->mark, fmt::format("'{}' is {}, not a list", key.name, kind_of(*node)));
-        if (node->items.empty()) return fail(node->mark, fmt::format("'{}' has no items", key.name));
-        for (std::size_t i = 0; i < node->items.size(); ++i)
-            inside(node->items[i], fmt::format("item {} of {}", i + 1, key.name), body);
+        inside_each(key, *node, body);
+    }
+
+    void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                          const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return inside_each(key, *node, body);
+        if (const auto number = measure(key, *node, dimension, range)) value = *number;
     }
 
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
@@ -198,6 +241,12 @@ private:
         Reader inner(node, what, findings_);
         inner.run(body);
         sound_ = sound_ && inner.sound_;
+    }
+
+    void inside_each(const Key& key, const Node& list, const std::function<void(Fields&)>& body) {
+        if (list.items.empty()) return fail(list.mark, fmt::format("'{}' has no items", key.name));
+        for (std::size_t i = 0; i < list.items.size(); ++i)
+            inside(list.items[i], fmt::format("item {} of {}", i + 1, key.name), body);
     }
 
     /// The value of `key` if it is there and holds something.

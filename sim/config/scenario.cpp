@@ -23,25 +23,42 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
                  [](const std::string&, Fields&) {});
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
-    fields.section({"workload", "The model, or the name of a file that describes it.", true, true},
+    fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
                    [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
-    fields.section({"training", "How the model is trained on the cluster.", true}, [&](Fields& inner) {
+    fields.section({"collective", "In place of `workload` and `training`: one exchange alone, at one size or several."},
+                   [&](Fields& inner) {
+                       CollectivePlan& plan = variant.collective.emplace();
+                       describe(inner, plan);
+                       if (known && inner.sound()) check_collective(inner, plan, variant.cluster);
+                   });
+    for (const char* key : {"workload", "training"})
+        if (fields.given("collective") && fields.given(key))
+            fields.reject(key, fmt::format("'{}' beside 'collective'", key),
+                          "a scenario trains, or is an exchange alone");
+    const Key training{"training", "How the model is trained on the cluster.", false, false, "collective"};
+    fields.section(training, [&](Fields& inner) {
         describe(inner, variant.plan);
         if (!known || !inner.sound()) return;
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
         check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
         if (served)
             check_no_algorithm(inner);
+        else if (variant.plan.selection && variant.plan.exchange == ExchangeKind::allreduce)
+            check_selection(inner, *variant.plan.selection, "allreduce", variant.cluster, variant.plan.ranks,
+                            variant.model.gradient_bytes());
         else
             check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
         if (!inner.sound()) return;
         const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
+        const bool sliced = served && variant.plan.servers.placement == Placement::sliced;
         const std::int64_t servers = served ? variant.plan.servers.count : 0;
         require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,
                       colocated ? 0 : servers);
         require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
                           variant.plan.exchange == ExchangeKind::gossip);
+        require_pieces(inner, "partition", static_cast<double>(variant.model.gradient_bytes()),
+                       variant.plan.partition_bytes, variant.plan.ranks * (sliced ? servers : 1));
         require_connections(inner, "servers", variant.plan.ranks, servers);
         if (served && colocated && variant.cluster.native)
             inner.reject("servers",
@@ -81,7 +98,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
             std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
         if (found != entries.end())
             assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
-                            "it changes platform, workload and training");
+                            "it changes platform, workload, training and collective");
     }
     take(variant.value, "name");
     take(variant.value, "variants");
@@ -106,6 +123,7 @@ Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
 }
 
 void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
+    drop_alternatives(base, changes);
     merge(base, changes);
     assembly.expand_references(base);
 }
@@ -149,6 +167,12 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         scenario.name = std::filesystem::path(path).stem().string();
         assembly.read(document, "scenario",
                       [&](Fields& fields) { describe_variant(fields, scenario.name, variant, inspect); });
+        if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
+            assembly.report(entry.mark,
+                            fmt::format("variant '{}' trains where others are exchanges alone, or the other "
+                                        "way round",
+                                        entry.key),
+                            "compare like with like: one scenario for each");
         scenario.variants.push_back(std::move(variant));
     }
     assembly.finish();

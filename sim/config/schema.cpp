@@ -75,6 +75,14 @@ public:
         any.push_back(list(any.size() == 1 ? any[0] : Json{{"anyOf", any}}));
         add(key, {{"anyOf", any}}, values.size() == 1 ? default_quantity(values[0], dimension, range) : Json());
     }
+    void sizes(Key key, std::vector<std::uint64_t>&) override {
+        const Json size{{"type", "string"}, {"pattern", pattern(Dimension::bytes)}};
+        const Json range{{"type", "string"}, {"pattern", "^.+\\.\\..+$"}};
+        add(key, {{"anyOf", {size, range, list(size)}}}, {});
+    }
+    void number(Key key, double& value, double least, double most) override {
+        add(key, {{"type", "number"}, {"minimum", least}, {"maximum", most}}, value);
+    }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         Json type{{"enum", words}};
         if (list) type = {{"anyOf", {type, {{"type", "array"}, {"minItems", 1}, {"items", whole(0)}}}}};
@@ -88,6 +96,12 @@ public:
     }
     void each(Key key, const std::function<void(Fields&)>& body) override {
         add(key, {{"type", "array"}, {"minItems", 1}, {"items", mapping(body)}}, {});
+    }
+    void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                          const std::function<void(Fields&)>& body) override {
+        Json any = quantity(dimension, range);
+        any.push_back(list(mapping(body)));
+        add(key, {{"anyOf", any}}, default_quantity(value, dimension, range));
     }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });

@@ -2,39 +2,14 @@
 
 #include <vector>
 
+#include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
 
+using namespace text;
+
 namespace {
-
-/// A field as RFC 4180 wants it.
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"') result += '"';
-        result += c;
-    }
-    return result + '"';
-}
-
-/// The shortest digits that read back as the same number.
-std::string field(double value) {
-    return fmt::format("{}", value);
-}
-std::string field(const std::optional<double>& value) {
-    return value ? field(*value) : "";
-}
-
-template <class Integer>
-std::string field(Integer value) requires std::is_integral_v<Integer> {
-    return fmt::format("{}", value);
-}
-
-std::string line(const std::vector<std::string>& fields) {
-    return fmt::format("{}\n", fmt::join(fields, ","));
-}
 
 std::string most_used(const std::vector<LinkLoad>& links) {
     return links.empty() ? "" : links.front().name;
@@ -66,7 +41,8 @@ std::string to_csv(const Report& report) {
                              "algorithm",
                              "overlay",
                              "most_used_link",
-                             "most_used_link_utilisation"});
+                             "most_used_link_utilisation",
+                             "transport"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -85,10 +61,11 @@ std::string to_csv(const Report& report) {
                       field(r.closed_form.iteration_time_s),
                       quoted(r.fabric),
                       r.exchange,
-                      r.algorithm,
+                      quoted(r.algorithm),
                       r.overlay,
                       quoted(most_used(r.links)),
-                      field(utilisation(r.links))});
+                      field(utilisation(r.links)),
+                      quoted(r.transport)});
     }
     return text;
 }
@@ -96,11 +73,11 @@ std::string to_csv(const Report& report) {
 std::string to_csv(const CollectiveResult& r) {
     return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
                  "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "most_bytes_sent_by_rank", "overlay",
-                 "fabric", "most_used_link", "most_used_link_utilisation"}) +
-           line({r.operation, r.algorithm, field(r.ranks), field(r.bytes), field(r.completion_time_s),
+                 "fabric", "most_used_link", "most_used_link_utilisation", "transport"}) +
+           line({r.operation, quoted(r.algorithm), field(r.ranks), field(r.bytes), field(r.completion_time_s),
                  field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
                  field(r.bus_bandwidth_Bps), field(r.most_bytes_sent_by_rank), r.overlay, quoted(r.fabric),
-                 quoted(most_used(r.links)), field(utilisation(r.links))});
+                 quoted(most_used(r.links)), field(utilisation(r.links)), quoted(r.transport)});
 }
 
 }  // namespace syncline

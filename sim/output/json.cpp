@@ -1,21 +1,10 @@
-#include <nlohmann/json.hpp>
-
 #include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number_or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json(nullptr) : Json(text);
-}
 
 Json list(const std::vector<LinkLoad>& links) {
     Json result = Json::array();
@@ -30,6 +19,7 @@ Json object(const Result& result) {
         {"workload", result.workload},
         {"ranks", result.ranks},
         {"fabric", result.fabric},
+        {"transport", text_or_null(result.transport)},
         {"exchange", result.exchange},
         {"algorithm", text_or_null(result.algorithm)},
         {"overlay", text_or_null(result.overlay)},
@@ -68,6 +58,9 @@ std::string to_json(const CollectiveResult& result) {
                {"algorithm", result.algorithm},
                {"overlay", text_or_null(result.overlay)},
                {"fabric", result.fabric},
+               {"transport", text_or_null(result.transport)},
+               {"contributors", result.contributors},
+               {"receivers", result.receivers},
                {"ranks", result.ranks},
                {"bytes", result.bytes},
                {"completion_time_s", result.completion_time_s},

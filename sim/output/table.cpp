@@ -3,43 +3,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/base/units.hpp"
+#include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
 
+using namespace text;
+
 namespace {
-
-using Row = std::vector<std::string>;
-
-/// Columns as wide as their widest cell; the first is flush left, numbers are flush right. The first row is the header.
-std::string aligned(const std::vector<Row>& rows) {
-    std::vector<std::size_t> widths(rows.front().size(), 0);
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string text;
-    for (const Row& row : rows) {
-        text += fmt::format("{:<{}}", row[0], widths[0]);
-        for (std::size_t i = 1; i < row.size(); ++i) text += fmt::format("  {:>{}}", row[i], widths[i]);
-        text.erase(text.find_last_not_of(' ') + 1);
-        text += '\n';
-    }
-    return text;
-}
-
-std::string seconds(double value) {
-    return format_quantity(value, Dimension::seconds);
-}
-std::string seconds(const std::optional<double>& value) {
-    return value ? seconds(*value) : "-";
-}
-std::string bytes(std::uint64_t value) {
-    return format_quantity(static_cast<double>(value), Dimension::bytes);
-}
-std::string bandwidth(const std::optional<double>& value) {
-    return value ? format_quantity(*value, Dimension::bandwidth) : "-";
-}
 
 std::string percent(double part) {
     return fmt::format("{:.1f} %", 100 * part);

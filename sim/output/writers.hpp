@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
 
 /// Results as text: one function per format and kind of result. All end with a newline; the same result gives the same
@@ -18,5 +19,18 @@ std::string to_table(const Report& report);
 std::string to_json(const CollectiveResult& result);
 std::string to_csv(const CollectiveResult& result);
 std::string to_table(const CollectiveResult& result);
+
+/// One curve.
+std::string to_json(const SweepResult& result);
+std::string to_csv(const SweepResult& result);
+std::string to_table(const SweepResult& result);
+
+std::string to_json(const SweepReport& report);
+std::string to_csv(const SweepReport& report);
+std::string to_table(const SweepReport& report);
+
+std::string to_json(const DryRunReport& report);
+std::string to_csv(const DryRunReport& report);
+std::string to_table(const DryRunReport& report);
 
 }  // namespace syncline

@@ -15,6 +15,12 @@ Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s)
     return cluster;
 }
 
+double reduction_Bps(const Cluster& cluster) {
+    const Reduction& reduction = cluster.transport.reduction;
+    const bool on_device = reduction.where == Reduction::Where::device;
+    return reduction.rate_Bps.value_or(on_device ? cluster.device.reduction_Bps : cluster.host.reduction_Bps);
+}
+
 bool is_flat(const Cluster& cluster) {
     return !cluster.native && cluster.node.devices == 1 && cluster.node.nics == 1 &&
            cluster.node.nic_link.bandwidth_Bps == unlimited && cluster.node.nic_link.latency_s == 0 &&

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
 
@@ -31,6 +32,9 @@ struct Device {
     double memory_Bps = 0;             ///< bandwidth of the device's memory
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ: bytes of one operand added to another per second
+    /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
+    /// that exchange take multiprocessors and memory bandwidth from those that compute.
+    double speed_beside_exchange = 1;
     std::vector<Calibration> calibration;
 };
 
@@ -82,12 +86,16 @@ struct Cluster {
     NodeDesign node;
     Fabric fabric;
     NetworkModel network = NetworkModel::exact;
+    Transport transport;
     std::optional<NativePlatform> native;
 };
 
 /// A star of `nodes` one-device nodes: every node hangs on one switch by a full-duplex link, so a message crosses two
 /// and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
+
+/// 1/γ of a collective's members: what the transport says, or that of the device or host that it names.
+double reduction_Bps(const Cluster& cluster);
 
 /// A fabric that is one switch, with one device per node: where the closed forms of collectives hold.
 bool is_flat(const Cluster& cluster);

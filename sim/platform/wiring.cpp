@@ -31,6 +31,7 @@ bool is_there(const Wire& wire) {
 Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
     : node_(cluster.node),
       loopback_Bps_(cluster.host.loopback_Bps),
+      transport_Bps_(cluster.transport.host_Bps),
       nodes_(nodes),
       fabric_(make_topology(fabric_spec(cluster), Use::fabric, fabric_hosts(cluster, nodes))),
       fabric_router_(fabric_, cluster.fabric.routing),
@@ -50,7 +51,8 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
     fabric_links_ = static_cast<Link>(fabric_router_.hops().size());
     node_hops_ = static_cast<std::uint32_t>(inside_router_.hops().size());
     port_links_ = is_there(node_.nic_link) ? (pcie ? nics : devices) : 0;
-    node_links_ = node_hops_ + 2 * port_links_ + 1;
+    transport_links_ = std::isinf(transport_Bps_) ? 0 : 2;
+    node_links_ = node_hops_ + 2 * port_links_ + transport_links_ + 1;
     constexpr std::uint64_t most_links = 100'000'000;
     if (fabric_links_ + std::uint64_t{nodes_} * node_links_ > most_links)
         throw TopologyError("", fmt::format("{} nodes with {} links each are too many", nodes_, node_links_));
@@ -93,7 +95,8 @@ Wire Wiring::wire(Link link) const {
     if (link < fabric_links_) return fabric_router_.hops()[link].wire;
     const std::uint32_t local = (link - fabric_links_) % node_links_;
     if (local < node_hops_) return inside_router_.hops()[local].wire;
-    if (local < node_links_ - 1) return node_.nic_link;
+    if (local < node_hops_ + 2 * port_links_) return node_.nic_link;
+    if (local < node_links_ - 1) return {transport_Bps_, 0};
     return {loopback_Bps_, 0};
 }
 
@@ -106,6 +109,8 @@ std::string Wiring::name(Link link) const {
     const std::uint32_t node = (link - fabric_links_) / node_links_, local = (link - fabric_links_) % node_links_;
     if (local < node_hops_) return fmt::format("node-{}/{}", node, named(inside_router_, inside_, local));
     if (local == node_links_ - 1) return fmt::format("node-{}/loopback", node);
+    if (local >= node_hops_ + 2 * port_links_)
+        return fmt::format("node-{}/transport-{}", node, link == transport_link(node, true) ? "out" : "in");
     const std::uint32_t attachment = (local - node_hops_) / 2;
     const bool outwards = (local - node_hops_) % 2 == 0;
     const std::string near =
@@ -151,9 +156,11 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links)
     }
     const std::uint32_t leaving = port_of(from), entering = port_of(to);
     const auto nics = static_cast<std::uint32_t>(node_.nics);
+    if (transport_links_ > 0) links.push_back(transport_link(from.node, true));
     attach(from, leaving, true, links);
     fabric_router_.route(from.node * nics + leaving, to.node * nics + entering, links);
     attach(to, entering, false, links);
+    if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
 }
 
 double Wiring::latency_s(const std::vector<Link>& links) const {

@@ -9,9 +9,10 @@
 
 /// A cluster's links, numbered, and the way of a message over them.
 ///
-/// Between nodes: device → its port → fabric → the other device's port → device. Inside a node: over the links between
-/// its devices, by the fewest. Between a device and its host, or from a place to itself: the node's loopback. Links
-/// that are unlimited and take no time are not there at all. A host uses its node's first port.
+/// Between nodes: device → its port → fabric → the other device's port → device, and where the transport limits what a
+/// node sends and receives in all, over a link for each that stands for it ("node-3/transport-out"). Inside a node:
+/// over the links between its devices, by the fewest. Between a device and its host, or from a place to itself: the
+/// node's loopback. Links that are unlimited and take no time are not there at all. A host uses its node's first port.
 ///
 /// All nodes have the same links inside, so a route costs no table; see Router for the fabric.
 namespace syncline {
@@ -37,12 +38,15 @@ private:
     static Topology inside(const NodeDesign& design);
 
     Link in_node(std::uint32_t node, std::uint32_t link) const { return fabric_links_ + node * node_links_ + link; }
+    Link transport_link(std::uint32_t node, bool outwards) const {
+        return in_node(node, node_hops_ + 2 * port_links_ + (outwards ? 0 : 1));
+    }
     /// Between a device (or a host) and its port, outwards or inwards.
     void attach(const Place& place, std::uint32_t port, bool outwards, std::vector<Link>& links);
     void within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<Link>& links);
 
     const NodeDesign node_;
-    const double loopback_Bps_;
+    const double loopback_Bps_, transport_Bps_;
     const std::uint32_t nodes_;
     Topology fabric_;
     Router fabric_router_;
@@ -53,7 +57,8 @@ private:
     std::vector<std::uint32_t> port_switch_;
     Link fabric_links_;
     std::uint32_t node_hops_, port_links_;  // of a node: between devices; each attachment to a port, both directions
-    std::uint32_t node_links_;              // all of a node, its loopback the last
+    std::uint32_t transport_links_;         // of a node: outwards and inwards, or none
+    std::uint32_t node_links_;              // all of a node, the transport's behind the ports', its loopback the last
 };
 
 }  // namespace syncline

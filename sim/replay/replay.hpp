@@ -10,10 +10,10 @@
 
 /// Replays a task graph on a cluster, message by message, on SimGrid.
 ///
-/// One actor per stream. It takes the stream's tasks in order, waits for what each depends on, and either sleeps for
-/// the task's seconds or runs its member's program of a collective. A message is a put and a get in a mailbox: it
-/// starts when both sides have come to it, shares its links with whatever else is on them, and then both sides wait for
-/// its route's latency.
+/// One actor per stream. It takes the stream's tasks in order, or as the streams of its queue agree (agreement.hpp),
+/// waits for what each depends on, and either sleeps for the task's seconds or runs its member's program of a
+/// collective. A message is a put and a get in a mailbox: it starts when both sides have come to it, shares its links
+/// with whatever else is on them, and then both sides wait for its route's latency.
 ///
 /// SimGrid allows one simulation per process; this folder is the only one that knows it.
 namespace syncline {

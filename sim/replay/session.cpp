@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
@@ -45,9 +46,12 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       graph(task_graph),
       iterations(options.iterations),
       options_(options),
+      agreement_(task_graph),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
       waiters_(graph.streams().size()),
+      computations_(graph.processes().size()),
+      engines_(graph.processes().size()),
       steps_(graph.streams().size()) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
@@ -75,12 +79,50 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
     double& end_s = timeline.iteration_end_s[iteration];
     end_s = std::max(end_s, now_s);
+    agreement_.ended(task, iteration);
     // Waking one lets other actors run, which may come to wait for this task's next iteration: off the list first.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
         const StreamId next = waiters_[stream].next;
         waiters_[stream].wake->release();
         stream = next;
     }
+}
+
+void Session::compute(ProcessId process, double seconds) {
+    const double slowed = graph.processes()[process].speed_beside_exchange;
+    if (slowed == 1) return simgrid::s4u::this_actor::sleep_for(seconds);
+    Computation& computation = computations_[process];
+    if (!computation.changed) computation.changed = simgrid::s4u::Semaphore::create(0);
+    computation.under_way = true;
+    for (double left_s = seconds; left_s > 0;) {
+        const double speed = computation.exchanges > 0 ? slowed : 1;
+        const double start_s = simgrid::s4u::Engine::get_clock();
+        const bool done = computation.changed->acquire_timeout(left_s / speed);
+        if (done) break;
+        left_s -= (simgrid::s4u::Engine::get_clock() - start_s) * speed;
+    }
+    computation.under_way = false;
+}
+
+double Session::copy_s(ProcessId process, bool outwards, double seconds) {
+    if (seconds == 0) return 0;
+    const double now_s = simgrid::s4u::Engine::get_clock();
+    double& until_s = outwards ? engines_[process].out_until_s : engines_[process].in_until_s;
+    until_s = std::max(until_s, now_s) + seconds;
+    return until_s - now_s;
+}
+
+void Session::pace_changes(Computation& computation) {
+    // One that comes too late is taken by the next computation, which finds its pace unchanged and goes on.
+    if (computation.under_way) computation.changed->release();
+}
+
+void Session::exchange_begins(ProcessId process) {
+    if (++computations_[process].exchanges == 1) pace_changes(computations_[process]);
+}
+
+void Session::exchange_ends(ProcessId process) {
+    if (--computations_[process].exchanges == 0) pace_changes(computations_[process]);
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
@@ -92,11 +134,11 @@ void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     }
 }
 
-void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes) {
+void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
     timeline.sent_by[from] += bytes;
     timeline.received_by[to] += bytes;
-    wires.carried(from, to, bytes);
+    wires.carried(from, to, on_wires);
 }
 
 void Session::finish() {

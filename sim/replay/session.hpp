@@ -7,6 +7,7 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 
+#include "sim/replay/agreement.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/wires.hpp"
 
@@ -19,11 +20,26 @@ public:
 
     /// Puts the calling actor, of `stream`, to sleep until `task` has ended in iteration `iteration`.
     void await(StreamId stream, TaskId task, std::uint32_t iteration);
+    /// The task that `stream` takes as its `position`-th of iteration `iteration`; where the stream is in a queue, its
+    /// actor sleeps until that is agreed on.
+    TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
+        if (graph.streams()[stream].queue == Stream::no_queue) return graph.tasks_of(stream)[position];
+        return agreement_.next(stream, iteration, position);
+    }
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
+    /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
+    /// computation take beside the exchanges of the same process.
+    void compute(ProcessId process, double seconds);
+    /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
+    /// others of its streams have begun. There is one at a time each way.
+    double copy_s(ProcessId process, bool outwards, double seconds);
+    /// An exchange of `process` begins or ends.
+    void exchange_begins(ProcessId process);
+    void exchange_ends(ProcessId process);
     void sent(std::uint32_t iteration, std::uint64_t messages);
-    /// That in the measured iterations so many bytes went from one process to another.
-    void carried(ProcessId from, ProcessId to, std::uint64_t bytes);
+    /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
+    void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         return iteration <= options_.measured && iteration + options_.window > options_.measured;
@@ -49,12 +65,28 @@ private:
         StreamId next = nobody;  ///< another stream that waits for the same task
     };
 
+    /// What slows a process's computation down, and how it hears of that.
+    struct Computation {
+        std::uint32_t exchanges = 0;  ///< under way
+        bool under_way = false;
+        simgrid::s4u::SemaphorePtr changed;
+    };
+
+    /// Until when the device's copy engines are taken.
+    struct CopyEngines {
+        double out_until_s = 0, in_until_s = 0;
+    };
+
     Interval* interval(TaskId task, std::uint32_t iteration);
+    static void pace_changes(Computation& computation);
 
     const ReplayOptions& options_;
-    std::vector<std::uint32_t> ended_;    ///< by task: iterations it has ended in
-    std::vector<StreamId> first_waiter_;  ///< by task
-    std::vector<Waiter> waiters_;         ///< by stream
+    Agreement agreement_;
+    std::vector<std::uint32_t> ended_;       ///< by task: iterations it has ended in
+    std::vector<StreamId> first_waiter_;     ///< by task
+    std::vector<Waiter> waiters_;            ///< by stream
+    std::vector<Computation> computations_;  ///< by process
+    std::vector<CopyEngines> engines_;       ///< by process
     struct At {
         std::uint32_t step = 0, repetition = 0;
     };

@@ -5,15 +5,27 @@
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace syncline {
 
 namespace sg = simgrid::s4u;
 
+namespace {
+
+void spend(double seconds) {
+    if (seconds > 0) sg::this_actor::sleep_for(seconds);
+}
+
+}  // namespace
+
 void StreamActor::run() {
     const TaskGraph& graph = session_.graph;
+    const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());
     for (iteration_ = 0; iteration_ < session_.iterations; ++iteration_) {
-        for (const TaskId id : graph.tasks_of(stream_)) {
+        for (std::uint32_t position = 0; position < tasks; ++position) {
+            const TaskId id = session_.next(stream_, iteration_, position);
             for (const Dependency& dependency : graph.dependencies_of(id)) {
                 if (!dependency.previous_iteration)
                     session_.await(stream_, dependency.on, iteration_);
@@ -22,10 +34,15 @@ void StreamActor::run() {
             }
             const Task& task = graph.tasks()[id];
             session_.started(id, iteration_, sg::Engine::get_clock());
-            if (task.exchange != Task::no_exchange)
+            if (task.exchange != Task::no_exchange) {
+                session_.exchange_begins(process_);
                 run_exchange(task);
-            else if (task.seconds > 0)
-                sg::this_actor::sleep_for(task.seconds);
+                session_.exchange_ends(process_);
+            } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
+                session_.compute(process_, task.seconds);
+            } else {
+                spend(task.seconds);
+            }
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
     }
@@ -37,54 +54,101 @@ void StreamActor::run_exchange(const Task& task) {
     const std::span<const ProcessId> group = session_.graph.group(exchange.group);
     const auto members = static_cast<std::uint32_t>(group.size());
     const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
-    for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
-        const Step& step = program.steps[i];
-        out_.clear();
-        in_.clear();
-        for (const Message& message : step.sends)
-            out_.push_back({&peer(exchange, group[message.peer], true), message.block, message.count});
-        for (const Message& message : step.receives)
-            in_.push_back({&peer(exchange, group[message.peer], false), message.block, message.count});
-        run_step(step, i, program.partition, exchange);
+    ports_.resize(std::max(ports_.size(), program.steps.size()));
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        ports_[i].out.clear();
+        ports_[i].in.clear();
+        for (const Message& message : program.steps[i].sends)
+            ports_[i].out.push_back(&peer(exchange, group[message.peer], true));
+        for (const Message& message : program.steps[i].receives)
+            ports_[i].in.push_back(&peer(exchange, group[message.peer], false));
     }
+    if (program.steps.empty()) return;
+    // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
+    const Step& first = program.steps.front();
+    const bool gives = !first.sends.empty() || first.reduce;
+    const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
+                                   [](const Step& step) { return !step.receives.empty(); });
+    spend(transport_.launch_s + exchange.protocol.launch_s);
+    if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
+    for (Walk walk(program); !walk.done(); walk.next())
+        run_step(walk, ports_[walk.number()], program.partition, exchange);
+    if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-void StreamActor::run_step(const Step& step, std::uint32_t number, const Partition& partition,
-                           const Exchange& exchange) {
+void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
+    static void* received = nullptr;
+    const Step& step = walk.step();
+    session_.at_step(stream_, walk.number(), walk.repetition());
+    const auto bytes_of = [&](const Message& message) {
+        return message_bytes(partition, message, step, walk.repetition());
+    };
+    pending_.clear();
+    // What arrives may arrive while this stream is busy with what it sends.
+    for (Peer* peer : ports.in) pending_.push_back(peer->mailbox->get_async<void>(&received));
+    for (std::size_t i = 0; i < ports.out.size(); ++i) {
+        Peer& peer = *ports.out[i];
+        const std::uint64_t bytes = bytes_of(step.sends[i]);
+        if (transport_.window > 0) await_window();
+        spend(transport_.query_s());
+        copy(Staging::Unit::message, true, bytes);
+        spend(peer.terms->send_overhead_s);
+        pending_.push_back(put(peer, bytes, exchange.protocol));
+        if (transport_.window > 0) window_.push_back(pending_.back());
+    }
+    for (const sg::CommPtr& comm : pending_) comm->wait();
+    window_.clear();
+    session_.sent(iteration_, ports.out.size());
+
+    double rest_s = rest_of_latency(ports, exchange.protocol);
+    std::uint64_t reduced = 0;
+    for (std::size_t i = 0; i < ports.in.size(); ++i) {
+        const std::uint64_t bytes = bytes_of(step.receives[i]);
+        rest_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+        if (transport_.staging.unit == Staging::Unit::message) {
+            spend(std::exchange(rest_s, 0));
+            copy(Staging::Unit::message, false, bytes);
+        }
+        if (step.reduce) reduced += bytes;
+    }
+    rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
+    if (reduced > 0 && session_.wires.on_device(process_)) rest_s += transport_.reduction.launch_s;
+    spend(rest_s);
+}
+
+sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
     static char token;  // a message carries nothing, but SimGrid wants an address
-    void* received = nullptr;
-    const bool measured = session_.measures(iteration_);
-    for (std::uint32_t repetition = 0; repetition < step.repeat; ++repetition) {
-        session_.at_step(stream_, number, repetition);
-        const auto bytes_of = [&](const Port& port) {
-            return partition.size(shifted(port.block, step, repetition, partition.blocks), port.count);
-        };
-        std::uint64_t reduced = 0;
-        pending_.clear();
-        for (const Port& port : out_) {
-            const std::uint64_t bytes = bytes_of(port);
-            pending_.push_back(port.peer->mailbox->put_async(&token, port.peer->weightless ? 0 : bytes));
-            if (measured) port.peer->bytes += bytes;
-        }
-        for (const Port& port : in_) {
-            pending_.push_back(port.peer->mailbox->get_async<void>(&received));
-            reduced += bytes_of(port);
-        }
-        for (const sg::CommPtr& comm : pending_) comm->wait();
-        session_.sent(iteration_, out_.size());
-
-        double rest_s = rest_of_latency();
-        if (step.reduce) rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
-        if (rest_s > 0) sg::this_actor::sleep_for(rest_s);
+    std::uint64_t on_wires = bytes;
+    if (protocol.bandwidth_factor != 1)
+        on_wires = static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
+    if (session_.measures(iteration_)) {
+        peer.bytes += bytes;
+        peer.on_wires += on_wires;
     }
+    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
+    if (!peer.weightless && !peer.terms->bandwidth.empty())
+        comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
+    comm->start();
+    return comm;
 }
 
-double StreamActor::rest_of_latency() const {
+void StreamActor::await_window() {
+    while (window_.size() >= static_cast<std::size_t>(transport_.window))
+        window_.erase(window_.begin() + sg::Comm::wait_any(window_));
+}
+
+void StreamActor::copy(Staging::Unit unit, bool outwards, std::uint64_t bytes) {
+    if (transport_.staging.unit == unit)
+        spend(session_.copy_s(process_, outwards, session_.wires.staging_s(process_, bytes)));
+}
+
+double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol) const {
     const double now_s = sg::Engine::get_clock();
     double rest_s = 0;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
-        const Port& port = i < out_.size() ? out_[i] : in_[i - out_.size()];
-        const double latency_s = port.peer->latency_s;
+        const Peer& peer = *(i < ports.in.size() ? ports.in[i] : ports.out[i - ports.in.size()]);
+        const double latency_s =
+            peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
         // One that was through before the others has had a part of its latency already.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
     }
@@ -96,9 +160,10 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
         (std::uint64_t{exchange.channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
     Peer& found = peers_[key];
     if (found.mailbox == nullptr) {
-        const ProcessId self = session_.graph.streams()[stream_].process;
-        const ProcessId from = outwards ? self : other, to = outwards ? other : self;
+        const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
         found.mailbox = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
+        found.terms = &session_.wires.terms(from, to);
+        found.inside_node = session_.wires.inside_node(from, to);
         found.latency_s = session_.wires.latency_s(from, to);
         found.weightless = session_.wires.weightless(from, to);
     }
@@ -106,11 +171,10 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
 }
 
 void StreamActor::report_bytes() {
-    const ProcessId self = session_.graph.streams()[stream_].process;
     for (const auto& [key, peer] : peers_) {
         const bool outwards = (key & 1) != 0;
         const auto other = static_cast<ProcessId>((key >> 1) & 0xffffffff);
-        if (outwards && peer.bytes > 0) session_.carried(self, other, peer.bytes);
+        if (outwards && peer.bytes > 0) session_.carried(process_, other, peer.bytes, peer.on_wires);
     }
 }
 

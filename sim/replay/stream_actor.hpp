@@ -9,12 +9,21 @@
 
 #include "sim/replay/session.hpp"
 
-/// The actor that runs one stream: its tasks in order, iteration by iteration.
+/// The actor that runs one stream: its tasks in order, or by priority, iteration by iteration. What the transport makes
+/// a message cost its sender and receiver (transport.hpp) is time in which the stream sleeps.
+///
+/// What one connection reaches is a bound on the message's rate (Comm::set_rate), not a factor on SimGrid's bandwidth
+/// (set_bw_factor_cb): under a factor a message takes its whole share of each link and moves less with it, so that two
+/// connections that reach half of a link each would have a quarter each, where real ones fill it together.
 namespace syncline {
 
 class StreamActor {
 public:
-    StreamActor(Session& session, StreamId stream) : session_(session), stream_(stream) {}
+    StreamActor(Session& session, StreamId stream)
+        : session_(session),
+          stream_(stream),
+          process_(session.graph.streams()[stream].process),
+          transport_(session.wires.transport()) {}
 
     void run();
 
@@ -22,31 +31,42 @@ private:
     /// One direction of a connection to another process.
     struct Peer {
         simgrid::s4u::Mailbox* mailbox = nullptr;
-        double latency_s = 0;     ///< of a message, beside what SimGrid adds
-        bool weightless = false;  ///< its bytes take no time
-        std::uint64_t bytes = 0;  ///< sent in the measured iteration
+        const MessageTerms* terms = nullptr;  ///< the transport's
+        bool inside_node = false;
+        double latency_s = 0;        ///< of a message, beside what SimGrid adds
+        bool weightless = false;     ///< its bytes take no time
+        std::uint64_t bytes = 0;     ///< sent in the measured iteration
+        std::uint64_t on_wires = 0;  ///< the same as they travel
     };
 
-    /// One end of a step's message, looked up once and used in every repetition.
-    struct Port {
-        Peer* peer;
-        std::uint32_t block, count;
+    /// The connections of a step's messages, looked up once and used in every repetition.
+    struct Ports {
+        std::vector<Peer*> out, in;
     };
 
     void run_exchange(const Task& task);
-    void run_step(const Step& step, std::uint32_t number, const Partition& partition, const Exchange& exchange);
+    /// The step at which `walk` is.
+    void run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange);
+    simgrid::s4u::CommPtr put(Peer& peer, std::uint64_t bytes, const Protocol& protocol);
+    /// Until fewer of the messages sent in this step are on their way than the transport's window has.
+    void await_window();
+    /// Copies out of the device or into it, if the transport stages such units.
+    void copy(Staging::Unit unit, bool outwards, std::uint64_t bytes);
     /// Seconds until the last of the pending messages, whose bytes are all through, has had its latency.
-    double rest_of_latency() const;
+    double rest_of_latency(const Ports& ports, const Protocol& protocol) const;
     /// The connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
     void report_bytes();
 
     Session& session_;
     const StreamId stream_;
+    const ProcessId process_;
+    const Transport& transport_;
     std::uint32_t iteration_ = 0;
 
-    std::vector<Port> out_, in_;
-    std::vector<simgrid::s4u::CommPtr> pending_;
+    std::vector<Ports> ports_;                    // by step of the program that is run
+    std::vector<simgrid::s4u::CommPtr> pending_;  // of the step: what is received, then what is sent
+    std::vector<simgrid::s4u::CommPtr> window_;   // of what is sent, if the transport has a window: what is on its way
     std::unordered_map<std::uint64_t, Peer> peers_;
 };
 

@@ -12,7 +12,8 @@ struct Interval {
     double end_s = 0;
 };
 
-/// A link, one direction of it, and what it carried in an iteration.
+/// A link, one direction of it, and what it carried in an iteration: bytes as they travel, which may be more than the
+/// data (see Protocol).
 struct LinkUse {
     std::string name;
     double bandwidth_Bps = 0;

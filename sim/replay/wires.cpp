@@ -61,7 +61,9 @@ void configure_network(const Cluster& cluster) {
 Wires::Wires(const Cluster& cluster, const std::vector<Place>& places)
     : places_(places),
       network_(cluster.network),
-      free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)) {
+      free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
+      transport_(cluster.transport),
+      host_link_Bps_(cluster.device.host_link_Bps) {
     if (cluster.native)
         load(cluster);
     else
@@ -114,8 +116,8 @@ const std::vector<sg::Link*>& Wires::route(std::uint32_t from, std::uint32_t to)
 }
 
 double Wires::latency_s(std::uint32_t from, std::uint32_t to) {
-    if (!sleeps_latency(network_)) return 0;
-    double sum_s = 0;
+    double sum_s = terms(from, to).latency_s;
+    if (!sleeps_latency(network_)) return sum_s;
     for (const sg::Link* link : route(from, to)) sum_s += links_[number_.at(link)].latency_s;
     return sum_s;
 }
@@ -123,7 +125,11 @@ double Wires::latency_s(std::uint32_t from, std::uint32_t to) {
 bool Wires::weightless(std::uint32_t from, std::uint32_t to) const {
     const Place &a = places_[from], &b = places_[to];
     const bool loopback = a.node == b.node && (a == b || a.device == Place::host || b.device == Place::host);
-    return network_ == NetworkModel::Constant || (loopback && free_loopback_);
+    return network_ == NetworkModel::Constant || (loopback && free_loopback_ && terms(from, to).bandwidth.empty());
+}
+
+double Wires::staging_s(std::uint32_t process, std::uint64_t bytes) const {
+    return on_device(process) ? transport_.staging.copy_s(bytes, host_link_Bps_) : 0;
 }
 
 void Wires::carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {

@@ -31,13 +31,24 @@ public:
     /// By process.
     simgrid::s4u::Host* host(std::uint32_t process) const { return hosts_[process]; }
 
-    /// What a message between two processes takes beside its bytes, where that is not SimGrid's to add.
+    const Transport& transport() const { return transport_; }
+    /// What messages between two processes pay.
+    bool inside_node(std::uint32_t from, std::uint32_t to) const { return places_[from].node == places_[to].node; }
+    const MessageTerms& terms(std::uint32_t from, std::uint32_t to) const {
+        return inside_node(from, to) ? transport_.inside : transport_.between;
+    }
+    bool on_device(std::uint32_t process) const { return places_[process].device != Place::host; }
+    /// Of a copy between a process's device and the transport's buffers, in one direction.
+    double staging_s(std::uint32_t process, std::uint64_t bytes) const;
+
+    /// What a message between two processes takes beside its bytes, where that is not SimGrid's to add; the transport's
+    /// latency included.
     double latency_s(std::uint32_t from, std::uint32_t to);
     /// Whether bytes take no time from one process to the other: over an unlimited loopback, and everywhere in the
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
 
-    /// Counts bytes on every link between two processes.
+    /// Counts bytes, as they travel, on every link between two processes.
     void carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
     /// The links that carried any and can be full, in the order in which they were made.
     std::vector<LinkUse> uses() const;
@@ -60,6 +71,8 @@ private:
     const std::vector<Place> places_;
     const NetworkModel network_;
     const bool free_loopback_;
+    const Transport transport_;
+    const double host_link_Bps_;
     std::vector<simgrid::s4u::Host*> hosts_;
     std::vector<Known> links_;
     std::unordered_map<const simgrid::s4u::Link*, std::size_t> number_;

@@ -30,7 +30,7 @@ ProcessId TaskGraph::add_process(Process process) {
 }
 
 StreamId TaskGraph::add_stream(ProcessId process, StreamKind kind) {
-    streams_.push_back({process, kind});
+    streams_.push_back({process, kind, Stream::no_queue});
     return static_cast<StreamId>(streams_.size() - 1);
 }
 
@@ -53,6 +53,13 @@ void TaskGraph::depend(TaskId task, TaskId on, bool previous_iteration) {
     edges_.push_back({task, {on, previous_iteration}});
 }
 
+QueueId TaskGraph::take_by_priority(std::vector<StreamId> streams) {
+    const auto queue = static_cast<QueueId>(queues_.size());
+    for (const StreamId stream : streams) streams_[stream].queue = queue;
+    queues_.push_back(std::move(streams));
+    return queue;
+}
+
 void TaskGraph::seal() {
     sort_into_rows(
         tasks_, streams_.size(), [](const Task& task) { return task.stream; },
@@ -61,6 +68,7 @@ void TaskGraph::seal() {
         edges_, tasks_.size(), [](const Edge& edge) { return edge.task; },
         [this](std::size_t i) { return edges_[i].dependency; }, dependency_start_, dependencies_);
     edges_ = {};
+    check_queues();
     check_acyclic();
 }
 
@@ -70,6 +78,21 @@ std::span<const TaskId> TaskGraph::tasks_of(StreamId stream) const {
 
 std::span<const Dependency> TaskGraph::dependencies_of(TaskId task) const {
     return {dependencies_.begin() + dependency_start_[task], dependencies_.begin() + dependency_start_[task + 1]};
+}
+
+void TaskGraph::check_queues() const {
+    for (QueueId queue = 0; queue < queues_.size(); ++queue) {
+        const std::span<const TaskId> first = tasks_of(queues_[queue].front());
+        for (const StreamId stream : queues_[queue]) {
+            const std::span<const TaskId> tasks = tasks_of(stream);
+            const bool same =
+                streams_[stream].queue == queue &&
+                std::equal(tasks.begin(), tasks.end(), first.begin(), first.end(), [this](auto a, auto b) {
+                    return tasks_[a].exchange == tasks_[b].exchange && tasks_[a].priority == tasks_[b].priority;
+                });
+            if (!same) throw std::logic_error(fmt::format("task graph: the streams of queue {} differ", queue));
+        }
+    }
 }
 
 void TaskGraph::check_acyclic() const {

@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/collective/protocol.hpp"
 #include "sim/platform/place.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
 ///
 /// A process is a worker (a rank) or a server. It runs several streams, each of which takes its tasks strictly in the
-/// order in which they were added, as a CUDA stream does; a task waits for the tasks it depends on, in this iteration
-/// or in the one before. A collective is one task for each member of its group; its messages unfold while it is
-/// replayed, so the graph grows with ranks × layers and never with messages.
+/// order in which they were added, as a CUDA stream does, unless take_by_priority says otherwise; a task waits for the
+/// tasks it depends on, in this iteration or in the one before. A collective is one task for each member of its group;
+/// its messages unfold while it is replayed, so the graph grows with ranks × layers and never with messages.
 namespace syncline {
 
 using ProcessId = std::uint32_t;
@@ -20,6 +21,7 @@ using StreamId = std::uint32_t;
 using TaskId = std::uint32_t;
 using ExchangeId = std::uint32_t;
 using GroupId = std::uint32_t;
+using QueueId = std::uint32_t;
 
 enum class StreamKind : std::uint8_t { compute, input_copy, release, exchange, push, pull, aggregate };
 
@@ -38,11 +40,15 @@ enum class Phase : std::uint8_t {
 
 struct Process {
     Place place;
+    double speed_beside_exchange = 1;  ///< of its compute stream while another of its streams is in an exchange
 };
 
 struct Stream {
+    static constexpr QueueId no_queue = ~QueueId{0};
+
     ProcessId process = 0;
     StreamKind kind = StreamKind::compute;
+    QueueId queue = no_queue;  ///< the streams among which it agrees what comes next, if it does
 };
 
 /// One collective among a group. Messages of exchanges with the same channel between the same two processes stay in
@@ -53,6 +59,7 @@ struct Exchange {
     std::uint32_t channel = 0;
     std::uint64_t bytes = 0;
     double gamma_s_per_B = 0;  ///< of the members' reductions
+    Protocol protocol = {};
 };
 
 struct Task {
@@ -64,6 +71,7 @@ struct Task {
     double seconds = 0;                 ///< how long the stream is busy, if this is no exchange
     ExchangeId exchange = no_exchange;  ///< the collective, if it is one ...
     std::uint32_t member = 0;           ///< ... and which member of its group this stream is
+    std::uint32_t priority = 0;         ///< in take_by_priority: the lowest goes first
 };
 
 struct Dependency {
@@ -80,8 +88,15 @@ public:
     TaskId add_task(const Task& task);
     void depend(TaskId task, TaskId on, bool previous_iteration = false);
 
+    /// These streams take their tasks in one order that they agree on as they go, as if they asked a coordinator: when
+    /// the first of them comes free, it takes the task of the lowest priority, then of those the one that was added
+    /// first, whose dependencies have ended on all of the streams; it waits for one if there is none. The others
+    /// follow. The i-th task of every stream is the same thing: of the same exchange, if it is one, and of the same
+    /// priority. A stream is in one such queue at most, and goes through an iteration before it begins the next.
+    QueueId take_by_priority(std::vector<StreamId> streams);
+
     /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error where tasks of one
-    /// iteration wait for each other in a circle, streams' orders included.
+    /// iteration wait for each other in a circle, streams' orders included, or where the streams of a queue differ.
     void seal();
 
     const std::vector<Process>& processes() const { return processes_; }
@@ -89,6 +104,7 @@ public:
     const std::vector<Task>& tasks() const { return tasks_; }
     const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
+    const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
 
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
@@ -96,6 +112,7 @@ public:
 
 private:
     void check_acyclic() const;
+    void check_queues() const;
 
     struct Edge {
         TaskId task;
@@ -107,6 +124,7 @@ private:
     std::vector<Task> tasks_;
     std::vector<Exchange> exchanges_;
     std::vector<std::vector<ProcessId>> groups_;
+    std::vector<std::vector<StreamId>> queues_;
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;

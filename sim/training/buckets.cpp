@@ -13,8 +13,10 @@ double next_tick(double ready_s, double cycle_s) {
     return cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
 }
 
-bool joins(const Bucket& bucket, std::uint64_t bytes, double release_s, const Fusion& fusion) {
-    const bool fits = static_cast<double>(bucket.bytes + bytes) <= fusion.threshold_bytes;
+/// Whether a gradient of `bytes` still belongs to `bucket`, whose limit is `limit_bytes`.
+bool joins(const Bucket& bucket, std::uint64_t bytes, double release_s, double limit_bytes, const Fusion& fusion) {
+    const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + bytes) <= limit_bytes
+                                                  : static_cast<double>(bucket.bytes) < limit_bytes;
     return fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
 }
 
@@ -34,14 +36,34 @@ std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime
         if (bytes == 0) continue;
         const double ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;
         const double release_s = next_tick(ready_s, plan.fusion.cycle_s);
-        if (buckets.empty() || !joins(buckets.back(), bytes, release_s, plan.fusion)) buckets.emplace_back();
+        const bool first = buckets.size() == 1 && plan.fusion.first_bytes > 0;
+        const double limit_bytes = first ? plan.fusion.first_bytes : plan.fusion.threshold_bytes;
+        if (buckets.empty() || !joins(buckets.back(), bytes, release_s, limit_bytes, plan.fusion))
+            buckets.emplace_back();
         Bucket& bucket = buckets.back();
         bucket.bytes += bytes;
         bucket.layers.push_back(static_cast<std::uint32_t>(i));
         bucket.ready_s = ready_s;
         bucket.release_s = release_s;
     }
-    return buckets;
+    return cut(buckets, plan.partition_bytes);
+}
+
+std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes) {
+    if (partition_bytes == 0) return buckets;
+    const auto most = static_cast<std::uint64_t>(partition_bytes);
+    std::vector<Bucket> pieces;
+    for (const Bucket& bucket : buckets) {
+        std::uint64_t left = bucket.bytes;
+        std::uint32_t part = 0;
+        do {
+            Bucket& piece = pieces.emplace_back(bucket);
+            piece.part = part++;
+            piece.bytes = std::min(left, most);
+            left -= piece.bytes;
+        } while (left > 0);
+    }
+    return pieces;
 }
 
 std::vector<std::vector<Shard>> place(const std::vector<Bucket>& buckets, const Servers& servers) {

@@ -11,21 +11,28 @@
 ///
 /// Gradients become ready in backward order, from the last layer to the first. Merged as in Horovod's tensor fusion
 /// (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Horovod's cycle runs freely; here it starts
-/// anew with every iteration, which keeps iterations alike and differs by less than one cycle. Left out: the copies
-/// into and out of the fusion buffer, and the negotiation.
+/// anew with every iteration, which keeps iterations alike and differs by less than one cycle; where a forward pass
+/// waits for exchanges, ticks are that much later. Left out: the copies into and out of the fusion buffer.
+///
+/// With a partition (ByteScheduler, BytePS) a bucket of S bytes is cut into ⌈S/partition⌉ pieces, all full but the
+/// last, and each is a bucket from then on: exchanged, placed and scheduled by itself.
 namespace syncline {
 
 struct Bucket {
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
     double ready_s = 0;  ///< after the iteration's start, when computation is undisturbed: all gradients are there ...
-    double release_s = 0;  ///< ... and the exchange may start (later than ready_s only with a cycle)
+    double release_s = 0;    ///< ... and the exchange may start (later than ready_s only with a cycle)
+    std::uint32_t part = 0;  ///< which piece of its bucket this is
 };
 
-/// Buckets in the order in which they are released. `start_s` is when the forward pass starts. Layers without
-/// parameters are in none.
+/// Buckets, or their pieces, in the order in which they are released. `start_s` is when the forward pass starts. Layers
+/// without parameters are in none.
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
                                  const Plan& plan);
+
+/// Each bucket in pieces of at most so many bytes, in order; whole with 0.
+std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes);
 
 /// Part of a bucket on one server.
 struct Shard {

@@ -1,25 +1,83 @@
 #include "sim/training/exchange.hpp"
 
+#include <algorithm>
+#include <set>
+
+#include "sim/collective/parameter_server.hpp"
+
 namespace syncline {
 
-Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
-                     const Ready& ready, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
-                     const Cluster& cluster) {
+namespace {
+
+/// Without those behind which another one on the same stream is taken in any case.
+std::vector<Arrival> last_on_streams(const TaskGraph& graph, const std::vector<Arrival>& arrivals) {
+    std::vector<Arrival> last;
+    std::set<StreamId> seen;
+    for (auto arrival = arrivals.rbegin(); arrival != arrivals.rend(); ++arrival) {
+        const StreamId stream = graph.tasks()[arrival->task].stream;
+        const bool in_order = graph.streams()[stream].queue == Stream::no_queue;
+        if (!in_order || seen.insert(stream).second) last.push_back(*arrival);
+    }
+    std::reverse(last.begin(), last.end());
+    return last;
+}
+
+}  // namespace
+
+Results last_of(const TaskGraph& graph, const Results& results) {
+    Results last{last_on_streams(graph, results.everyone), {}};
+    for (const std::vector<Arrival>& own : results.own) last.own.push_back(last_on_streams(graph, own));
+    return last;
+}
+
+Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
+    Coordination result;
+    for (const Bucket& bucket : buckets) {
+        if (plan.schedule == Schedule::priority) result.urgency.push_back(bucket.layers.back());
+        if (plan.fusion.negotiation)
+            result.request_bytes.push_back(bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0);
+    }
+    return result;
+}
+
+Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
+                        const Ready& ready, const Cluster& cluster, const Coordination& coordination) {
+    const auto gather = std::make_shared<const Push>();
+    const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
     std::vector<StreamId> streams;
     for (const ProcessId worker : workers) streams.push_back(graph.add_stream(worker, StreamKind::exchange));
+    if (!coordination.urgency.empty()) graph.take_by_priority(streams);
 
-    Last last(workers.size());
+    Results results{{}, std::vector<std::vector<Arrival>>(workers.size())};
+    std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket of which the pieces are added
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
-        const ExchangeId exchange =
-            graph.add_exchange({algorithm, group, 0, buckets[bucket], gamma_of(cluster.device.reduction_Bps)});
-        for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
-            const TaskId task = graph.add_task({streams[rank], Phase::exchange, bucket, 0, exchange, rank});
-            if (!ready.empty()) graph.depend(task, ready[bucket][rank]);
-            last[rank] = {task};
+        const std::uint32_t urgency = coordination.urgency.empty() ? 0 : coordination.urgency[bucket];
+        /// By rank, after what it has to wait for: its gradients, or what is agreed on.
+        const auto add = [&](const Exchange& exchange, const std::vector<TaskId>* after) {
+            const ExchangeId id = graph.add_exchange(exchange);
+            std::vector<TaskId> tasks;
+            for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+                tasks.push_back(graph.add_task({streams[rank], Phase::exchange, bucket, 0, id, rank, urgency}));
+                if (after) graph.depend(tasks.back(), (*after)[rank]);
+            }
+            return tasks;
+        };
+        const std::vector<TaskId>* after = ready.empty() ? nullptr : &ready[bucket];
+        if (!coordination.request_bytes.empty()) {
+            if (const std::uint64_t bytes = coordination.request_bytes[bucket]; bytes > 0) {
+                const std::vector<TaskId> asked = add({gather, group, 0, bytes, 0}, after);
+                agreed = add({answer, group, 0, bytes, 0}, &asked);
+            }
+            after = &agreed;
         }
+        const Collective& collective = buckets[bucket];
+        const std::vector<TaskId> tasks = add(
+            {collective.algorithm, group, 0, collective.bytes, gamma_of(reduction_Bps(cluster)), collective.protocol},
+            after);
+        for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
     }
-    return last;
+    return results;
 }
 
 }  // namespace syncline

@@ -15,24 +15,58 @@ namespace syncline {
 /// ready[bucket][rank]: the task after which this rank's gradients may leave. Empty: all buckets may leave at once.
 using Ready = std::vector<std::vector<TaskId>>;
 
-/// last[rank]: the tasks after which this rank may go on with all results.
-using Last = std::vector<std::vector<TaskId>>;
+/// A task after which a bucket's result is there.
+struct Arrival {
+    std::uint32_t bucket = 0;
+    TaskId task = 0;
+};
 
-/// One collective per bucket among `workers`, one after the other on one exchange stream per rank. A rank goes on when
-/// its own part is done.
-Last add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<std::uint64_t>& buckets,
-                     const Ready& ready, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
-                     const Cluster& cluster);
+/// After which tasks a rank has the results: those that every rank waits for, and its own. On every stream in the order
+/// of the tasks.
+struct Results {
+    std::vector<Arrival> everyone;
+    std::vector<std::vector<Arrival>> own;  ///< by rank
+};
+
+/// The same without those tasks behind which another on the same stream is taken in any case: what a rank waits for
+/// that wants all results.
+Results last_of(const TaskGraph& graph, const Results& results);
+
+/// What ranks agree on before a bucket goes.
+struct Coordination {
+    std::vector<std::uint32_t> urgency;  ///< by bucket: the lowest goes first; empty: first in, first out
+    /// By bucket: what every rank says to rank 0, and rank 0 to every rank, before it; 0: nothing. Empty: before none.
+    std::vector<std::uint64_t> request_bytes;
+};
+
+/// What `plan` says for these buckets. The negotiation of a bucket in pieces is that of its first.
+Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan);
+
+/// One bucket's exchange: what carries it out, and how its messages are carried.
+struct Collective {
+    std::uint64_t bytes = 0;
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
+    Protocol protocol = {};
+};
+
+/// One collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations too. A
+/// rank goes on when its own part is done.
+Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
+                        const Ready& ready, const Cluster& cluster, const Coordination& coordination = {});
 
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
-/// which carries one push and one pull at a time, in order; servers aggregate while the next push arrives. Pulls wait
-/// until all servers have aggregated everything, as TensorFlow's synchronous variables do: pulling a tensor while
-/// others are still pushed is another design (H. Zhang et al., "Poseidon", USENIX ATC 2017), and one that may lose on
-/// colocated servers, whose links carry both. Adds the servers' processes: on the nodes after the workers', or on the
-/// first workers' nodes.
-Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                          const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& servers,
-                          const Cluster& cluster);
+/// which carries one push and one pull at a time, in order or by urgency; servers aggregate while the next push
+/// arrives. With PullStart::together pulls wait until all servers have aggregated everything, as TensorFlow's
+/// synchronous variables do: pulling a tensor while others are still pushed may lose on colocated servers, whose links
+/// carry both (H. Zhang et al., "Poseidon", USENIX ATC 2017, is for it). A rank goes on with a bucket when all ranks,
+/// or the nodes' first, have pulled it. Adds the servers' processes: on the nodes after the workers', or on the first
+/// workers' nodes.
+///
+/// Push and pull are agreed on by all ranks, here as in add_collectives, where BytePS lets each worker choose for
+/// itself: that is the same where all compute alike.
+Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                             const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& servers,
+                             const Cluster& cluster, const Coordination& coordination = {});
 
 /// Seconds per reduced byte at a rate in bytes per second.
 inline double gamma_of(double reduction_Bps) {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/training/exchange.hpp"
+#include "sim/training/teams.hpp"
 
 namespace syncline {
 
@@ -15,7 +15,6 @@ struct Server {
     GroupId group = 0;
     StreamId push = 0, aggregate = 0, pull = 0;
     std::vector<StreamId> worker_push, worker_pull;
-    TaskId last_sent = 0;
 };
 
 Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::uint32_t node) {
@@ -34,74 +33,137 @@ Server add_server(TaskGraph& graph, const std::vector<ProcessId>& workers, std::
     return server;
 }
 
-}  // namespace
+/// Adds the tasks bucket by bucket, first all pushes, then all pulls.
+class ParameterServer {
+public:
+    ParameterServer(TaskGraph& graph, const std::vector<ProcessId>& workers, const Servers& plan,
+                    const Cluster& cluster, const Coordination& coordination)
+        : graph_(graph),
+          workers_(workers),
+          plan_(plan),
+          gamma_s_per_B_(gamma_of(cluster.host.reduction_Bps)),
+          urgency_(coordination.urgency),
+          teams_(graph, workers, plan.local_reduction, cluster, !urgency_.empty()),
+          servers_(static_cast<std::size_t>(plan.count)) {
+        std::vector<Place> places;
+        for (const ProcessId worker : workers) places.push_back(graph.processes()[worker].place);
+        first_free_ = first_free_node(places);
+    }
 
-Last add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                          const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,
-                          const Cluster& cluster) {
-    const auto push = std::make_shared<const Push>();
-    const auto pull = std::make_shared<const Pull>();
-    const auto ranks = static_cast<std::uint32_t>(workers.size());
-    const double gamma = gamma_of(cluster.host.reduction_Bps);
+    void push(std::uint32_t bucket, const std::vector<Shard>& shards, const std::vector<TaskId>* ready) {
+        std::uint64_t bytes = 0;
+        for (const Shard& shard : shards) bytes += shard.bytes;
+        const auto gathered = teams_.reduce(bucket, bytes, ready, urgency(bucket));
+        const auto pushers = static_cast<std::uint32_t>(gathered.size());
+        for (const Shard& shard : shards) {
+            const Server& server = at(shard.server);
+            // The server's sum is a task of its own, so that it runs while the next push arrives.
+            const ExchangeId exchange = graph_.add_exchange({push_, server.group, shard.server, shard.bytes, 0});
+            const TaskId arrived =
+                graph_.add_task({server.push, Phase::push, bucket, 0, exchange, server_member, urgency(bucket)});
+            for (std::uint32_t i = 0; i < pushers; ++i) {
+                const TaskId task =
+                    graph_.add_task({server.worker_push[i], Phase::push, bucket, 0, exchange, i + 1, urgency(bucket)});
+                if (gathered[i]) graph_.depend(task, *gathered[i]);
+            }
+            const double sum_s = static_cast<double>(shard.bytes) * pushers * gamma_s_per_B_;
+            const TaskId sum = graph_.add_task(
+                {server.aggregate, Phase::aggregate, bucket, sum_s, Task::no_exchange, 0, urgency(bucket)});
+            graph_.depend(sum, arrived);
+            aggregated_.push_back({sum, bucket, shard});
+        }
+    }
 
-    std::vector<Place> places;
-    for (const ProcessId worker : workers) places.push_back(graph.processes()[worker].place);
-    const std::uint32_t free = first_free_node(places);
+    Results pull() {
+        Results results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+        std::optional<TaskId> barrier;
+        if (plan_.pull == PullStart::together) {
+            const StreamId stream = graph_.add_stream(workers_.front(), StreamKind::release);
+            barrier = graph_.add_task({stream, Phase::barrier, 0, 0});
+            for (const Aggregated& sum : aggregated_) graph_.depend(*barrier, sum.task);
+        }
+        for (auto sum = aggregated_.begin(); sum != aggregated_.end();) {
+            const std::uint32_t bucket = sum->bucket;
+            std::uint64_t bytes = 0;
+            std::vector<std::vector<TaskId>> pulled(teams_.leaders().size());
+            for (; sum != aggregated_.end() && sum->bucket == bucket; ++sum) {
+                const TaskId sent = pull_shard(*sum, barrier.value_or(sum->task), pulled);
+                // Synchronous: a rank goes on when every rank has it, so that none runs ahead of the others.
+                results.everyone.push_back({bucket, sent});
+                bytes += sum->shard.bytes;
+            }
+            teams_.broadcast(bucket, bytes, pulled, urgency(bucket), results);
+        }
+        return results;
+    }
 
-    std::vector<std::optional<Server>> servers(static_cast<std::size_t>(plan.count));
+private:
     struct Aggregated {
         TaskId task;
         std::uint32_t bucket;
         Shard shard;
     };
-    std::vector<Aggregated> aggregated;
-    for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
-        for (const Shard& shard : buckets[bucket]) {
-            std::optional<Server>& server = servers[shard.server];
-            if (!server) {  // a server that holds nothing is not there
-                const bool colocated = plan.location == ServerLocation::colocated;
-                server =
-                    add_server(graph, workers,
-                               colocated ? graph.processes()[workers[shard.server]].place.node : free + shard.server);
-            }
-            // The server's sum is a task of its own, so that it runs while the next push arrives.
-            const ExchangeId exchange = graph.add_exchange({push, server->group, shard.server, shard.bytes, 0});
-            const TaskId arrived = graph.add_task({server->push, Phase::push, bucket, 0, exchange, server_member});
-            for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-                const TaskId task =
-                    graph.add_task({server->worker_push[rank], Phase::push, bucket, 0, exchange, rank + 1});
-                if (!ready.empty()) graph.depend(task, ready[bucket][rank]);
-            }
-            const double sum_s = static_cast<double>(shard.bytes) * ranks * gamma;
-            const TaskId sum = graph.add_task({server->aggregate, Phase::aggregate, bucket, sum_s});
-            graph.depend(sum, arrived);
-            aggregated.push_back({sum, bucket, shard});
+
+    std::uint32_t urgency(std::uint32_t bucket) const { return urgency_.empty() ? 0 : urgency_[bucket]; }
+
+    /// A server that holds nothing is not there.
+    const Server& at(std::uint32_t number) {
+        std::optional<Server>& server = servers_[number];
+        if (server) return *server;
+        const std::vector<ProcessId>& leaders = teams_.leaders();
+        const bool colocated = plan_.location == ServerLocation::colocated;
+        server = add_server(
+            graph_, leaders,
+            colocated ? graph_.processes()[leaders[number % leaders.size()]].place.node : first_free_ + number);
+        if (!urgency_.empty()) {
+            std::vector<StreamId> push = server->worker_push, pull = server->worker_pull;
+            push.push_back(server->push);
+            pull.push_back(server->pull);
+            graph_.take_by_priority(std::move(push));
+            graph_.take_by_priority({server->aggregate});
+            graph_.take_by_priority(std::move(pull));
         }
+        return *server;
     }
 
-    const StreamId barrier_stream = graph.add_stream(workers.front(), StreamKind::release);
-    const TaskId barrier = graph.add_task({barrier_stream, Phase::barrier, 0, 0});
-    for (const Aggregated& sum : aggregated) graph.depend(barrier, sum.task);
-    for (const Aggregated& sum : aggregated) {
-        Server& server = *servers[sum.shard.server];
-        const ExchangeId exchange = graph.add_exchange({pull, server.group, sum.shard.server, sum.shard.bytes, 0});
-        const TaskId sent = graph.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member});
-        graph.depend(sent, barrier);
-        server.last_sent = sent;
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    /// The server's task; those of the leaders are added to `pulled`.
+    TaskId pull_shard(const Aggregated& sum, TaskId after, std::vector<std::vector<TaskId>>& pulled) {
+        const Server& server = at(sum.shard.server);
+        const std::uint32_t order = urgency(sum.bucket);
+        const ExchangeId exchange = graph_.add_exchange({pull_, server.group, sum.shard.server, sum.shard.bytes, 0});
+        const TaskId sent = graph_.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member, order});
+        graph_.depend(sent, after);
+        for (std::uint32_t i = 0; i < pulled.size(); ++i) {
             const TaskId task =
-                graph.add_task({server.worker_pull[rank], Phase::pull, sum.bucket, 0, exchange, rank + 1});
-            graph.depend(task, barrier);
+                graph_.add_task({server.worker_pull[i], Phase::pull, sum.bucket, 0, exchange, i + 1, order});
+            graph_.depend(task, after);
+            pulled[i].push_back(task);
         }
+        return sent;
     }
 
-    // Synchronous: a rank goes on when every rank has everything, so that none runs ahead of the others.
-    std::vector<TaskId> all_sent;
-    for (const std::optional<Server>& server : servers) {
-        if (server) all_sent.push_back(server->last_sent);
-    }
-    const Last last(ranks, all_sent);
-    return last;
+    const std::shared_ptr<const Push> push_ = std::make_shared<const Push>();
+    const std::shared_ptr<const Pull> pull_ = std::make_shared<const Pull>();
+    TaskGraph& graph_;
+    const std::vector<ProcessId>& workers_;
+    const Servers& plan_;
+    const double gamma_s_per_B_;
+    const std::vector<std::uint32_t>& urgency_;
+    Teams teams_;
+    std::vector<std::optional<Server>> servers_;  // by number
+    std::uint32_t first_free_ = 0;
+    std::vector<Aggregated> aggregated_;
+};
+
+}  // namespace
+
+Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                             const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,
+                             const Cluster& cluster, const Coordination& coordination) {
+    ParameterServer server(graph, workers, plan, cluster, coordination);
+    for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket)
+        server.push(bucket, buckets[bucket], ready.empty() ? nullptr : &ready[bucket]);
+    return server.pull();
 }
 
 }  // namespace syncline

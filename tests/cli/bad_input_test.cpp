@@ -615,7 +615,7 @@ TEST_CASE("bad input: an exchange alone") {
         {"--ranks", {"1.5", "'1.5' is not a whole number", ""}},
         {"--ranks", {"ten", "'ten' is not a whole number", ""}},
         {"--ranks", {"17", "17 ranks do not fit platform 'tiny', which has 16 nodes", "platform.nodes=17"}},
-        {"--operation", {"gather", "--operation:1:13: error: 'operation' cannot be 'gather'", "'allreduce'"}},
+        {"--operation", {"total", "--operation:1:13: error: 'operation' cannot be 'total'", "'allreduce'"}},
         {"--algorithm", {"rnig", "'algorithm' cannot be 'rnig'", "did you mean 'ring'"}},
         {"--bytes", {"100", "--bytes:1:9: error: 'bytes': 100 has no unit", "100 MiB"}},
         {"--bytes", {"-5 MB", "it must not be negative", ""}},
@@ -797,7 +797,7 @@ TEST_CASE("usage: --help everywhere, and --version") {
         {{"collective", "--help"},
          {"--platform", "--ranks", "--operation", "--algorithm", "--bytes", "--servers", "--set", "--format"}},
         {{"check", "--help"}, {"FILE"}},
-        {{"schema", "--help"}, {"scenario, platform, device, workload or topology"}},
+        {{"schema", "--help"}, {"scenario, platform, device", "selection"}},
     };
     for (const auto& [arguments, words] : helps) {
         const Outcome outcome = run_in(bench, arguments);

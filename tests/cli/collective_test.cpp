@@ -56,11 +56,26 @@ TEST_CASE("collective: JSON is one object with the documented fields") {
     const json answer = ask(question("ring", 4, 1000));
     std::set<std::string> keys;
     for (const auto& [key, value] : answer.items()) keys.insert(key);
-    CHECK(keys == std::set<std::string>{"schema_version", "operation", "algorithm", "ranks", "bytes",
-                                        "completion_time_s", "closed_form_s", "messages", "bytes_sent",
-                                        "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "fabric", "overlay",
-                                        "most_bytes_sent_by_rank", "bytes_sent_by_rank", "bytes_received_by_rank",
-                                        "links"});
+    CHECK(keys == std::set<std::string>{"schema_version",
+                                        "operation",
+                                        "algorithm",
+                                        "ranks",
+                                        "bytes",
+                                        "completion_time_s",
+                                        "closed_form_s",
+                                        "messages",
+                                        "bytes_sent",
+                                        "algorithm_bandwidth_Bps",
+                                        "bus_bandwidth_Bps",
+                                        "fabric",
+                                        "overlay",
+                                        "most_bytes_sent_by_rank",
+                                        "bytes_sent_by_rank",
+                                        "bytes_received_by_rank",
+                                        "links",
+                                        "transport",
+                                        "contributors",
+                                        "receivers"});
     CHECK(answer["bytes_sent_by_rank"] == std::vector<int>{1500, 1500, 1500, 1500});
     CHECK(answer["bytes_received_by_rank"] == std::vector<int>{1500, 1500, 1500, 1500});
     CHECK(answer["schema_version"] == 1);
@@ -162,7 +177,7 @@ TEST_CASE("collective: CSV and table show the same answer, --out writes all thre
     CHECK(csv == read_file(directory / "out/collective.csv"));
     CHECK(csv.rfind("operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
                     "algorithm_bandwidth_Bps,bus_bandwidth_Bps,most_bytes_sent_by_rank,overlay,fabric,most_used_link,"
-                    "most_used_link_utilisation\nallreduce,ring,4,1000,",
+                    "most_used_link_utilisation,transport\nallreduce,ring,4,1000,",
                     0) == 0);
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 2);
     const std::string table = in_format("table");

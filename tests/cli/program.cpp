@@ -91,13 +91,13 @@ void put_in_place(int descriptor, int standard) {
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     if (!invocation.directory.empty() && chdir(invocation.directory.c_str()) != 0) _exit(126);
-    std::vector<char*> arguments{const_cast<char*>("syncline")};
+    std::vector<char*> arguments{const_cast<char*>(invocation.program.c_str())};
     for (const std::string& argument : invocation.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     put_in_place(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     put_in_place(out.write, STDOUT_FILENO);
     put_in_place(err.write, STDERR_FILENO);
-    execv(SYNCLINE_PROGRAM, arguments.data());
+    execv(invocation.program.c_str(), arguments.data());
     _exit(127);
 }
 

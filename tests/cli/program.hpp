@@ -46,6 +46,7 @@ enum class Stderr { captured, closed, full, terminal };
 
 struct Invocation {
     std::vector<std::string> arguments;
+    fs::path program = SYNCLINE_PROGRAM;
     fs::path directory = {};  ///< where the program runs; here by default
     std::optional<Signal> signal = {};
     Stdout out = Stdout::captured;
@@ -63,7 +64,7 @@ struct Outcome {
     bool left_behind = false;   ///< a process that it started outlived it
 };
 
-/// Runs SYNCLINE_PROGRAM in a process group of its own, standard input empty.
+/// Runs the program in a process group of its own, standard input empty.
 Outcome run_program(const Invocation& invocation);
 
 /// The same with nothing special, in `directory`.

@@ -91,11 +91,26 @@ TEST_CASE("run: JSON is one object with the documented fields") {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const json& result = report["results"][i];
         CAPTURE(result.dump());
-        CHECK(keys(result) ==
-              std::set<std::string>{"variant", "workload", "ranks", "iteration_time_s", "compute_time_s",
-                                    "communication_time_s", "exposed_communication_time_s", "throughput_samples_per_s",
-                                    "scaling_efficiency", "messages", "bytes_sent", "gradient_bytes", "closed_form",
-                                    "most_bytes_sent_by_rank", "links", "fabric", "exchange", "algorithm", "overlay"});
+        CHECK(keys(result) == std::set<std::string>{"variant",
+                                                    "workload",
+                                                    "ranks",
+                                                    "iteration_time_s",
+                                                    "compute_time_s",
+                                                    "communication_time_s",
+                                                    "exposed_communication_time_s",
+                                                    "throughput_samples_per_s",
+                                                    "scaling_efficiency",
+                                                    "messages",
+                                                    "bytes_sent",
+                                                    "gradient_bytes",
+                                                    "closed_form",
+                                                    "most_bytes_sent_by_rank",
+                                                    "links",
+                                                    "fabric",
+                                                    "exchange",
+                                                    "algorithm",
+                                                    "overlay",
+                                                    "transport"});
         CHECK(result["variant"] == names[i]);
         CHECK(result["workload"] == "two-layers");
         CHECK(result["ranks"] == 4);

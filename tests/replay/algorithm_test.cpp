@@ -25,7 +25,7 @@ double simulated(const std::shared_ptr<const CollectiveAlgorithm>& algorithm, st
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) workers.push_back(graph.add_process({{rank}}));
-    add_collectives(graph, workers, {bytes}, {}, algorithm, cluster);
+    add_collectives(graph, workers, {{bytes, algorithm}}, {}, cluster);
     graph.seal();
     return replay_isolated(cluster, graph, {}).iteration_end_s.front();
 }

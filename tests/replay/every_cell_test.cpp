@@ -55,6 +55,18 @@ void check_tree(const CollectiveResult& result) {
     CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
 }
 
+/// Over two trees, in each: half of the buffer from the parent, and half from each of two children at most.
+void check_halves(const CollectiveResult& result) {
+    for (std::uint32_t rank = 0; rank < result.ranks; ++rank) {
+        CAPTURE(rank);
+        CHECK(result.received_by[rank] % (result.bytes / 2) == 0);
+        CHECK(result.received_by[rank] >= result.bytes);
+        CHECK(result.received_by[rank] <= 2 * result.bytes);
+        CHECK(result.received_by[rank] == result.sent_by[rank]);
+    }
+    CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
+}
+
 CollectivePlan plan_of(std::uint32_t ranks, AlgorithmSpec algorithm) {
     CollectivePlan plan;
     plan.ranks = ranks;
@@ -92,7 +104,10 @@ std::vector<NamedExchange> allreduces() {
                                 CHECK(r.received_by[rank] == times * r.bytes);
                             }
                         }),
-        parameter_server(1), parameter_server(3)};
+        plain_allreduce("binomial-tree", check_tree),
+        plain_allreduce("double-binary-tree", check_halves),
+        parameter_server(1),
+        parameter_server(3)};
     for (const double segment : {0.0, 400.0}) {
         for (const NamedOverlay& overlay : overlays()) {
             const auto plan = [=](std::uint32_t n) {
@@ -120,6 +135,67 @@ std::vector<NamedExchange> allreduces() {
     for (const char* name : {"hierarchical", "hierarchical-leaders"}) {
         const auto plan = [=](std::uint32_t n) { return plan_of(n, {.name = name, .overlay = row_of_ranks(n)}); };
         result.push_back({fmt::format("{} over a row", name), plan, [](auto) { return false; }, {}});
+    }
+    return result;
+}
+
+std::vector<NamedExchange> rooted() {
+    std::vector<NamedExchange> result;
+    for (const char* operation : {"broadcast", "reduce"}) {
+        for (const std::string& algorithm : algorithm_names(operation)) {
+            const auto plan = [=](std::uint32_t n) {
+                return plan_of(n, {.operation = operation, .name = algorithm, .overlay = {}});
+            };
+            const bool down = std::string(operation) == "broadcast";
+            result.push_back(
+                {fmt::format("{} by {}", operation, algorithm), plan, always, [=](const CollectiveResult& r) {
+                     const auto& at_other_end = down ? r.received_by : r.sent_by;
+                     for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {
+                         if (algorithm == "scatter-allgather") {  // besides its blocks of the scatter again
+                             CHECK(at_other_end[rank] >= (rank == 0 ? 0 : r.bytes));
+                             CHECK(at_other_end[rank] <= 2 * r.bytes);
+                         } else {
+                             CHECK(at_other_end[rank] == (rank == 0 ? 0 : r.bytes));
+                         }
+                     }
+                 }});
+        }
+    }
+    return result;
+}
+
+/// Each rank gets at least what it has not and is to have.
+std::vector<NamedExchange> blockwise() {
+    const std::vector<std::pair<std::string, std::vector<std::string>>> named{
+        {"allreduce", {"rabenseifner"}},
+        {"reduce-scatter", {"recursive-halving"}},
+        {"allgather", {"recursive-doubling", "bruck"}},
+        {"scatter", {"binomial-tree"}},
+        {"gather", {"binomial-tree"}},
+        {"all-to-all", {"pairwise", "bruck"}},
+        {"barrier", {"dissemination"}}};
+    std::vector<NamedExchange> result;
+    for (const auto& [operation, algorithms] : named) {
+        for (const std::string& algorithm : algorithms) {
+            const AlgorithmSpec spec{.operation = operation, .name = algorithm};
+            const auto check = [](const std::string& of, const CollectiveResult& r) {
+                for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {
+                    const std::uint64_t own = r.bytes * (rank + 1) / r.ranks - r.bytes * rank / r.ranks;
+                    std::uint64_t least = 0;
+                    if (of == "allreduce") least = r.bytes;
+                    if (of == "reduce-scatter") least = own;
+                    if (of == "allgather" || (of == "gather" && rank == 0)) least = r.bytes - own;
+                    if (of == "scatter" && rank != 0) least = own;
+                    if (of == "all-to-all") least = (r.ranks - 1) * own;
+                    CAPTURE(rank);
+                    CHECK(r.received_by[rank] >= least);
+                }
+                CHECK((of == "barrier") == (r.bytes_sent == 0));
+                CHECK(r.messages > 0);
+            };
+            result.push_back({operation + " by " + algorithm, [spec](std::uint32_t n) { return plan_of(n, spec); },
+                              always, [check, of = operation](const CollectiveResult& r) { check(of, r); }});
+        }
     }
     return result;
 }
@@ -231,6 +307,14 @@ void check_cells(const std::vector<NamedExchange>& exchanges) {
 
 TEST_CASE("every all-reduce on every fabric among any number of ranks runs as promised or is refused") {
     check_cells(allreduces());
+}
+
+TEST_CASE("every broadcast and reduction on every fabric among any number of ranks, likewise") {
+    check_cells(rooted());
+}
+
+TEST_CASE("every exchange of blocks on every fabric among any number of ranks, likewise") {
+    check_cells(blockwise());
 }
 
 TEST_CASE("every neighbour exchange and all-to-all on every fabric among any number of ranks, likewise") {

@@ -62,11 +62,11 @@ inline std::vector<double> ends_at_once(const Cluster& cluster, const std::vecto
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : places) workers.push_back(graph.add_process({place}));
-    const Last last = add_collectives(graph, workers, {algorithm->largest()}, {}, algorithm, cluster);
+    const Results results = add_collectives(graph, workers, {{algorithm->largest(), algorithm}}, {}, cluster);
     graph.seal();
     const Timeline timeline = replay_isolated(cluster, graph, {});
     std::vector<double> ends;
-    for (const std::vector<TaskId>& tasks : last) ends.push_back(timeline.measured()[tasks.front()].end_s);
+    for (const std::vector<Arrival>& own : results.own) ends.push_back(timeline.measured()[own.front().task].end_s);
     return ends;
 }
 

@@ -32,7 +32,7 @@ inline Timeline replay_alone(const Cluster& cluster, const std::shared_ptr<const
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : place_ranks(cluster, placement, ranks)) workers.push_back(graph.add_process({place}));
-    add_collectives(graph, workers, {bytes}, {}, algorithm, cluster);
+    add_collectives(graph, workers, {{bytes, algorithm}}, {}, cluster);
     graph.seal();
     return replay_isolated(cluster, graph, {});
 }

@@ -42,6 +42,8 @@ TEST_CASE("shipped schemas are those that `syncline schema` prints") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
     CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));
     CHECK(text_of(root / "platforms/devices/schema.json") == config::schema_of("device"));
+    CHECK(text_of(root / "platforms/transports/schema.json") == config::schema_of("transport"));
+    CHECK(text_of(root / "platforms/selections/schema.json") == config::schema_of("selection"));
     CHECK(text_of(root / "workloads/schema.json") == config::schema_of("workload"));
     CHECK(text_of(root / "topologies/schema.json") == config::schema_of("topology"));
 }

@@ -20,9 +20,10 @@ class StarClock {
 public:
     StarClock(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, const MessageCost& cost,
               std::uint32_t round = 0)
-        : ranks_(ranks), cost_(cost), at_(ranks) {
+        : ranks_(ranks), cost_(cost) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
             programs_.push_back(algorithm.program(rank, ranks, bytes, round));
+        at_.assign(programs_.begin(), programs_.end());
     }
 
     double completion() {
@@ -56,8 +57,8 @@ private:
         double starts, left;
     };
     struct Place {
-        std::size_t step = 0;
-        std::uint32_t repetition = 0;
+        Place(const Program& program) : walk(program) {}
+        Walk walk;
         std::size_t open = 0;  ///< messages of the step under way or awaited
         double arrived = 0;    ///< bytes to reduce
         double reduced = infinity;
@@ -66,14 +67,14 @@ private:
 
     void post(std::uint32_t rank) {
         Place& place = at_[rank];
-        const Program& program = programs_[rank];
-        if (place.step == program.steps.size()) return;
-        const Step& step = program.steps[place.step];
+        if (place.walk.done()) return;
+        const Step& step = place.walk.step();
         place.open = step.sends.size() + step.receives.size();
         place.arrived = 0;
         for (const Message& message : step.sends) {
-            const std::uint32_t block = shifted(message.block, step, place.repetition, program.partition.blocks);
-            offered_[{rank, message.peer}].push_back(static_cast<double>(program.partition.size(block, message.count)));
+            const std::uint64_t bytes =
+                message_bytes(programs_[rank].partition, message, step, place.walk.repetition());
+            offered_[{rank, message.peer}].push_back(static_cast<double>(bytes));
             match({rank, message.peer});
         }
         for (const Message& message : step.receives) {
@@ -86,7 +87,7 @@ private:
         std::vector<double>& offers = offered_[pair];
         while (!offers.empty() && awaited_[pair] > 0) {
             flows_.push_back({pair.first, pair.second, now_ + cost_.alpha_s, offers.front()});
-            if (programs_[pair.second].steps[at_[pair.second].step].reduce) at_[pair.second].arrived += offers.front();
+            if (at_[pair.second].walk.step().reduce) at_[pair.second].arrived += offers.front();
             offers.erase(offers.begin());
             --awaited_[pair];
         }
@@ -140,7 +141,7 @@ private:
             Place& place = at_[rank];
             if (place.reduced > now_) continue;
             place.reduced = infinity;
-            if (++place.repetition == programs_[rank].steps[place.step].repeat) place = {place.step + 1};
+            place.walk.next();
             post(rank);
         }
     }

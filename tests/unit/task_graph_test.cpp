@@ -48,7 +48,7 @@ TEST_CASE("messages of a graph are those of its members' programs") {
     const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;
     std::vector<ProcessId> workers;
-    for (std::uint32_t rank = 0; rank < 5; ++rank) workers.push_back(graph.add_process({rank}));
+    for (std::uint32_t rank = 0; rank < 5; ++rank) workers.push_back(graph.add_process({{rank, 0}}));
     const GroupId group = graph.add_group(workers);
     for (int bucket = 0; bucket < 3; ++bucket) {
         const ExchangeId exchange = graph.add_exchange({ring, group, 0, 100, 0});

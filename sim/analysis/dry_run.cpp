@@ -1,0 +1,59 @@
+#include "sim/analysis/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/training/iteration.hpp"
+#include "sim/training/sweep.hpp"
+
+namespace syncline {
+
+namespace {
+
+void put(PlannedExchange& exchange, const Chosen& chosen) {
+    exchange.algorithm = chosen.spec.name;
+    exchange.protocol = chosen.protocol.name;
+    exchange.why = chosen.why;
+}
+
+}  // namespace
+
+DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan) {
+    DryRun result;
+    result.workload = model.name;
+    result.ranks = plan.ranks;
+    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    result.operation = served ? "push and pull" : plan.algorithm.operation;
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    const std::vector<Chosen> chosen = served ? std::vector<Chosen>{} : choose_exchanges(cluster, plan, buckets);
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        PlannedExchange exchange;
+        exchange.bytes = buckets[b].bytes;
+        for (const std::uint32_t layer : buckets[b].layers) exchange.layers.push_back(model.layers[layer].name);
+        exchange.ready_s = buckets[b].ready_s;
+        exchange.release_s = buckets[b].release_s;
+        exchange.algorithm = served_allreduce;
+        exchange.why = "`exchange: parameter-server`";
+        if (!served) put(exchange, chosen[b]);
+        if (plan.exchange == ExchangeKind::gossip) exchange.why = "`exchange: gossip`";
+        result.exchanges.push_back(std::move(exchange));
+    }
+    return result;
+}
+
+DryRun dry_run(const Cluster& cluster, const CollectivePlan& plan) {
+    DryRun result;
+    result.ranks = plan.ranks;
+    result.operation = plan.algorithm.operation;
+    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
+    for (const std::uint64_t bytes : sizes_of(plan)) {
+        PlannedExchange exchange;
+        exchange.bytes = bytes;
+        exchange.algorithm = served_allreduce;
+        exchange.why = fmt::format("`algorithm: {}`", served_allreduce);
+        if (!chosen.empty()) put(exchange, chosen[result.exchanges.size()]);
+        result.exchanges.push_back(std::move(exchange));
+    }
+    return result;
+}
+
+}  // namespace syncline

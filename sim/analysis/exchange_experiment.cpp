@@ -1,0 +1,117 @@
+#include "sim/analysis/exchange_experiment.hpp"
+
+#include <algorithm>
+
+#include "sim/analysis/theory.hpp"
+#include "sim/collective/parameter_server.hpp"
+#include "sim/training/sweep.hpp"
+
+namespace syncline {
+
+namespace {
+
+struct Measured {
+    SweepResult result;
+    Timeline timeline;
+};
+
+std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const CollectivePlan& plan,
+                                                const std::vector<Chosen>& chosen) {
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    const auto places = place_ranks(cluster, plan.placement, ranks);
+    ExchangeCosts costs(cluster, places);
+    const auto served = plan.served() ? message_cost(cluster, places, served_allreduce) : std::nullopt;
+    std::vector<std::optional<double>> all;
+    for (const std::uint64_t bytes : sizes_of(plan)) {
+        if (!plan.served())
+            all.push_back(costs.of(chosen[all.size()], bytes));
+        else if (served)
+            all.emplace_back(parameter_server_cost(plan.algorithm.operation, ranks,
+                                                   static_cast<std::uint32_t>(plan.servers), bytes, *served));
+        else
+            all.emplace_back();
+    }
+    return all;
+}
+
+Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
+    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
+    const Sweep sweep = build_sweep(cluster, plan, chosen);
+    const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
+    Measured measured{{}, watched_replay(cluster, sweep.graph, {}, watch)};
+
+    SweepResult& result = measured.result;
+    result.operation = plan.algorithm.operation;
+    result.algorithm = plan.selection ? algorithm_label(plan.selection, chosen) : plan.algorithm.name;
+    result.overlay = plan.selection ? "" : overlay_of(plan.algorithm);
+    result.fabric = fabric_of(cluster);
+    result.transport = transport_of(cluster);
+    result.ranks = static_cast<std::uint32_t>(plan.ranks);
+    const auto or_all = [&](std::uint32_t members) { return members == 0 ? result.ranks : members; };
+    result.contributors = or_all(plan.algorithm.contributors);
+    result.receivers = or_all(plan.algorithm.receivers);
+    const std::vector<std::uint64_t> sizes = sizes_of(plan);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        SweepPoint point;
+        point.bytes = sizes[i];
+        point.algorithm = chosen.empty() ? plan.algorithm.name : candidate_name(chosen[i].spec, chosen[i].protocol);
+        if (!sweep.barriers.empty()) {
+            const auto end_s = [&](std::size_t barrier) {
+                return measured.timeline.measured()[sweep.barriers[barrier]].end_s;
+            };
+            point.completion_time_s = end_s(i + 1) - end_s(i);
+        }
+        point.closed_form_s = closed_s[i];
+        if (point.completion_time_s > 0) {
+            point.algorithm_bandwidth_Bps = static_cast<double>(sizes[i]) / point.completion_time_s;
+            if (result.contributors == result.ranks && result.receivers == result.ranks)
+                point.bus_bandwidth_Bps = *point.algorithm_bandwidth_Bps * bus_factor(result.operation, result.ranks);
+        }
+        result.points.push_back(std::move(point));
+    }
+    return measured;
+}
+
+}  // namespace
+
+double bus_factor(const std::string& operation, double ranks) {
+    if (operation == "allreduce") return 2 * (ranks - 1) / ranks;
+    for (const char* once : {"reduce-scatter", "allgather", "all-to-all", "gather", "scatter"})
+        if (operation == once) return (ranks - 1) / ranks;
+    return 1;
+}
+
+SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
+    return measure(cluster, plan, watch).result;
+}
+
+CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
+    CollectivePlan single = plan;
+    single.sweep.clear();
+    const auto [sweep, timeline] = measure(cluster, single, watch);
+    const SweepPoint& point = sweep.points.front();
+
+    CollectiveResult result;
+    result.operation = sweep.operation;
+    result.algorithm = sweep.algorithm;
+    result.overlay = sweep.overlay;
+    result.fabric = sweep.fabric;
+    result.transport = sweep.transport;
+    result.ranks = sweep.ranks;
+    result.contributors = sweep.contributors;
+    result.receivers = sweep.receivers;
+    result.bytes = plan.bytes;
+    result.completion_time_s = point.completion_time_s;
+    result.closed_form_s = point.closed_form_s;
+    result.messages = timeline.messages;
+    result.bytes_sent = timeline.bytes_sent;
+    result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
+    result.sent_by.assign(timeline.sent_by.begin(), timeline.sent_by.begin() + plan.ranks);
+    result.received_by.assign(timeline.received_by.begin(), timeline.received_by.begin() + plan.ranks);
+    result.links = busiest(cluster, timeline.links, result.completion_time_s);
+    result.algorithm_bandwidth_Bps = point.algorithm_bandwidth_Bps;
+    result.bus_bandwidth_Bps = point.bus_bandwidth_Bps;
+    return result;
+}
+
+}  // namespace syncline

@@ -1,0 +1,110 @@
+#include "sim/collective/double_binary_tree.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "sim/collective/segments.hpp"
+
+namespace syncline {
+
+namespace {
+
+constexpr double default_segment_bytes = 512 * 1024, most_unasked = 1 << 20;
+
+/// In the binary tree of 1 … `nodes` in order, where a node's height is the number of zeros at its number's end; 0 for
+/// the root. A node whose parent would be behind the last one takes the next one up that exists.
+std::uint32_t parent_in_order(std::uint32_t node, std::uint32_t nodes) {
+    const std::uint32_t lowest = node & (~node + 1);
+    const std::uint32_t left = node - lowest, between = left | (lowest << 1);
+    return between <= nodes ? between : left;
+}
+
+}  // namespace
+
+DoubleBinaryTree::DoubleBinaryTree(TreeOperation operation, std::uint32_t ranks, double segment_bytes)
+    : operation_(operation), segment_bytes_(segment_bytes) {
+    const std::uint32_t nodes = ranks - 1;
+    for (Tree& tree : trees_) {
+        tree.parent.assign(ranks, 0);
+        tree.first_step.assign(ranks, 0);
+        tree.children.resize(ranks);
+    }
+    const auto in_second = [&](std::uint32_t node) {
+        if (node == 0) return node;
+        return nodes % 2 == 0 ? nodes + 1 - node : node % nodes + 1;
+    };
+    for (std::uint32_t node = 1; node <= nodes; ++node) {
+        const std::uint32_t parent = parent_in_order(node, nodes);
+        trees_[0].parent[node] = parent;
+        trees_[0].children[parent].push_back(node);
+        trees_[1].parent[in_second(node)] = in_second(parent);
+        trees_[1].children[in_second(parent)].push_back(in_second(node));
+    }
+    if (ranks > 1) colour_edges();
+}
+
+void DoubleBinaryTree::colour_edges() {
+    constexpr std::uint32_t none = 2;
+    std::array<std::vector<std::uint32_t>, 2> colours;
+    for (auto& of_tree : colours) of_tree.assign(trees_[0].parent.size(), none);
+    // All edges that share a sender or a receiver with one that is coloured have the other colour, and so on.
+    const auto colour_from = [&](Edge edge, std::uint32_t colour) {
+        std::vector<std::pair<Edge, std::uint32_t>> open{{edge, colour}};
+        while (!open.empty()) {
+            const auto [at, its] = open.back();
+            open.pop_back();
+            if (colours[at.tree][at.child] != none) continue;
+            colours[at.tree][at.child] = its;
+            open.push_back({{1 - at.tree, at.child}, 1 - its});
+            const std::uint32_t sender = trees_[at.tree].parent[at.child];
+            for (std::uint32_t tree : {0u, 1u})
+                for (const std::uint32_t child : trees_[tree].children[sender])
+                    if (tree != at.tree || child != at.child) open.push_back({{tree, child}, 1 - its});
+        }
+    };
+    std::vector<Edge> order{{0, trees_[0].children[0].front()}, {1, trees_[1].children[0].front()}};
+    for (std::size_t next = 0; next < order.size(); ++next) {
+        const Edge edge = order[next];
+        Tree& tree = trees_[edge.tree];
+        const std::uint32_t soonest = tree.first_step[tree.parent[edge.child]] + 1;
+        if (colours[edge.tree][edge.child] == none) colour_from(edge, soonest % 2);
+        const bool fits = colours[edge.tree][edge.child] == soonest % 2;
+        tree.first_step[edge.child] = fits ? soonest : soonest + 1;
+        last_ = std::max(last_, tree.first_step[edge.child]);
+        for (const std::uint32_t child : tree.children[edge.child]) order.push_back({edge.tree, child});
+    }
+}
+
+TreeSchedule DoubleBinaryTree::schedule(std::uint64_t bytes) const {
+    const double standard_bytes = std::max(default_segment_bytes, std::ceil(static_cast<double>(bytes) / most_unasked));
+    return {2, last_, (segment_count(bytes, segment_bytes_ == 0 ? standard_bytes : segment_bytes_) + 1) / 2};
+}
+
+Program DoubleBinaryTree::program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const {
+    const TreeSchedule steps = schedule(bytes);
+    std::vector<Hop> hops;
+    for (std::uint32_t half = 0; half < 2; ++half) {
+        const Tree& tree = trees_[half];
+        const std::uint32_t block = half * steps.segments;
+        if (rank != 0) hops.push_back({tree.parent[rank], block, tree.first_step[rank], false});
+        for (const std::uint32_t child : tree.children[rank])
+            hops.push_back({child, block, tree.first_step[child], true});
+    }
+    return tree_program(operation_, {bytes, 2 * steps.segments}, hops, steps);
+}
+
+std::optional<double> DoubleBinaryTree::cost(std::uint32_t ranks, std::uint64_t bytes,
+                                             const MessageCost& message) const {
+    if (ranks == 1) return 0;
+    const TreeSchedule steps = schedule(bytes);
+    const std::uint32_t blocks = 2 * steps.segments;
+    if (bytes % blocks != 0) return {};
+    const auto block = static_cast<double>(bytes / blocks);
+    double seconds = tree_cost(operation_, steps.steps(), block, message);
+    // Rank 1 sends in the second step and in the third, so that no one waits for the sum between them.
+    if (ranks == 3 && operation_ != TreeOperation::broadcast) seconds -= block * message.gamma_s_per_B;
+    return seconds;
+}
+
+}  // namespace syncline

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "sim/collective/algorithm.hpp"
+
+/// All-to-all in pairs: in step k = 1 … N-1 every rank sends the rank k places on its block, and receives its own from
+/// the rank k places before.
+///
+/// N(N-1) messages, (N-1)·S bytes in all, as `direct`, but one message at a time on every link: what MPI libraries do
+/// with large blocks, and quicker to simulate than N-1 at once. Blocks are numbered as in direct.hpp. Time
+/// (N-1)(α + S/N·β). No closed form where N does not divide S: who is sent a largest block is sent one in every step,
+/// but of α what its senders spend before they send may pass while it is still busy with the block before. Source: R.
+/// Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int. J. High
+/// Perform. Comput. Appl. 19 (2005) 49-66; MPICH pairs ranks by exclusive or where N is a power of two, here the same
+/// shifts do for any N.
+namespace syncline {
+
+class PairwiseAllToAll : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "(N-1)(α + S/N·β)"; }
+};
+
+}  // namespace syncline

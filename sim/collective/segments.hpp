@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+/// How a block is cut into segments, so that one is passed on while the next one comes.
+namespace syncline {
+
+/// As few as keep each within `segment_bytes`; 0: one. Throws AlgorithmError on key "segment" if there are too many,
+/// for each of `blocks` blocks of `bytes`.
+std::uint32_t segment_count(std::uint64_t bytes, double segment_bytes, std::uint32_t blocks = 1);
+
+}  // namespace syncline

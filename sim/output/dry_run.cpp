@@ -1,0 +1,78 @@
+#include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/output/text.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+using namespace text;
+
+namespace {
+
+Json object(const PlannedExchange& exchange) {
+    return {{"bytes", exchange.bytes},
+            {"layers", exchange.layers},
+            {"ready_s", number_or_null(exchange.ready_s)},
+            {"release_s", number_or_null(exchange.release_s)},
+            {"algorithm", exchange.algorithm},
+            {"protocol", text_or_null(exchange.protocol)},
+            {"why", exchange.why}};
+}
+
+/// "conv5_3", "fc7 to fc6 (2)": backward.
+std::string span(const std::vector<std::string>& layers) {
+    if (layers.size() < 2) return layers.empty() ? "-" : layers.front();
+    return fmt::format("{} to {} ({})", layers.front(), layers.back(), layers.size());
+}
+
+}  // namespace
+
+std::string to_json(const DryRunReport& report) {
+    Json results = Json::array();
+    for (const DryRun& run : report.results) {
+        Json exchanges = Json::array();
+        for (const PlannedExchange& exchange : run.exchanges) exchanges.push_back(object(exchange));
+        results.push_back({{"variant", text_or_null(run.variant)},
+                           {"workload", text_or_null(run.workload)},
+                           {"ranks", run.ranks},
+                           {"operation", run.operation},
+                           {"exchanges", std::move(exchanges)}});
+    }
+    return Json{{"schema_version", result_schema_version}, {"name", report.name}, {"dry_run", std::move(results)}}.dump(
+               2, ' ', false, Json::error_handler_t::replace) +
+           "\n";
+}
+
+std::string to_csv(const DryRunReport& report) {
+    std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
+                             "algorithm", "protocol", "why"});
+    for (const DryRun& run : report.results)
+        for (const PlannedExchange& exchange : run.exchanges)
+            text +=
+                line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
+                      quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
+                      field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why)});
+    return text;
+}
+
+std::string to_table(const DryRunReport& report) {
+    std::string text = report.name + ": nothing is simulated\n";
+    for (const DryRun& run : report.results) {
+        const std::string what = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
+        const std::string head = run.variant.empty() ? "" : run.variant + ": ";
+        text += fmt::format("\n{}{}, {} ranks\n\n", head, what, run.ranks);
+        if (run.exchanges.empty()) {
+            text += "no exchange\n";
+            continue;
+        }
+        std::vector<Row> rows{{"bytes", "layers", "ready", "released", "algorithm", "protocol", "why"}};
+        for (const PlannedExchange& exchange : run.exchanges)
+            rows.push_back({bytes(exchange.bytes), span(exchange.layers), seconds(exchange.ready_s),
+                            seconds(exchange.release_s), exchange.algorithm,
+                            exchange.protocol.empty() ? "-" : exchange.protocol, exchange.why});
+        text += aligned(rows, 3);
+    }
+    return text;
+}
+
+}  // namespace syncline

@@ -1,0 +1,121 @@
+#include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/output/text.hpp"
+#include "sim/output/writers.hpp"
+
+// Latency and bandwidth by size, the columns of nccl-tests: size, time, algorithm and bus bandwidth.
+
+namespace syncline {
+
+using namespace text;
+
+namespace {
+
+Json object(const SweepResult& result) {
+    Json points = Json::array();
+    for (const SweepPoint& point : result.points)
+        points.push_back({{"bytes", point.bytes},
+                          {"completion_time_s", point.completion_time_s},
+                          {"algorithm_bandwidth_Bps", number_or_null(point.algorithm_bandwidth_Bps)},
+                          {"bus_bandwidth_Bps", number_or_null(point.bus_bandwidth_Bps)},
+                          {"closed_form_s", number_or_null(point.closed_form_s)},
+                          {"algorithm", point.algorithm}});
+    return {{"operation", result.operation},
+            {"algorithm", result.algorithm},
+            {"overlay", text_or_null(result.overlay)},
+            {"fabric", result.fabric},
+            {"transport", text_or_null(result.transport)},
+            {"contributors", result.contributors},
+            {"receivers", result.receivers},
+            {"ranks", result.ranks},
+            {"points", std::move(points)}};
+}
+
+const std::vector<std::string> columns{"bytes",
+                                       "completion_time_s",
+                                       "algorithm_bandwidth_Bps",
+                                       "bus_bandwidth_Bps",
+                                       "closed_form_s",
+                                       "algorithm",
+                                       "operation",
+                                       "ranks",
+                                       "fabric",
+                                       "transport"};
+
+std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
+    return {field(point.bytes),
+            field(point.completion_time_s),
+            field(point.algorithm_bandwidth_Bps),
+            field(point.bus_bandwidth_Bps),
+            field(point.closed_form_s),
+            quoted(point.algorithm),
+            result.operation,
+            field(result.ranks),
+            quoted(result.fabric),
+            quoted(result.transport)};
+}
+
+std::string micro(const std::optional<double>& value_s) {
+    return value_s ? fmt::format("{:.2f}", *value_s * 1e6) : "-";
+}
+
+std::string giga(const std::optional<double>& value_Bps) {
+    return value_Bps ? fmt::format("{:.3f}", *value_Bps / 1e9) : "-";
+}
+
+}  // namespace
+
+std::string to_json(const SweepResult& result) {
+    Json json{{"schema_version", result_schema_version}};
+    json.update(object(result));
+    return dumped(json);
+}
+
+std::string to_json(const SweepReport& report) {
+    Json results = Json::array();
+    for (const SweepResult& result : report.results) {
+        Json one{{"variant", result.variant}};
+        one.update(object(result));
+        results.push_back(std::move(one));
+    }
+    return dumped({{"schema_version", result_schema_version}, {"name", report.name}, {"results", std::move(results)}});
+}
+
+std::string to_csv(const SweepResult& result) {
+    std::string text = line(columns);
+    for (const SweepPoint& point : result.points) text += line(fields(result, point));
+    return text;
+}
+
+std::string to_csv(const SweepReport& report) {
+    std::vector<std::string> head = columns;
+    head.insert(head.begin(), "variant");
+    std::string text = line(head);
+    for (const SweepResult& result : report.results) {
+        for (const SweepPoint& point : result.points) {
+            std::vector<std::string> row = fields(result, point);
+            row.insert(row.begin(), quoted(result.variant));
+            text += line(row);
+        }
+    }
+    return text;
+}
+
+std::string to_table(const SweepResult& result) {
+    const std::string over = result.overlay.empty() ? "" : " over " + result.overlay;
+    std::vector<Row> rows{{"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "closed form (us)", "algorithm"}};
+    for (const SweepPoint& point : result.points)
+        rows.push_back({fmt::format("{}", point.bytes), micro(point.completion_time_s),
+                        giga(point.algorithm_bandwidth_Bps), giga(point.bus_bandwidth_Bps), micro(point.closed_form_s),
+                        point.algorithm});
+    return fmt::format("{}, {}{}, {} ranks\n\n", result.operation, result.algorithm, over, result.ranks) +
+           aligned(rows, 1);
+}
+
+std::string to_table(const SweepReport& report) {
+    std::string text = report.name + "\n";
+    for (const SweepResult& result : report.results) text += "\n" + result.variant + ": " + to_table(result);
+    return text;
+}
+
+}  // namespace syncline

@@ -1,0 +1,90 @@
+#include "sim/replay/agreement.hpp"
+
+#include <simgrid/s4u/Actor.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace syncline {
+
+Agreement::Agreement(const TaskGraph& graph) : graph_(graph), queues_(graph.queues().size()) {
+    if (queues_.empty()) return;
+    dependents_.resize(graph.tasks().size());
+    wake_.resize(graph.streams().size());
+    for (QueueId id = 0; id < queues_.size(); ++id) {
+        Queue& queue = queues_[id];
+        const std::span<const TaskId> first = graph.tasks_of(graph.queues()[id].front());
+        queue.order.resize(first.size());
+        std::iota(queue.order.begin(), queue.order.end(), 0);
+        std::stable_sort(queue.order.begin(), queue.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return graph.tasks()[first[a]].priority < graph.tasks()[first[b]].priority;
+        });
+        queue.dependencies.resize(first.size(), 0);
+        queue.earlier.resize(first.size(), 0);
+        for (const StreamId stream : graph.queues()[id]) {
+            const std::span<const TaskId> tasks = graph.tasks_of(stream);
+            for (std::uint32_t item = 0; item < tasks.size(); ++item) {
+                for (const Dependency& dependency : graph.dependencies_of(tasks[item])) {
+                    dependents_[dependency.on].push_back({id, item, dependency.previous_iteration});
+                    ++(dependency.previous_iteration ? queue.earlier : queue.dependencies)[item];
+                }
+            }
+        }
+    }
+}
+
+Agreement::Round& Agreement::round(Queue& queue, std::uint32_t iteration) {
+    while (queue.first_round + queue.rounds.size() <= iteration) {
+        Round& added = queue.rounds.emplace_back();
+        added.missing = queue.dependencies;
+        added.taken.resize(queue.order.size(), false);
+        if (queue.first_round + queue.rounds.size() == 1) continue;  // nothing is before the first iteration
+        for (std::size_t item = 0; item < queue.order.size(); ++item) added.missing[item] += queue.earlier[item];
+    }
+    return queue.rounds[iteration - queue.first_round];
+}
+
+bool Agreement::choose(const Queue& queue, Round& round) {
+    const auto item = std::find_if(queue.order.begin(), queue.order.end(),
+                                   [&](std::uint32_t i) { return !round.taken[i] && round.missing[i] == 0; });
+    if (item == queue.order.end()) return false;
+    round.taken[*item] = true;
+    round.sequence.push_back(*item);
+    return true;
+}
+
+TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
+    Queue& queue = queues_[graph_.streams()[stream].queue];
+    // What ends at this very instant counts as ready: let those streams run that have ended something.
+    if (round(queue, iteration).sequence.size() <= position) simgrid::s4u::this_actor::yield();
+    // Rounds come and go while this stream sleeps, but not its own.
+    while (round(queue, iteration).sequence.size() <= position && !choose(queue, round(queue, iteration))) {
+        simgrid::s4u::SemaphorePtr& wake = wake_[stream];
+        if (!wake) wake = simgrid::s4u::Semaphore::create(0);
+        queue.asleep.push_back(wake);
+        wake->acquire();
+    }
+    const std::span<const TaskId> tasks = graph_.tasks_of(stream);
+    Round& own = round(queue, iteration);
+    const TaskId task = tasks[own.sequence[position]];
+    if (position + 1 == tasks.size() && ++own.through == graph_.queues()[graph_.streams()[stream].queue].size()) {
+        queue.rounds.pop_front();
+        ++queue.first_round;
+    }
+    return task;
+}
+
+void Agreement::ended(TaskId task, std::uint32_t iteration) {
+    if (queues_.empty()) return;
+    std::vector<simgrid::s4u::SemaphorePtr> waking;
+    for (const Dependent& dependent : dependents_[task]) {
+        Queue& queue = queues_[dependent.queue];
+        if (--round(queue, iteration + (dependent.next_iteration ? 1 : 0)).missing[dependent.item] > 0) continue;
+        waking.insert(waking.end(), queue.asleep.begin(), queue.asleep.end());
+        queue.asleep.clear();
+    }
+    // Waking one lets it run at once: only now that it sees all that this task has made ready.
+    for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
+}
+
+}  // namespace syncline

@@ -1,0 +1,71 @@
+#include "sim/training/chooser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/platform/wiring.hpp"
+#include "sim/training/placement.hpp"
+
+namespace syncline {
+
+Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
+    Terrain terrain;
+    terrain.ranks = static_cast<std::uint32_t>(places.size());
+    std::set<std::uint32_t> nodes;
+    for (const Place& place : places) nodes.insert(place.node);
+    terrain.nodes = static_cast<std::uint32_t>(nodes.size());
+    if (cluster.native || places.size() < 2) return terrain;
+    Wiring wiring(cluster, first_free_node(places));
+    std::vector<Wiring::Link> links;
+    const auto narrow = [&](const Place& from, const Place& to) {
+        double& least_Bps = from.node == to.node ? terrain.inside_Bps : terrain.between_Bps;
+        links.clear();
+        wiring.route(from, to, links);
+        for (const Wiring::Link link : links) least_Bps = std::min(least_Bps, wiring.wire(link).bandwidth_Bps);
+        const MessageTerms& terms = from.node == to.node ? cluster.transport.inside : cluster.transport.between;
+        least_Bps = std::min(least_Bps, terms.limit_Bps(1e15));
+    };
+    for (std::size_t rank = 0; rank < places.size(); ++rank) narrow(places[rank], places[(rank + 1) % places.size()]);
+    // Where no two neighbours share a node, but other ranks do: nodes are alike, so that one pair stands for all.
+    const Place& first = places.front();
+    const auto beside =
+        std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });
+    if (beside != places.end()) narrow(first, *beside);
+    return terrain;
+}
+
+Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
+                 const std::optional<Selection>& selection)
+    : named_(std::move(named)),
+      selection_(selection),
+      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}) {}
+
+Choice Chooser::decide(std::uint64_t bytes) const {
+    if (selection_) return syncline::choose(*selection_, named_.operation, bytes, terrain_);
+    Choice choice;
+    choice.algorithm = named_;
+    choice.why = fmt::format("`algorithm: {}`", named_.name);
+    return choice;
+}
+
+Chosen Chooser::choose(std::uint64_t bytes) {
+    const Choice choice = decide(bytes);
+    auto& made = made_[{choice.row, choice.candidate}];
+    if (!made) made = make_algorithm(choice.algorithm, terrain_.ranks);
+    return {choice.algorithm, choice.protocol, choice.why, made};
+}
+
+std::string algorithm_label(const std::optional<Selection>& selection, const std::vector<Chosen>& chosen) {
+    std::vector<std::string> names;
+    for (const Chosen& one : chosen) {
+        const std::string name = candidate_name(one.spec, one.protocol);
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    const std::string used = fmt::format("{}", fmt::join(names, ", "));
+    if (!selection) return used;
+    return names.empty() ? selection->name : fmt::format("{}: {}", selection->name, used);
+}
+
+}  // namespace syncline

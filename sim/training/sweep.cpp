@@ -1,0 +1,98 @@
+#include "sim/training/sweep.hpp"
+
+#include "sim/collective/parameter_server.hpp"
+#include "sim/training/buckets.hpp"
+#include "sim/training/exchange.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Only the push to sliced servers, or only the pull from them: the server's sum is part of its push.
+void add_half(TaskGraph& graph, const std::vector<ProcessId>& workers, bool push, std::uint64_t bytes,
+              std::uint32_t servers, TaskId after, const Cluster& cluster) {
+    std::shared_ptr<const CollectiveAlgorithm> algorithm = std::make_shared<Pull>();
+    if (push) algorithm = std::make_shared<Push>();
+    std::vector<Place> places;
+    for (const ProcessId worker : workers) places.push_back(graph.processes()[worker].place);
+    const std::uint32_t free = first_free_node(places);
+    for (std::uint32_t server = 0; server < servers; ++server) {
+        std::vector<ProcessId> members{graph.add_process({{free + server, Place::host}})};
+        members.insert(members.end(), workers.begin(), workers.end());
+        const GroupId group = graph.add_group(members);
+        const ExchangeId exchange = graph.add_exchange(
+            {algorithm, group, server, Partition{bytes, servers}.size(server), gamma_of(cluster.host.reduction_Bps)});
+        for (std::uint32_t member = 0; member < members.size(); ++member) {
+            const StreamId stream = graph.add_stream(members[member], push ? StreamKind::push : StreamKind::pull);
+            const TaskId task = graph.add_task({stream, push ? Phase::push : Phase::pull, 0, 0, exchange, member});
+            graph.depend(task, after);
+        }
+    }
+}
+
+/// Every task from `first` on ends before the barrier.
+void close(TaskGraph& graph, TaskId first, TaskId barrier) {
+    for (TaskId task = first; task < graph.tasks().size(); ++task) graph.depend(barrier, task);
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> sizes_of(const CollectivePlan& plan) {
+    return plan.sweep.empty() ? std::vector<std::uint64_t>{plan.bytes} : plan.sweep;
+}
+
+std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePlan& plan) {
+    std::vector<Chosen> all;
+    if (plan.served()) return all;
+    Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
+                    plan.algorithm, plan.selection);
+    for (const std::uint64_t bytes : sizes_of(plan)) all.push_back(chooser.choose(bytes));
+    return all;
+}
+
+Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    const std::vector<std::uint64_t> sizes = sizes_of(plan);
+    Sweep sweep;
+    TaskGraph& graph = sweep.graph;
+    std::vector<ProcessId> workers;
+    for (const Place& place : place_ranks(cluster, plan.placement, ranks))
+        workers.push_back(graph.add_process({place}));
+    if (ranks == 1) {
+        graph.seal();
+        return sweep;
+    }
+
+    const StreamId stream = graph.add_stream(workers.front(), StreamKind::release);
+    Ready ready;
+    for (std::uint32_t i = 0; i <= sizes.size(); ++i) {
+        sweep.barriers.push_back(graph.add_task({stream, Phase::barrier, i, 0}));
+        if (i < sizes.size()) ready.emplace_back(ranks, sweep.barriers.back());
+    }
+    if (plan.served()) {
+        const Servers sliced{plan.servers, Placement::sliced, ServerLocation::dedicated};
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            // Servers of its own for each size, on the same nodes: pulls wait for all that servers have to add up.
+            const auto first = static_cast<TaskId>(graph.tasks().size());
+            const std::vector<Bucket> whole{{sizes[i], {}, 0, 0}};
+            if (plan.algorithm.operation == "allreduce")
+                add_parameter_server(graph, workers, place(whole, sliced), {ready[i]}, sliced, cluster);
+            else
+                add_half(graph, workers, plan.algorithm.operation == "push", sizes[i],
+                         static_cast<std::uint32_t>(plan.servers), sweep.barriers[i], cluster);
+            close(graph, first, sweep.barriers[i + 1]);
+        }
+    } else {
+        const auto first = static_cast<TaskId>(graph.tasks().size());
+        std::vector<Collective> collectives;
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            collectives.push_back({sizes[i], chosen[i].algorithm, chosen[i].protocol});
+        add_collectives(graph, workers, collectives, ready, cluster);
+        for (TaskId task = first; task < graph.tasks().size(); ++task)
+            graph.depend(sweep.barriers[graph.tasks()[task].subject + 1], task);
+    }
+    graph.seal();
+    return sweep;
+}
+
+}  // namespace syncline

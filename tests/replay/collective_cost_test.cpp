@@ -1,0 +1,117 @@
+#include <cstdint>
+
+#include "sim/analysis/experiment.hpp"
+#include "tests/catch.hpp"
+
+// Every operation's algorithms on SimGrid's star against their closed forms, which tests/unit checks against a clock of
+// its own and against the literature's.
+
+using namespace syncline;
+
+namespace {
+
+/// In groups of powers of two and not, with blocks of equal size.
+void check(const AlgorithmSpec& spec, std::initializer_list<std::uint32_t> groups) {
+    for (const std::uint32_t n : groups) {
+        for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{64} * n, std::uint64_t{640'000} * n}) {
+            for (const double reduction_Bps : {unlimited, 25e9}) {
+                if (bytes == 0 && reduction_Bps == unlimited) continue;
+                Cluster cluster;
+                cluster.nodes = 64;
+                cluster.fabric.topology.bandwidth_Bps = {3.125e9};
+                cluster.fabric.topology.latency_s = {1e-6};
+                cluster.device.reduction_Bps = reduction_Bps;
+                CollectivePlan plan;
+                plan.ranks = n;
+                plan.bytes = bytes;
+                plan.algorithm = spec;
+                CAPTURE(spec.operation, spec.name, n, spec.contributors, spec.receivers, bytes, reduction_Bps);
+                const CollectiveResult result = simulate_collective(cluster, plan);
+                REQUIRE(result.closed_form_s);
+                CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-6));
+            }
+        }
+    }
+}
+
+void check(const std::string& operation, std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const AlgorithmSpec spec{.operation = operation, .name = name};
+        if (spec.name == "direct")
+            check(spec, {2, 3, 8, 13, 20});  // all at once, which is slow to simulate
+        else
+            check(spec, {2, 3, 7, 8, 13, 21, 32, 47, 64});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("all-reduces equal their closed forms on SimGrid") {
+    check("allreduce", {"rabenseifner", "direct"});
+    check({.name = "segmented-ring", .segment_bytes = 160'000}, {2, 3, 8, 13, 32, 47, 64});
+}
+
+TEST_CASE("reduce-scatters equal their closed forms on SimGrid") {
+    check("reduce-scatter", {"ring", "recursive-halving", "direct"});
+}
+
+TEST_CASE("allgathers equal their closed forms on SimGrid") {
+    check("allgather", {"ring", "recursive-doubling", "bruck", "direct"});
+}
+
+TEST_CASE("exchanges with a root equal their closed forms on SimGrid") {
+    check("broadcast", {"scatter-allgather", "direct"});
+    check("reduce", {"direct"});
+    check("scatter", {"binomial-tree", "direct"});
+    check("gather", {"binomial-tree", "direct"});
+}
+
+TEST_CASE("all-to-alls and barriers equal their closed forms on SimGrid") {
+    check("all-to-all", {"pairwise", "bruck"});
+    check("barrier", {"dissemination"});
+}
+
+TEST_CASE("the ways of fewer contributors and receivers equal their closed forms on SimGrid") {
+    for (const std::uint32_t contributors : {1u, 2u, 16u}) {  // divide all the buffers
+        for (const std::uint32_t receivers : {1u, 4u, 21u}) {
+            AlgorithmSpec spec{.operation = "allgather", .contributors = contributors, .receivers = receivers};
+            for (const char* name : {"ring", "padded-ring", "ring-broadcast"}) {
+                spec.name = name;
+                check(spec, {21});
+            }
+            spec.segment_bytes = 21 * 16'000;  // of the largest buffer 40, of the others one
+            check(spec, {21});
+            spec = {.name = "reduce-scatter-allgather", .contributors = contributors, .receivers = receivers};
+            check(spec, {21});
+        }
+    }
+}
+
+TEST_CASE("where blocks differ there is a closed form that the simulation takes, or none") {
+    Cluster cluster;
+    cluster.nodes = 64;
+    cluster.fabric.topology.bandwidth_Bps = {1e9};
+    cluster.fabric.topology.latency_s = {1e-9};  // so that a byte's time is as much as a link's latency
+    cluster.device.reduction_Bps = 2e9;
+    int with = 0, without = 0;
+    for (const std::string& operation : operation_names()) {
+        for (const std::string& name : algorithm_names(operation)) {
+            if (operation == "neighbour-exchange" || name.starts_with("hierarchical")) continue;  // they need overlays
+            for (const std::uint32_t n : {2u, 3u, 4u, 6u, 8u, 13u}) {
+                for (const std::uint64_t bytes : {1u, 5u, 1003u}) {
+                    CAPTURE(operation, name, n, bytes);
+                    CollectivePlan plan;
+                    plan.ranks = n;
+                    plan.bytes = bytes;
+                    plan.algorithm = {.operation = operation, .name = name};
+                    const CollectiveResult result = simulate_collective(cluster, plan);
+                    ++(result.closed_form_s ? with : without);
+                    if (result.closed_form_s)
+                        CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-6));
+                }
+            }
+        }
+    }
+    CHECK(with > 100);
+    CHECK(without > 30);
+}

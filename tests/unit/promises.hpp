@@ -1,0 +1,164 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/machine.hpp"
+#include "tests/unit/star_clock.hpp"
+
+/// What each operation promises: what every rank of a Machine starts with, and what it must hold in the end. Written
+/// from the operations' meaning in MPI, not from any algorithm.
+namespace syncline {
+
+struct Promise {
+    std::string operation;
+    std::uint32_t ranks = 1;
+    std::uint32_t contributors = 0, receivers = 0;  ///< the first so many; 0: all
+    std::uint32_t blocks_each = 1;  ///< of the buffer's blocks, how many a contributor to an allgather has
+    bool by_distance = false;       ///< all-to-all: block d is for the rank d places on, not for rank d
+
+    bool contributes(std::uint32_t rank) const { return rank < (contributors == 0 ? ranks : contributors); }
+    bool receives(std::uint32_t rank) const { return rank < (receivers == 0 ? ranks : receivers); }
+};
+
+namespace promises {
+
+inline Contributions only(std::uint32_t rank, std::uint32_t ranks) {
+    Contributions one(ranks, 0);
+    one[rank] = 1;
+    return one;
+}
+
+inline Contributions sum(const Promise& promise) {
+    Contributions all(promise.ranks, 0);
+    for (std::uint32_t rank = 0; rank < promise.ranks; ++rank) all[rank] = promise.contributes(rank) ? 1 : 0;
+    return all;
+}
+
+/// Block `block` has bytes at all, or would have some with more bytes.
+inline bool is_filled(const Partition& partition, std::uint32_t block) {
+    return partition.filled == 0 || block < partition.filled;
+}
+
+/// What `rank` starts with in `block`. Of an all-to-all, who it is from and who it is for, instead of contributions.
+inline Contributions before(const Promise& promise, std::uint32_t rank, std::uint32_t block) {
+    const std::uint32_t n = promise.ranks;
+    const std::string& operation = promise.operation;
+    bool has = promise.contributes(rank);
+    if (operation == "allgather" || operation == "gather") has = has && block / promise.blocks_each == rank;
+    if (operation == "broadcast" || operation == "scatter") has = rank == 0;
+    if (operation == "all-to-all") {
+        const std::uint32_t to = promise.by_distance ? (rank + block) % n : block;
+        return {static_cast<int>(rank), static_cast<int>(to)};
+    }
+    return has ? only(rank, n) : Contributions(n, 0);
+}
+
+/// What `rank` must hold of `block` in the end; empty where nothing is promised.
+inline Contributions after(const Promise& promise, std::uint32_t rank, std::uint32_t block) {
+    const std::uint32_t n = promise.ranks;
+    const std::string& operation = promise.operation;
+    if (operation == "allreduce") return promise.receives(rank) ? sum(promise) : Contributions{};
+    if (operation == "reduce-scatter") return block == rank ? sum(promise) : Contributions{};
+    if (operation == "reduce") return rank == 0 ? sum(promise) : Contributions{};
+    if (operation == "broadcast") return only(0, n);
+    if (operation == "scatter") return block == rank ? only(0, n) : Contributions{};
+    if (operation == "gather") return rank == 0 ? only(block, n) : Contributions{};
+    if (operation == "allgather") {
+        const std::uint32_t owner = block / promise.blocks_each;
+        return promise.receives(rank) && promise.contributes(owner) ? only(owner, n) : Contributions{};
+    }
+    return {};
+}
+
+}  // namespace promises
+
+/// Runs the machine from what the operation begins with; what is wrong in the end, or nothing.
+inline std::string broken(Machine& machine, const Promise& promise) {
+    const std::uint32_t n = promise.ranks;
+    const bool all_to_all = promise.operation == "all-to-all";
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+        for (std::uint32_t block = 0; block < machine.buffers[rank].size(); ++block)
+            machine.buffers[rank][block] = promises::before(promise, rank, block);
+    }
+    std::vector<std::multiset<int>> from(n);
+    machine.watch = [&](std::uint32_t rank, const Contributions& block) {
+        if (all_to_all && block.at(1) == static_cast<int>(rank)) from[rank].insert(block.at(0));
+    };
+    const bool ended = machine.run();
+    machine.watch = {};
+    if (!ended) return "stuck, or a message is left over";
+
+    std::uint64_t counted = 0;
+    for (const Program& program : machine.programs) counted += messages_sent(program);
+    if (counted != machine.messages) return "messages are counted wrong";
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+        const Partition& partition = machine.programs[rank].partition;
+        for (std::uint32_t block = 0; block < partition.blocks; ++block) {
+            const Contributions promised = promises::after(promise, rank, block);
+            if (promised.empty() || !promises::is_filled(partition, block)) continue;
+            if (machine.buffers[rank][block] != promised) return fmt::format("rank {}, block {}", rank, block);
+        }
+        for (std::uint32_t other = 0; other < n; ++other) {
+            if (promise.operation == "barrier" && !machine.heard[rank][other])
+                return fmt::format("rank {} left before {} came", rank, other);
+            if (all_to_all && from[rank].count(static_cast<int>(other)) != (other == rank ? 0u : 1u))
+                return fmt::format("rank {} got the block of {} {} times", rank, other,
+                                   from[rank].count(static_cast<int>(other)));
+        }
+    }
+    return "";
+}
+
+/// 1 … 33, and 64.
+inline std::vector<std::uint32_t> group_sizes() {
+    std::vector<std::uint32_t> sizes;
+    for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) sizes.push_back(ranks);
+    sizes.push_back(64);
+    return sizes;
+}
+
+/// Nothing, less than a byte per rank, what the ranks divide, and what they (but 7, 11 and 13) do not.
+inline std::vector<std::uint64_t> buffer_sizes(std::uint32_t ranks) {
+    return {0, 1, ranks - 1, 10 * ranks, 1001};
+}
+
+/// α, β and γ of each kind being what counts.
+inline const std::vector<MessageCost>& message_costs() {
+    static const std::vector<MessageCost> costs{{1, 0.01, 0}, {0.5, 0.25, 0.125}, {1e-3, 1, 2}};
+    return costs;
+}
+
+/// The closed form is what the clock shows.
+inline void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
+    for (const MessageCost& cost : message_costs()) {
+        CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
+        const auto closed = algorithm.cost(ranks, bytes, cost);
+        REQUIRE(closed);
+        CHECK(StarClock(algorithm, ranks, bytes, cost).completion() == Approx(*closed).epsilon(1e-9).margin(1e-15));
+    }
+}
+
+using Bound = std::function<double(const MessageCost&)>;
+
+/// There is no closed form where blocks differ, and the clock shows no less and no more than these.
+inline void check_uneven(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes,
+                         const Bound& least, const Bound& most) {
+    for (const MessageCost& cost : message_costs()) {
+        CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
+        CHECK_FALSE(algorithm.cost(ranks, bytes, cost));
+        const double clock = StarClock(algorithm, ranks, bytes, cost).completion(), rounding = 1e-9 * clock;
+        CHECK(clock >= least(cost) - rounding);
+        CHECK(clock <= most(cost) + rounding);
+    }
+}
+
+}  // namespace syncline
