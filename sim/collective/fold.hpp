@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "sim/collective/program.hpp"
+
 /// How algorithms for 2^k ranks take any number of them, as MPICH does it.
 ///
 /// r = N - 2^⌊lg N⌋ ranks are too many: of the first 2r ranks each even one gives what it has to the odd one behind it
@@ -23,6 +25,12 @@ struct Fold {
     /// The ranks that places before `place` act for; so those of places [a, b) are [ranks_before(a), ranks_before(b)).
     /// Also the most that any `place` places in a row act for.
     std::uint32_t ranks_before(std::uint32_t place) const { return place + std::min(place, extra); }
+
+    /// The blocks of all ranks that the `distance` places around `place` act for; places are grouped from 0.
+    Blocks blocks_around(std::uint32_t place, std::uint32_t distance) const {
+        const std::uint32_t first = place / distance * distance, block = ranks_before(first);
+        return {block, ranks_before(first + distance) - block};
+    }
 
     std::uint32_t places, extra;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/collective/algorithm.hpp"
+#include "sim/collective/direct.hpp"
 
 /// The two halves of a parameter server's round, for one server and N workers. Member 0 is the server.
 ///
@@ -12,19 +12,15 @@
 /// 2014, for the roles; the times follow from the links' capacities.
 namespace syncline {
 
-class Push : public CollectiveAlgorithm {
+class Push : public DirectRooted {
 public:
-    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes,
-                    std::uint32_t round) const override;
-    std::optional<double> cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    Push() : DirectRooted(Operation::reduce) {}
     std::string formula() const override { return "α + N·S·β + N·S·γ"; }
 };
 
-class Pull : public CollectiveAlgorithm {
+class Pull : public DirectRooted {
 public:
-    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes,
-                    std::uint32_t round) const override;
-    std::optional<double> cost(std::uint32_t members, std::uint64_t bytes, const MessageCost& message) const override;
+    Pull() : DirectRooted(Operation::broadcast) {}
     std::string formula() const override { return "α + N·S·β"; }
 };
 

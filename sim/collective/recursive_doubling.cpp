@@ -46,8 +46,8 @@ Program RecursiveDoublingAllgather::program(std::uint32_t rank, std::uint32_t ra
     for (std::uint32_t distance = 1; distance < fold.places; distance *= 2) {
         const std::uint32_t partner = fold.rank_at(place ^ distance);
         const auto gathered = [&](std::uint32_t of_place) {
-            const std::uint32_t first = of_place / distance * distance, block = fold.ranks_before(first);
-            return Message{partner, block, fold.ranks_before(first + distance) - block};
+            const Blocks blocks = fold.blocks_around(of_place, distance);
+            return Message{partner, blocks.block, blocks.count};
         };
         program.steps.push_back({{gathered(place)}, {gathered(place ^ distance)}});
     }

@@ -17,8 +17,8 @@ Program RecursiveHalving::program(std::uint32_t rank, std::uint32_t ranks, std::
     for (std::uint32_t distance = fold.places / 2; distance > 0; distance /= 2) {
         const std::uint32_t partner = fold.rank_at(place ^ distance);
         const auto half = [&](std::uint32_t kept_by) {
-            const std::uint32_t first = kept_by / distance * distance, block = fold.ranks_before(first);
-            return Message{partner, block, fold.ranks_before(first + distance) - block};
+            const Blocks blocks = fold.blocks_around(kept_by, distance);
+            return Message{partner, blocks.block, blocks.count};
         };
         program.steps.push_back({{half(place ^ distance)}, {half(place)}, true});
     }
