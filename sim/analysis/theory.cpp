@@ -168,7 +168,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s;
+    for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s();
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
     if (buckets.empty()) return {"no exchange", 0.0, least_s};
 

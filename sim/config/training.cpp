@@ -68,8 +68,9 @@ void describe(Fields& fields, Plan& plan) {
     fields.integer({"batch_per_rank", "Samples that one rank computes in an iteration."}, plan.batch_per_rank, 1,
                    1 << 24);
     fields.integer({"iterations", "Replayed; the last one is measured."}, plan.iterations, 2, 10'000);
-    fields.one_of({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
-                  plan.parallelism, {{"data", Parallelism::data}});
+    int parallelism = 0;
+    fields.choice({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
+                  parallelism, {"data"});
     fields.one_of({"exchange", "How gradients, or with gossip models, reach other ranks."}, plan.exchange,
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},

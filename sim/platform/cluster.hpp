@@ -30,6 +30,8 @@ struct Device {
     std::string name = "device";
     double flops_per_s = 0;            ///< peak, in the precision that trains
     double memory_Bps = 0;             ///< bandwidth of the device's memory
+    double memory_bytes = unlimited;   ///< how much it holds
+    double kernel_latency_s = 0;       ///< no kernel takes less
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ: bytes of one operand added to another per second
     /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels

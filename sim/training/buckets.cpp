@@ -27,11 +27,11 @@ std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime
     double now_s = start_s;
     for (const LayerTime& time : times) now_s += time.forward_s;
     double backward_end_s = now_s;
-    for (const LayerTime& time : times) backward_end_s += time.backward_s;
+    for (const LayerTime& time : times) backward_end_s += time.backward_s();
 
     std::vector<Bucket> buckets;
     for (std::size_t i = model.layers.size(); i-- > 0;) {
-        now_s += times[i].backward_s;
+        now_s += times[i].backward_s();
         const std::uint64_t bytes = gradient_bytes(model, model.layers[i]);
         if (bytes == 0) continue;
         const double ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;

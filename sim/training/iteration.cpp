@@ -24,7 +24,7 @@ public:
         }
         backward_.resize(layers);
         for (std::uint32_t i = layers; i-- > 0;) {
-            backward_[i] = graph_.add_task({compute_, Phase::backward, i, times[i].backward_s});
+            backward_[i] = graph_.add_task({compute_, Phase::backward, i, times[i].backward_s()});
         }
     }
 
