@@ -121,6 +121,13 @@ TEST_CASE("BERT-large up to its pooler is the published encoder") {
     CHECK(parameters == 335'141'888);
 }
 
+TEST_CASE("the operations of BERT-large are its layers', and its heads'") {
+    const std::int64_t l = 24, s = 512, h = 1024, V = 30522;
+    const std::int64_t pooler = h * h, next_sentence = 2 * h, transform = s * h * h, decoder = s * h * V;
+    CHECK(shipped("bert-large").macs() ==
+          l * (12 * s * h * h + 2 * s * s * h) + pooler + next_sentence + transform + decoder);
+}
+
 TEST_CASE("the parameters of Megatron-LM's scaling study") {
     // D. Narayanan et al., SC 2021: table 1, and 174.6 billion of table 2; vocabulary 51200, sequence 2048.
     struct Row {
