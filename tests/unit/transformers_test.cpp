@@ -342,6 +342,8 @@ TEST_CASE("a tied layer needs the table that it shares") {
     CHECK(contains(refusal(head + table), "no embedding above has a table of 50 × 12"));
     CHECK(contains(refusal(table + "  - {name: h, kind: dense, inputs: 50, outputs: 12, tied: true}\n"),
                    "no embedding above has a table of 12 × 50"));
+    CHECK(contains(refusal(table + "  - {name: h, kind: dense, inputs: 11, outputs: 50, tied: true}\n"),
+                   "no embedding above has a table of 50 × 11"));
 }
 
 TEST_CASE("absurd transformers are refused and do not overflow") {
