@@ -21,6 +21,9 @@
 ///   and then, by doubling the number of those who have it, ⌈lg g⌉(α + S·β); or along the chain in m segments, each
 ///   passed on while the next one comes, (g-2 + m)(α + ⌈S/m⌉·β) where g > 1. (q-1)·S bytes, and S for each further
 ///   receiver.
+/// - `spread-doubling`: contributor i gives the ranks whose N-th part of the result lies in what it has their parts, at
+///   once, and recursive doubling gathers these. The contributors' links are busy for at most ⌈S/q⌉, so that it takes
+///   less than (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)·S·β with 2^k ranks, near the least time there is; no exact form.
 ///
 /// all-reduce:
 /// - (iii) `reduce-scatter-allgather`: the buffer in b = min(q, q') blocks; a ring reduce-scatter among the
@@ -70,6 +73,20 @@ private:
 
     std::uint32_t contributors_, receivers_;
     double segment_bytes_;
+};
+
+/// Spread, then doubled.
+class SpreadDoubling : public CollectiveAlgorithm {
+public:
+    explicit SpreadDoubling(std::uint32_t contributors) : contributors_(contributors) {}
+    /// In lcm(q, N) blocks, of which both a contributor's part and a rank's are whole numbers.
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    /// Nothing, unless everyone contributes.
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "< (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)Sβ"; }
+
+private:
+    std::uint32_t contributors_;
 };
 
 /// (iii).

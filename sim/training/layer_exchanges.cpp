@@ -44,7 +44,8 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
     if (operation == "allreduce") spec.name = uneven ? algorithms_->uneven_allreduce : algorithms_->allreduce;
     if (operation == "reduce-scatter") spec.name = algorithms_->reduce_scatter;
     if (operation == "all-to-all") spec.name = algorithms_->all_to_all;
-    if (uneven) spec.contributors = contributors;
+    // Other all-reduces take everyone, those who have nothing with zeros.
+    if (uneven && (operation == "allgather" || takes_subsets(operation, spec.name))) spec.contributors = contributors;
     try {
         return {groups, spec, make_algorithm(spec, groups.size),
                 static_cast<std::uint64_t>(std::ceil(elements * model_.element_bytes)), Phase::activations};
