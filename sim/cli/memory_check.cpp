@@ -14,8 +14,8 @@ namespace {
 std::string hint(const Memory& memory) {
     const bool activations = 2 * memory.activations_bytes > memory.total_bytes();
     return fmt::format("{}; `--allow-oom` simulates it all the same",
-                       activations ? "less at once: a smaller batch, or more micro-batches, model ranks or stages"
-                                   : "less of the model on each device: `sharding`, or more model ranks or stages");
+                       activations ? "fewer samples at once: a smaller batch, or smaller micro-batches and no gpipe"
+                                   : "less of the model on each device: more `model` ranks, stages, or `sharding`");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     for (const PlacedLayer& layer : arrangement.layers) {
         if (layer.part % arrangement.stages != stage) continue;
         const auto whole = static_cast<double>(layer.bytes);
-        const double shard = whole / layer.replicas.size;
+        const double shard = std::ceil(whole / layer.replicas.size);
         memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
         memory.gradients_bytes += sharding >= Sharding::gradients ? shard : whole;
         memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
