@@ -20,6 +20,7 @@ void put(PlannedExchange& exchange, const Chosen& chosen) {
 DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan) {
     DryRun result;
     result.workload = model.name;
+    result.memory = memory_of(cluster, model, plan);
     result.ranks = plan.ranks;
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     result.operation = served ? "push and pull" : plan.algorithm.operation;

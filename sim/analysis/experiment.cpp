@@ -83,6 +83,7 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(cluster, model, plan);
+    result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
     return result;
 }

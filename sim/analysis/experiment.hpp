@@ -9,6 +9,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
+#include "sim/training/memory.hpp"
 
 /// The question that a person asks, answered: how long does an iteration take?
 namespace syncline {
@@ -31,6 +32,7 @@ struct Result {
     std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are no ranks
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
+    Memory memory;
     std::vector<LinkLoad> links;  ///< the ten with the highest utilisation, that first
 };
 

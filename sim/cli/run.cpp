@@ -5,6 +5,7 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
@@ -23,6 +24,7 @@ struct Options {
     std::uint64_t seed = 1;
     bool timing = false;
     bool dry = false;
+    bool allow_oom = false;
 };
 
 /// With the seed of what is random.
@@ -60,6 +62,7 @@ void run(const Options& options) {
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
+    check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
@@ -93,6 +96,7 @@ void add_run(CLI::App& program, Action& action) {
         ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
     verb->add_flag("--dry-run", options->dry,
                    "simulate nothing: list buckets, which algorithm would exchange each, and why");
+    verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
@@ -42,6 +43,7 @@ std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use,
 /// `--set` applied.
 struct Variant {
     std::string name;
+    Location training;  ///< where `training` is written
     Cluster cluster;
     Model model;
     Plan plan;

@@ -122,6 +122,12 @@ Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
     return result;
 }
 
+Location place_of(const Node& mapping, std::string_view key) {
+    const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
+                                    [&](const Entry& entry) { return entry.key == key; });
+    return locate(found == mapping.entries.end() ? mapping.mark : found->mark);
+}
+
 void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
     drop_alternatives(base, changes);
     merge(base, changes);
@@ -164,6 +170,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         for (const Node& change : changes.to_all) merge_expanded(assembly, document, change);
         Variant variant;
         variant.name = entry.key;
+        variant.training = place_of(document, "training");
         scenario.name = std::filesystem::path(path).stem().string();
         assembly.read(document, "scenario",
                       [&](Fields& fields) { describe_variant(fields, scenario.name, variant, inspect); });

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sim/output/memory.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -42,7 +43,8 @@ std::string to_csv(const Report& report) {
                              "overlay",
                              "most_used_link",
                              "most_used_link_utilisation",
-                             "transport"});
+                             "transport",
+                             memory_columns});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -65,7 +67,8 @@ std::string to_csv(const Report& report) {
                       r.overlay,
                       quoted(most_used(r.links)),
                       field(utilisation(r.links)),
-                      quoted(r.transport)});
+                      quoted(r.transport),
+                      memory_fields(r.memory)});
     }
     return text;
 }

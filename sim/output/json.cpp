@@ -1,5 +1,6 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/output/memory.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -37,6 +38,7 @@ Json object(const Result& result) {
          {{"formula", result.closed_form.formula},
           {"communication_time_s", number_or_null(result.closed_form.communication_time_s)},
           {"iteration_time_s", number_or_null(result.closed_form.iteration_time_s)}}},
+        {"memory", to_json(result.memory)},
         {"links", list(result.links)},
     };
 }

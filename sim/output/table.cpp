@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/output/memory.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -25,7 +26,7 @@ std::string decimals(const std::optional<double>& value, int digits) {
 std::string to_table(const Report& report) {
     std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
                             "closed form", "samples/s", "efficiency"}};
-    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "most used link", "used"}};
+    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
     for (const Result& r : report.results) {
         times.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
@@ -33,7 +34,7 @@ std::string to_table(const Report& report) {
                          decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3)});
         const bool sent = !r.links.empty();
         traffic.push_back({r.variant, fmt::format("{}", r.messages), bytes(r.bytes_sent),
-                           bytes(r.most_bytes_sent_by_rank), sent ? r.links.front().name : "-",
+                           bytes(r.most_bytes_sent_by_rank), memory(r.memory), sent ? r.links.front().name : "-",
                            sent ? percent(r.links.front().utilisation) : "-"});
     }
     return report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
