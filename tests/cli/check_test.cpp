@@ -147,7 +147,7 @@ TEST_CASE("check: a field that is null, or divided by zero, meets no expectation
     const json checks = bench.checks();
     REQUIRE(checks.size() == 3);
     CHECK(checks.at(0).at("ok") == true);
-    for (const int missed : {1, 2}) {
+    for (const std::size_t missed : {1U, 2U}) {
         CHECK(checks.at(missed).at("found").is_null());
         CHECK(checks.at(missed).at("ok") == false);
     }
