@@ -32,7 +32,8 @@ int parse_and_run(int argc, char* argv[]) {
     program.set_version_flag("--version", std::string("syncline ") + version, "print the version and exit");
     program.require_subcommand(1);
     program.footer(
-        "Exit codes: 0 ok, 1 a simulation failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a bug, 130 "
+        "Exit codes: 0 ok, 1 a simulation or a check failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a "
+        "bug, 130 "
         "interrupted.");
     cli::Action action;
     cli::add_run(program, action);

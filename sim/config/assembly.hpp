@@ -40,6 +40,9 @@ public:
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 
+    /// Whether nothing has been wrong so far.
+    bool sound() const { return errors_.empty(); }
+
     /// Throws ConfigError if anything was wrong.
     void finish() const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/expectation.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
@@ -54,6 +55,9 @@ struct Scenario {
     std::string name;
     /// In the file's order; one called "base" where the file has none. All train, or all are exchanges alone.
     std::vector<Variant> variants;
+    std::vector<Expectation> expectations;
+    /// How many more are of variants or sizes that `--set` has taken away.
+    std::size_t expectations_left_out = 0;
 };
 
 /// The whole scenario's table, for the schema.

@@ -51,6 +51,14 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
     return known.empty() ? "" : fmt::format("it is one of {}", quoted_list(known));
 }
 
+std::optional<double> plain_number(std::string_view text, double least, double most) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, number);
+    const bool good = problem == std::errc() && stop == end && number >= least && number <= most;
+    return good ? std::optional(number) : std::nullopt;
+}
+
 /// One mapping of the document. `what` names it in messages.
 class Reader : public Fields {
 public:
@@ -150,13 +158,26 @@ public:
     void number(Key key, double& value, double least, double most) override {
         const Node* node = scalar(key, "a number");
         if (!node) return;
-        double number = 0;
-        const char* const end = node->scalar.data() + node->scalar.size();
-        const auto [stop, problem] = std::from_chars(node->scalar.data(), end, number);
-        if (node->quoted || problem != std::errc() || stop != end || !(number >= least && number <= most))
+        const auto number = node->quoted ? std::nullopt : plain_number(node->scalar, least, most);
+        if (!number)
             return fail(node->mark,
                         fmt::format("'{}' is {}, not a number from {} to {}", key.name, kind_of(*node), least, most));
-        value = number;
+        value = *number;
+    }
+
+    void number_or_percent(Key key, double& value, bool& percent, double least, double most) override {
+        const Node* node = scalar(key, "a number");
+        if (!node) return;
+        std::string_view text = node->scalar;
+        const bool sign = text.ends_with('%');
+        if (sign) text.remove_suffix(1);
+        while (sign && text.ends_with(' ')) text.remove_suffix(1);
+        const auto number = node->quoted && !sign ? std::nullopt : plain_number(text, least, most);
+        if (!number)
+            return fail(node->mark, fmt::format("'{}' is {}, not a number from {} to {}, with or without '%'", key.name,
+                                                kind_of(*node), least, most));
+        value = *number;
+        percent = sign;
     }
 
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {

@@ -6,6 +6,7 @@
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/exchange.hpp"
+#include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
 
@@ -18,9 +19,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
     std::string description;
     fields.text({"name", "Shown in results; the file's name by default."}, name);
     fields.text({"description", "For people."}, description);
-    // Taken out before a variant is read; named here so that a misspelt one is recognised.
+    // Both are taken out before a variant is read; named here so that a misspelt one is recognised.
     fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
                  [](const std::string&, Fields&) {});
+    std::vector<Expectation> expectations;
+    describe_expectations(fields, expectations);
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
@@ -92,7 +95,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
     if (variant.key.empty() || has_control(variant.key))
         assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
     assembly.attempt([&] { split_paths(variant.value); });
-    for (const char* key : {"name", "variants"}) {
+    for (const char* key : {"name", "variants", "expect"}) {
         const auto& entries = variant.value.entries;
         const auto found =
             std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
@@ -102,12 +105,13 @@ bool prepare(Assembly& assembly, Entry& variant) {
     }
     take(variant.value, "name");
     take(variant.value, "variants");
+    take(variant.value, "expect");
     return true;
 }
 
-/// `--set` values by what they change: the mapping of variants, before any is made, or every variant.
+/// `--set` values by what they change: the scenario as a whole, before any variant is made, or every variant.
 struct Assignments {
-    std::vector<Node> to_variants;
+    std::vector<Node> to_scenario;
     std::vector<Node> to_all;
 };
 
@@ -116,7 +120,8 @@ Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
         assembly.attempt([&] {
             Node node = parse_assignment(assembly.library, text);
-            (node.find("variants") ? result.to_variants : result.to_all).push_back(std::move(node));
+            const bool whole = node.find("variants") || node.find("expect");
+            (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
         });
     }
     return result;
@@ -151,8 +156,9 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         assembly.finish();
     }
     assembly.attempt([&] { split_paths(base); });
-    for (const Node& change : changes.to_variants) merge(base, change);
+    for (const Node& change : changes.to_scenario) merge(base, change);
     Node variants = take(base, "variants");
+    const Node expectations = take(base, "expect");
     assembly.expand_references(base);
 
     if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
@@ -182,6 +188,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
                             "compare like with like: one scenario for each");
         scenario.variants.push_back(std::move(variant));
     }
+    read_expectations(assembly, expectations, !assignments.empty(), scenario);
     assembly.finish();
     return scenario;
 }
