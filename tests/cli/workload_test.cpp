@@ -176,8 +176,11 @@ TEST_CASE("workload: names that are none") {
                   "'alexnet-tf' is neither a file nor a workload", "name a file");
     check_refused(ask(small.path(), {"smal.yaml", "--device", "device.yaml", "--batch", "1"}), "smal.yaml:1:1",
                   "smal.yaml", "did you mean");
-    check_refused(ask(small.path(), {"", "--device", "device.yaml", "--batch", "1"}), ":1:1", "", "");
-    check_refused(ask(small.path(), {"small.yaml", "--device", "", "--batch", "1"}), "--device:1:10", "", "");
+    const Outcome unnamed = ask(small.path(), {"", "--device", "device.yaml", "--batch", "1"});
+    CHECK(unnamed.status == 3);
+    CHECK(holds(unnamed.err, "the name of the file is empty"));
+    check_refused(ask(small.path(), {"small.yaml", "--device", "", "--batch", "1"}), "--device:1:10",
+                  "the name of the file is empty");
     // One kind of file in place of another.
     check_refused(ask(small.path(), {"device.yaml", "--device", "small.yaml", "--batch", "1"}), "device.yaml:2:1",
                   "unknown key 'flops'");

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/workload/kernels.hpp"
 #include "sim/workload/layer_table.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
@@ -169,7 +170,7 @@ TEST_CASE("an efficiency curve is its points', a power of the size between them,
 }
 
 TEST_CASE("efficiency over the batch: computing slows down, moving does not") {
-    Device device = device_of(1e12, 1e12);
+    Device device = device_of(1e12, 200e9);
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::batch, {{1, 0.25}, {64, 0.5}}};
     const Model model = shipped_model("vgg-16");
     const auto roofline = make_compute_model(ComputeKind::roofline, model, device);
