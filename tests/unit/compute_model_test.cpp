@@ -139,6 +139,7 @@ TEST_CASE("no kernel takes less than the device's latency") {
     CHECK(lowered[0].backward_s() == Approx(4 * 5e-6));            // four groups
     CHECK(lowered[1].backward_s() == Approx((4 + 4 + 1) * 5e-6));  // and col2im
     CHECK(lowered[1].bound == Bound::latency);
+    CHECK(lowered[1].stall_s < 1e-9);  // waiting for a launch is not waiting for memory
     const auto implicit = layer_times(model, device, 1, ComputeKind::roofline);
     CHECK(implicit[1].forward_s == Approx(5e-6));
     CHECK(implicit[1].backward_s() == Approx(2 * 5e-6));
