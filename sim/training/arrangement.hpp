@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
+#include "sim/training/grouping.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
@@ -15,23 +17,11 @@
 /// ranks exchange around it.
 namespace syncline {
 
-/// The ranks of a stage in groups of `size` whose members are `stride` apart: index i is in the group of
-/// (i / (size·stride))·size·stride + i mod stride, and the (i / stride) mod size-th of it.
-struct Grouping {
-    std::uint32_t size = 1;
-    std::uint32_t stride = 1;
-
-    std::uint32_t first(std::uint32_t index) const {
-        return index / (size * stride) * (size * stride) + index % stride;
-    }
-    std::uint32_t member(std::uint32_t index) const { return index / stride % size; }
-    auto operator<=>(const Grouping&) const = default;
-};
-
 /// An exchange of activations, or of their gradients, in every group of a stage, for one micro-batch.
 struct ActivationExchange {
     Grouping groups;
-    AlgorithmSpec algorithm;
+    AlgorithmSpec spec;  ///< of what the library of collectives has; nothing of a halo
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;
     std::uint64_t bytes = 0;  ///< of the group's buffer, as the operation counts it (see AlgorithmSpec)
     Phase phase = Phase::activations;
 };
@@ -67,7 +57,8 @@ struct Arrangement {
     std::vector<std::uint64_t> transfer_bytes;
 };
 
-/// What cannot be done with this model. `key`: of `parallelism`: "grid", "domain", "pipeline", "layers", "sequence".
+/// What cannot be done with this model. `key`: of `parallelism`: "grid", "domain", "pipeline",
+/// "layers", "sequence", "activations", "sharding".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")
