@@ -39,6 +39,7 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_run(program, action);
     cli::add_collective(program, action);
     cli::add_topology(program, action);
+    cli::add_workload(program, action);
     cli::add_check(program, action);
     cli::add_schema(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;

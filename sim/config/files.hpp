@@ -95,6 +95,18 @@ struct TopologyQuestion {
 /// (`key=value`) is applied on top, last wins. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
 
+/// What `syncline workload` is asked: a model on a device.
+struct WorkloadQuestion {
+    Model model;
+    Device device;
+    std::int64_t batch = 1;
+    ComputeKind compute = ComputeKind::calibrated;
+};
+
+/// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files, or bare names of those
+/// in workloads/ and platforms/devices/ of the current folder. Throws ConfigError; the places are the options.
+WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments);
+
 /// Checks one file by itself and says what it is: one of file_kinds(). Throws ConfigError.
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 

@@ -5,6 +5,7 @@
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
@@ -44,6 +45,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
         describe(inner, variant.plan);
         if (!known || !inner.sound()) return;
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
+        check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
         check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
         if (served)
             check_no_algorithm(inner);

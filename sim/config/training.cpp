@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 
@@ -71,6 +72,7 @@ void describe(Fields& fields, Plan& plan) {
     int parallelism = 0;
     fields.choice({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
                   parallelism, {"data"});
+    describe_compute(fields, plan.compute);
     fields.one_of({"exchange", "How gradients, or with gossip models, reach other ranks."}, plan.exchange,
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/efficiency.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
@@ -20,6 +21,19 @@ struct Calibration {
     std::string workload;      ///< the model's name
     std::int64_t batch = 1;    ///< samples per iteration in that measurement
     double samples_per_s = 0;  ///< throughput of one device without any exchange
+    std::string source;
+};
+
+/// "One device of this kind takes so long for each layer of this model."
+struct MeasuredLayers {
+    struct Layer {
+        std::string name;
+        double forward_s = 0, backward_s = 0;
+    };
+
+    std::string workload;    ///< the model's name
+    std::int64_t batch = 1;  ///< samples at once in that measurement
+    std::vector<Layer> layers;
     std::string source;
 };
 
@@ -38,6 +52,8 @@ struct Device {
     /// that exchange take multiprocessors and memory bandwidth from those that compute.
     double speed_beside_exchange = 1;
     std::vector<Calibration> calibration;
+    std::optional<EfficiencyCurve> efficiency;
+    std::vector<MeasuredLayers> layer_times;
 };
 
 /// The node around the devices: where parameter servers live.

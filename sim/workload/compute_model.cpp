@@ -1,30 +1,15 @@
 #include "sim/workload/compute_model.hpp"
 
 #include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/workload/kernel_time.hpp"
 
 namespace syncline {
 
 namespace {
-
-class Roofline : public ComputeModel {
-public:
-    Roofline(const Model& model, const Device& device) : model_(model), device_(device) {}
-
-    LayerTime time(std::size_t number, const Share& share) const override {
-        const Layer& layer = model_.layers[number];
-        const double flops = 2 * static_cast<double>(layer.macs) * share.samples * share.part * share.area;
-        const double inputs = static_cast<double>(layer.inputs) * share.area;
-        const double outputs = static_cast<double>(layer.activations) * share.area * share.part;
-        const double elements = (inputs + outputs) * share.samples + static_cast<double>(layer.parameters) * share.part;
-        const double kernel_s =
-            std::max(flops / device_.flops_per_s, elements * model_.element_bytes / device_.memory_Bps);
-        return {kernel_s, number == 0 ? 0 : kernel_s, kernel_s};
-    }
-
-private:
-    const Model& model_;
-    const Device& device_;
-};
 
 /// Another model's times, all scaled by the same factor.
 class Scaled : public ComputeModel {
@@ -36,6 +21,7 @@ public:
         time.forward_s *= factor_;
         time.input_gradient_s *= factor_;
         time.weight_gradient_s *= factor_;
+        time.stall_s *= factor_;
         return time;
     }
 
@@ -54,9 +40,8 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
 
 /// What the measurement of this model, if there is one, makes of the times of `modelled`.
 double calibration_factor(const ComputeModel& modelled, const Model& model, const Device& device) {
-    const auto measured = std::find_if(device.calibration.begin(), device.calibration.end(),
-                                       [&](const Calibration& row) { return row.workload == model.name; });
-    if (measured == device.calibration.end()) return 1;
+    const Calibration* measured = calibration_of(device, model.name);
+    if (measured == nullptr) return 1;
     double modelled_s = 0;
     for (const LayerTime& time : times_of(modelled, model.layers.size(), measured->batch))
         modelled_s += time.forward_s + time.backward_s();
@@ -64,11 +49,64 @@ double calibration_factor(const ComputeModel& modelled, const Model& model, cons
     return static_cast<double>(measured->batch) / measured->samples_per_s / modelled_s;
 }
 
+/// As it was measured, in proportion.
+class Measured : public ComputeModel {
+public:
+    Measured(const Model& model, const MeasuredLayers& measured) {
+        std::map<std::string, const MeasuredLayers::Layer*> by_name;
+        for (const MeasuredLayers::Layer& layer : measured.layers) by_name[layer.name] = &layer;
+        for (std::size_t number = 0; number < model.layers.size(); ++number) {
+            const auto found = by_name.find(model.layers[number].name);
+            if (found == by_name.end()) throw std::logic_error("a layer's time was not measured");
+            const double each = 1 / static_cast<double>(measured.batch);
+            const double inputs = has_input_gradient(model, number) ? 0.5 : 0;
+            per_sample_.push_back({.forward_s = found->second->forward_s * each,
+                                   .input_gradient_s = found->second->backward_s * each * inputs,
+                                   .weight_gradient_s = found->second->backward_s * each * (1 - inputs)});
+        }
+    }
+
+    LayerTime time(std::size_t layer, const Share& share) const override {
+        const double samples = share.samples * share.part * share.area;
+        const LayerTime& one = per_sample_[layer];
+        return {one.forward_s * samples, one.input_gradient_s * samples, one.weight_gradient_s * samples};
+    }
+
+private:
+    std::vector<LayerTime> per_sample_;
+};
+
 }  // namespace
 
+const Calibration* calibration_of(const Device& device, const std::string& workload) {
+    const auto found = std::find_if(device.calibration.begin(), device.calibration.end(),
+                                    [&](const Calibration& row) { return row.workload == workload; });
+    return found == device.calibration.end() ? nullptr : &*found;
+}
+
+const MeasuredLayers* measured_layers(const Device& device, const std::string& workload) {
+    const auto found = std::find_if(device.layer_times.begin(), device.layer_times.end(),
+                                    [&](const MeasuredLayers& row) { return row.workload == workload; });
+    return found == device.layer_times.end() ? nullptr : &*found;
+}
+
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device) {
-    auto roofline = std::make_unique<const Roofline>(model, device);
-    if (kind != ComputeKind::calibrated) return roofline;
+    switch (kind) {
+        case ComputeKind::im2col:
+            return std::make_unique<const KernelByKernel>(model, device, Lowering::im2col);
+        case ComputeKind::efficiency:
+            if (!device.efficiency) throw std::logic_error("a device without an efficiency curve");
+            return std::make_unique<const KernelByKernel>(model, device, Lowering::implicit, &*device.efficiency);
+        case ComputeKind::measured:
+            if (const MeasuredLayers* measured = measured_layers(device, model.name))
+                return std::make_unique<const Measured>(model, *measured);
+            throw std::logic_error("a device without times of this model's layers");
+        case ComputeKind::calibrated:
+        case ComputeKind::roofline:
+            break;
+    }
+    auto roofline = std::make_unique<const KernelByKernel>(model, device, Lowering::implicit);
+    if (kind == ComputeKind::roofline) return roofline;
     const double factor = calibration_factor(*roofline, model, device);
     return std::make_unique<const Scaled>(std::move(roofline), factor);
 }
