@@ -26,7 +26,9 @@ void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
-void describe(Fields& fields, Plan& plan);
+struct OpenPlan;
+/// What `open` is left with is settled when the cluster and the model are known: see parallelism.hpp.
+void describe(Fields& fields, Plan& plan, OpenPlan& open);
 void describe(Fields& fields, TopologySpec& spec);
 void describe(Fields& fields, Selection& selection);
 
@@ -42,6 +44,7 @@ std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use,
 /// `--set` applied.
 struct Variant {
     std::string name;
+    std::string choice_of;  ///< the variant that it is one choice of (`grid: auto`); empty: of none
     Cluster cluster;
     Model model;
     Plan plan;
@@ -52,6 +55,8 @@ struct Scenario {
     std::string name;
     /// In the file's order; one called "base" where the file has none. All train, or all are exchanges alone.
     std::vector<Variant> variants;
+    /// Choices of variants that do not fit, and why: "base 8x1: …".
+    std::vector<std::string> left_out = {};
 };
 
 /// The whole scenario's table, for the schema.
