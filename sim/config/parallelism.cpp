@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/exchange.hpp"
@@ -181,12 +181,17 @@ void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Paralle
     fields.each({"layers", "Ranges of layers that are laid out in another way than the others."},
                 [&](Fields& inner) { describe_range(inner, stage_ranks, pipeline.stages, parallelism, open); });
     if (!fields.sound() || !parallelism.sequence || open.automatic()) return;
-    bool split = parallelism.layout.rows > 1;
-    for (const LayerRange& range : parallelism.ranges) split = split || (range.layout && range.layout->rows > 1);
-    if (!split) fields.reject("sequence", "with one row nobody shares the positions", "write for example `model: 8`");
+    if (!splits_weights(parallelism))
+        fields.reject("sequence", "with one row nobody shares the positions", "write for example `model: 8`");
 }
 
 }  // namespace
+
+bool splits_weights(const Parallelism& parallelism) {
+    return parallelism.layout.rows > 1 ||
+           std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
+                       [](const LayerRange& range) { return range.layout && range.layout->rows > 1; });
+}
 
 void describe_parallelism(Fields& training, std::optional<std::int64_t> ranks, Parallelism& parallelism,
                           OpenPlan& open) {

@@ -17,6 +17,9 @@
 /// key that is to blame. Left out: `grid: auto` that tries stages or cells as well.
 namespace syncline::config {
 
+/// Whether some layers have several rows, which can share positions out between them.
+bool splits_weights(const Parallelism& parallelism);
+
 /// What is said but not settled until the number of columns is known.
 struct OpenPlan {
     std::int64_t batch = 0;           ///< samples of all ranks together; 0: not given

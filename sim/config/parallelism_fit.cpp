@@ -176,9 +176,13 @@ Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
     Parallelism& parallelism = plan.parallelism;
     if (open.grid) parallelism.layout.rows = rows;
     for (const std::size_t range : open.ranges) parallelism.ranges[range].layout->rows = rows;
-    // Of one row there is nothing to share.
-    parallelism.sequence = parallelism.sequence && rows > 1;
+    parallelism.sequence = parallelism.sequence && splits_weights(parallelism);
     return plan;
+}
+
+/// Where the first `grid: auto` is written.
+std::string automatic_key(const OpenPlan& open) {
+    return open.grid ? "parallelism.grid" : fmt::format("parallelism.layers.{}.grid", open.ranges.front());
 }
 
 /// Columns beside so many rows where they are left open; nothing if the ranks do not divide.
@@ -206,7 +210,7 @@ void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open) {
     if (training.given("batch") && training.given("batch_per_rank"))
         training.reject("batch", "'batch' beside 'batch_per_rank'", "one of them follows from the other");
     if (open.automatic() && open.batch == 0)
-        training.reject("parallelism.grid", "`grid: auto` compares grids at the same batch, and there is no 'batch'",
+        training.reject(automatic_key(open), "`grid: auto` compares grids at the same batch, and there is no 'batch'",
                         "write `batch`, the samples of all ranks together, in place of `batch_per_rank`");
     if (!training.sound() || open.automatic()) return;
     if (const auto misfit = share_batch(plan, open.batch)) reject(training, *misfit);
@@ -239,7 +243,8 @@ GridChoices check_parallelism(Fields& training, const Cluster& cluster, const Mo
         choices.fitting.push_back(std::move(choice));
     }
     if (choices.fitting.empty())
-        training.reject("parallelism.grid", "no grid fits", choices.left_out.empty() ? "" : choices.left_out.front());
+        training.reject(automatic_key(open), fmt::format("none of {} grids fits", choices.left_out.size()),
+                        choices.left_out.empty() ? "" : choices.left_out.front());
     return choices;
 }
 
