@@ -69,21 +69,25 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     const TaskId update = last_update(graph, timeline);
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
     const std::size_t last = timeline.recorded.size() - 1;
-    const auto ended_s = [&](std::size_t before) { return timeline.recorded[last - before][update].end_s; };
+    // An iteration alone starts with the simulation.
+    const auto ended_s = [&](std::size_t before) {
+        return before > last ? 0 : timeline.recorded[last - before][update].end_s;
+    };
 
     const Interval window{ended_s(period), ended_s(0)};
     Breakdown result;
     result.iteration_s = (window.end_s - window.start_s) / period;
     std::vector<Interval> computing, exchanging;
     // What the iteration before them left to do may reach into the window.
-    for (std::size_t before = 0; before <= period; ++before) {
+    for (std::size_t before = 0; before <= std::min<std::size_t>(period, last); ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[last - before];
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
             const Task& task = graph.tasks()[id];
             const Stream& stream = graph.streams()[task.stream];
             if (stream.process != rank) continue;
             if (stream.kind == StreamKind::compute) computing.push_back(recorded[id]);
-            if (task.exchange != Task::no_exchange) exchanging.push_back(recorded[id]);
+            if (task.exchange != Task::no_exchange && stream.kind != StreamKind::receive)
+                exchanging.push_back(recorded[id]);
         }
     }
     computing = merged(clipped(std::move(computing), window));

@@ -164,7 +164,8 @@ bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
     if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
-    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
+    if (!plan.parallelism.data_only()) return {"none for this parallelism", {}, {}};
+    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank, plan.compute);
     const double copy_s = input_copy_seconds(cluster, model, plan);
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);

@@ -32,7 +32,8 @@ enum class StreamKind : std::uint8_t {
     pull,
     aggregate,
     activations,  ///< exchanges within a stage
-    transfer,     ///< to or from another stage
+    transfer,     ///< to another stage
+    receive,      ///< from another stage: begins to wait long before
     weights
 };
 

@@ -54,15 +54,21 @@ Layer convolution(std::string name, const Convolution& conv) {
     return layer;
 }
 
-Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias) {
+Layer dense(std::string name, const Dense& shape) {
+    const std::int64_t weights = shape.inputs * shape.outputs;
     Layer layer;
     layer.name = std::move(name);
-    layer.parameters = inputs * outputs + (bias ? outputs : 0);
-    layer.macs = inputs * outputs;
-    layer.inputs = inputs;
-    layer.activations = outputs;
-    layer.shape = Dense{.inputs = inputs, .outputs = outputs, .bias = bias};
+    layer.parameters =
+        (shape.tied ? 0 : weights) + (shape.bias ? shape.outputs : 0) + (shape.norm ? 2 * shape.inputs : 0);
+    layer.macs = shape.positions * weights;
+    layer.inputs = shape.positions * shape.inputs;
+    layer.activations = shape.positions * shape.outputs;
+    layer.shape = shape;
     return layer;
+}
+
+Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias) {
+    return dense(std::move(name), Dense{.inputs = inputs, .outputs = outputs, .bias = bias});
 }
 
 Split split_of(const Layer& layer) {

@@ -32,6 +32,7 @@ struct Dense {
     /// transformer, whose loss is taken on split outputs (vocabulary-parallel cross entropy, Megatron-LM).
     bool gathered = true;
     bool tied = false;  ///< its weights are another layer's: they are neither counted nor exchanged here
+    bool norm = false;  ///< its inputs are normalised first: a scale and a shift for each of them
 };
 
 /// The attention half of a transformer's layer: normalisation, queries, keys and values, scores, softmax, weighted sum,
@@ -46,10 +47,12 @@ struct FeedForward {
 };
 
 /// A table from which each of `positions` tokens takes a row, with one row added for its position where these are
-/// learned.
+/// learned, and one for its segment where there are several (the two sentences of BERT).
 struct Embedding {
     std::int64_t vocabulary = 0, positions = 0, width = 0;
     bool learned_positions = true;
+    std::int64_t segments = 0;
+    bool norm = false;  ///< the sum is normalised
 };
 
 /// Only its counts are known.
@@ -88,7 +91,10 @@ std::int64_t output_size(const Convolution& conv, int axis);
 /// macs = filters·(channels/groups)·kh·kw · ho·wo; activations = filters·ho·wo.
 Layer convolution(std::string name, const Convolution& conv);
 
-/// A fully connected layer: parameters = inputs·outputs (+ outputs), macs = inputs·outputs.
+/// parameters = inputs·outputs unless tied (+ outputs for the bias, + 2·inputs for the normalisation); macs =
+/// positions·inputs·outputs; inputs and activations are those of all positions.
+Layer dense(std::string name, const Dense& shape);
+/// Of an image, without normalisation.
 Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias);
 
 /// How ranks share a layer (model parallelism). `outputs`: each computes some output channels from all inputs; everyone
