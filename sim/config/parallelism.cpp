@@ -80,8 +80,10 @@ void describe(Fields& fields, ActivationAlgorithms& algorithms) {
     const auto one = [&](Key key, std::string& name, const char* operation) {
         fields.one_of(key, name, algorithm_names(operation));
     };
-    one({"allgather", "Outputs, of which every row has a part."}, algorithms.allgather, "allgather");
-    one({"reduce_scatter", "Gradients, of which every row needs a part."}, algorithms.reduce_scatter, "reduce-scatter");
+    one({"allgather", "Outputs, of which every row has a part; and weights that are shared out."}, algorithms.allgather,
+        "allgather");
+    one({"reduce_scatter", "Gradients, of which every rank needs a part; also those of weights that are shared out."},
+        algorithms.reduce_scatter, "reduce-scatter");
     one({"allreduce", "Partial sums of outputs, and of gradients of inputs."}, algorithms.allreduce, "allreduce");
     one({"all_to_all", "Where layers that follow each other are laid out differently."}, algorithms.all_to_all,
         "all-to-all");

@@ -60,16 +60,10 @@ void check_combinations(Fields& training, const Plan& plan) {
     if (plan.selection)
         training.reject("selection", "a selection of all-reduces is of no use to sharded gradients",
                         "leave out `selection`, or `sharding`");
-    for (const char* operation : {"reduce-scatter", "allgather"}) {
-        const std::vector<std::string> names = algorithm_names(operation);
-        if (std::find(names.begin(), names.end(), plan.algorithm.name) == names.end())
-            return training.reject(
-                "algorithm",
-                fmt::format("sharded gradients go by reduce-scatter and weights by allgather, and there is no '{}' of "
-                            "{}",
-                            plan.algorithm.name, operation),
-                "there are 'ring' and 'direct' of both");
-    }
+    for (const char* key : {"overlay", "segment", "peers"})
+        if (training.given(key))
+            training.reject(key, fmt::format("'{}' is of no use to sharded gradients", key),
+                            "they go by `activations: {reduce_scatter, allgather}` of `parallelism`");
 }
 
 /// The number of the layer that a range calls `name`; rejects `key` if there is none.
@@ -124,17 +118,6 @@ void check_parts(Fields& training, const Model& model, const Pipeline& pipeline)
                         fmt::format("these are {} layers, and workload '{}' has {}", listed, model.name, layers), "");
 }
 
-/// What keeps an algorithm from exchanging `bytes` among so many.
-std::optional<Misfit> misfit_of(const AlgorithmSpec& algorithm, std::uint32_t members, std::uint64_t bytes) {
-    try {
-        make_algorithm(algorithm, members)->program(0, members, bytes, 0);
-        return {};
-    } catch (const AlgorithmError& error) {
-        return Misfit{error.key, fmt::format("{} among {} ranks: {}", algorithm.operation, members, error.what()),
-                      error.hint};
-    }
-}
-
 /// All bytes of gradients by how many ranks have the same weights.
 std::map<std::uint32_t, std::uint64_t> gradient_groups(const Arrangement& arrangement) {
     std::map<std::uint32_t, std::uint64_t> groups;
@@ -142,17 +125,16 @@ std::map<std::uint32_t, std::uint64_t> gradient_groups(const Arrangement& arrang
     return groups;
 }
 
+/// What keeps the algorithm from exchanging gradients. Those of shards have none of its parameters, and any group does.
 std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Plan& plan) {
-    if (plan.selection) return {};
+    if (plan.selection || plan.parallelism.sharding != Sharding::none) return {};
     for (const auto& [members, bytes] : gradient_groups(arrangement)) {
-        std::vector<AlgorithmSpec> algorithms{plan.algorithm};
-        if (plan.parallelism.sharding != Sharding::none) {
-            algorithms.push_back(plan.algorithm);
-            algorithms[0].operation = "reduce-scatter";
-            algorithms[1].operation = "allgather";
+        try {
+            make_algorithm(plan.algorithm, members)->program(0, members, bytes, 0);
+        } catch (const AlgorithmError& error) {
+            return Misfit{error.key, fmt::format("all-reduce of gradients among {} ranks: {}", members, error.what()),
+                          error.hint};
         }
-        for (const AlgorithmSpec& algorithm : algorithms)
-            if (auto misfit = misfit_of(algorithm, members, bytes)) return misfit;
     }
     return {};
 }

@@ -400,8 +400,8 @@ TEST_CASE("what is modelled for plain data parallelism alone is refused beside a
         {"ranks: 4, parallelism: {layers: [{first: head, model: 2}]}, schedule: priority", "priority", "'priority'",
          "fifo"},
         {"ranks: 4, batch: 64, parallelism: {grid: auto}, exchange: gossip", "gossip", "'gossip'", "allreduce"},
-        {"ranks: 4, parallelism: {sharding: gradients}, algorithm: rabenseifner", "rabenseifner",
-         "no 'rabenseifner' of reduce-scatter", "'ring'"},
+        {"ranks: 4, parallelism: {sharding: gradients}, algorithm: segmented-ring, segment: 1 MiB", "1 MiB",
+         "'segment' is of no use to sharded gradients", "reduce_scatter"},
         {"ranks: 4, parallelism: {sharding: gradients}, selection: {name: s, rows: [{operation: allreduce, algorithm: "
          "ring}]}",
          "{name", "of no use to sharded gradients", "leave out"},
@@ -435,7 +435,7 @@ TEST_CASE("gradients' algorithms have to fit the ranks that share weights") {
     CHECK(errors_of("ranks: 8, parallelism: {model: 2}, " + overlay).empty());
     const std::vector<Diagnostic> errors = errors_of("ranks: 8, parallelism: {model: 4}, " + overlay);
     REQUIRE(errors.size() == 1);
-    CHECK(contains(errors[0].message, "allreduce among 2 ranks"));
+    CHECK(contains(errors[0].message, "all-reduce of gradients among 2 ranks"));
     // Automatic grids take the one way that fits.
     const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {grid: auto}, " + overlay);
     REQUIRE(scenario.variants.size() == 1);
