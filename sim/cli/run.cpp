@@ -55,6 +55,7 @@ void require_expectations(const config::Scenario& scenario, const Options& optio
 /// With the seed of what is random.
 config::Scenario load(const Options& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
+    for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
     for (config::Variant& variant : scenario.variants) {
         variant.plan.placement.seed = options.seed;
         if (variant.collective) variant.collective->placement.seed = options.seed;

@@ -28,7 +28,9 @@ void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
-void describe(Fields& fields, Plan& plan);
+struct OpenPlan;
+/// What `open` is left with is settled when the cluster and the model are known: see parallelism.hpp.
+void describe(Fields& fields, Plan& plan, OpenPlan& open);
 void describe(Fields& fields, TopologySpec& spec);
 void describe(Fields& fields, Selection& selection);
 
@@ -44,7 +46,8 @@ std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use,
 /// `--set` applied.
 struct Variant {
     std::string name;
-    Location training;  ///< where `training` is written
+    Location training;      ///< where `training` is written
+    std::string choice_of;  ///< the variant that it is one choice of (`grid: auto`); empty: of none
     Cluster cluster;
     Model model;
     Plan plan;
@@ -58,6 +61,8 @@ struct Scenario {
     std::vector<Expectation> expectations;
     /// How many more are of variants or sizes that `--set` has taken away.
     std::size_t expectations_left_out = 0;
+    /// Choices of variants that do not fit, and why: "base 8x1: …".
+    std::vector<std::string> left_out = {};
 };
 
 /// The whole scenario's table, for the schema.

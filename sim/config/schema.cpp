@@ -108,6 +108,16 @@ public:
         any.push_back(list(mapping(body)));
         add(key, {{"anyOf", any}}, default_quantity(value, dimension, range));
     }
+    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
+                           const std::function<void(Fields&)>& body) override {
+        const Json initial = value < 0 ? Json() : Json(words.at(static_cast<std::size_t>(value)));
+        add(key, {{"anyOf", {{{"enum", words}}, mapping(body)}}}, initial);
+    }
+    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
+                            const std::function<void(Fields&)>& body) override {
+        const Json initial = value < least ? Json() : Json(value);
+        add(key, {{"anyOf", {whole(least, most), mapping(body)}}}, initial);
+    }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });
         add(key, {{"type", "object"}, {"additionalProperties", value}}, {});
