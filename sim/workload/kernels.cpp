@@ -22,6 +22,16 @@ Kernel moving(std::string name, double elements) {
     return {std::move(name), 0, elements};
 }
 
+/// Of as many vectors, each of that width, with a scale and a shift.
+Kernel normalisation(double vectors, double width) {
+    return moving("normalisation", 2 * vectors * width + 2 * width);
+}
+
+/// Reads what was normalised and its gradient, writes that of what comes before; scale and shift have gradients too.
+Kernel normalisation_gradient(double vectors, double width) {
+    return moving("normalisation", 3 * vectors * width + 4 * width);
+}
+
 /// The matrices of a convolution, or of the filters of it that a rank has.
 struct ConvolutionMatrices {
     std::int64_t groups;  ///< that have filters here
@@ -69,14 +79,18 @@ struct Lowered {
     }
 
     std::vector<Kernel> operator()(const Dense& dense) const {
-        const double rows = share.samples * share.area * real(dense.positions);
-        const Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, real(dense.inputs));
-        if (lowering == Lowering::im2col) return {product};
-        // Tied weights are counted where they belong, and read here too.
-        const std::int64_t weights = dense.tied ? dense.inputs * dense.outputs : layer.parameters;
-        Kernel kernel = whole(layer, share, real(weights));
-        kernel.narrowest = product.narrowest;
-        return {kernel};
+        const double rows = share.samples * share.area * real(dense.positions), inputs = real(dense.inputs);
+        Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, inputs);
+        if (lowering == Lowering::implicit) {
+            // Tied weights are counted where they belong, and read here too.
+            const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
+            const double narrowest = product.narrowest;
+            product = whole(layer, share, real(layer.parameters + tied));
+            product.narrowest = narrowest;
+        }
+        if (dense.norm && pass == Pass::forward) return {normalisation(rows, inputs), product};
+        if (dense.norm && pass == Pass::input_gradient) return {product, normalisation_gradient(rows, inputs)};
+        return {product};
     }
 
     std::vector<Kernel> operator()(const Attention& attention) const {
@@ -88,7 +102,7 @@ struct Lowered {
         const auto value = [&](const char* name) { return gemm(name, positions, head, positions, each); };
         switch (pass) {
             case Pass::forward:
-                return {moving("normalisation", 2 * states + 2 * width),
+                return {normalisation(rows, width),
                         gemm("queries, keys and values", rows, 3 * own, width),
                         score("scores"),
                         moving("softmax", 2 * scores),
@@ -107,7 +121,7 @@ struct Lowered {
                 value("scores: queries"),
                 value("scores: keys"),
                 gemm("queries, keys and values", rows, width, 3 * own),
-                moving("normalisation", 3 * states + 4 * width),
+                normalisation_gradient(rows, width),
                 moving("residual addition", 3 * states)};
     }
 
@@ -116,7 +130,7 @@ struct Lowered {
         const double rows = share.samples * real(forward.positions), states = rows * width;
         switch (pass) {
             case Pass::forward:
-                return {moving("normalisation", 2 * states + 2 * width), gemm("to hidden units", rows, hidden, width),
+                return {normalisation(rows, width), gemm("to hidden units", rows, hidden, width),
                         moving("GELU", 2 * rows * hidden), gemm("from hidden units", rows, width, hidden),
                         moving("residual addition", 3 * states)};
             case Pass::weight_gradient:
@@ -125,18 +139,25 @@ struct Lowered {
                 break;
         }
         return {gemm("from hidden units", rows, hidden, width), moving("GELU", 3 * rows * hidden),
-                gemm("to hidden units", rows, width, hidden), moving("normalisation", 3 * states + 4 * width),
+                gemm("to hidden units", rows, width, hidden), normalisation_gradient(rows, width),
                 moving("residual addition", 3 * states)};
     }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
-        const double states = share.samples * real(embedding.positions) * real(embedding.width);
-        const double table = real(embedding.vocabulary) * real(embedding.width) * share.part;
+        const double rows = share.samples * real(embedding.positions), width = real(embedding.width);
+        const double states = rows * width, table = real(embedding.vocabulary) * width * share.part;
+        const int added = (embedding.learned_positions ? 1 : 0) + (embedding.segments > 0 ? 1 : 0);
+        std::vector<Kernel> result;
         // Of the tokens a rank finds its part in its rows; it writes zeros for the others.
-        if (pass == Pass::forward)
-            return {moving("rows", (1 + share.part) * states + (embedding.learned_positions ? states : 0))};
-        if (pass == Pass::weight_gradient) return {moving("clearing", table), moving("rows", 3 * states * share.part)};
-        return {};
+        if (pass == Pass::forward) {
+            result = {moving("rows", (1 + share.part + added) * states)};
+            if (embedding.norm) result.push_back(normalisation(rows, width));
+        } else if (pass == Pass::weight_gradient) {
+            if (embedding.norm) result = {normalisation_gradient(rows, width)};
+            result.push_back(moving("clearing", table));
+            result.push_back(moving("rows", 3 * states * share.part));
+        }
+        return result;
     }
 };
 

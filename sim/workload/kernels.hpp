@@ -10,7 +10,7 @@
 /// What a device runs for a pass over a layer: kernels one after the other, each with its floating-point operations and
 /// the elements that it reads and writes.
 ///
-/// `im2col` (as in PyDTNN, S. Barrachina et al., 2021; the counts of A. Castelló et al., EuroMPI 2019): a convolution
+/// `im2col` (A. Castelló et al., EuroMPI 2019, as the same group's PyDTNN counts it): a convolution
 /// of b samples copies its input into a matrix and multiplies it. With ci channels, co filters, kh×kw kernels, ho×wo
 /// outputs, and k = ci·kh·kw, n = b·ho·wo:
 ///
@@ -21,7 +21,7 @@
 /// GEMM(m, n, k) has 2mnk FLOP and moves mn + mk + kn elements; im2col(m, n) moves mn elements; col2im(m, n) has mn
 /// FLOP and moves mn elements. With g groups there are g GEMMs of co/g filters and ci/g channels. A dense layer is
 /// GEMM(b, out, in), GEMM(in, out, b) and GEMM(b, in, out), b counting positions too. Biases and batch normalisation
-/// are left out.
+/// are left out. Layer normalisation before a dense layer, or behind an embedding, is a kernel of its own.
 ///
 /// `implicit`: nothing is copied: each pass of a convolution or a dense layer is one kernel of 2·macs·b FLOP that moves
 /// inputs, parameters and outputs once.

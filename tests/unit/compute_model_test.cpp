@@ -66,7 +66,8 @@ constexpr ComputeKind kinds[] = {ComputeKind::calibrated, ComputeKind::roofline,
 
 template <class Check>
 void for_every_model(const Check& check) {
-    std::vector<Model> models{every_kind(), shipped_model("alexnet-caffe"), shipped_model("inception-v3")};
+    std::vector<Model> models{every_kind(), shipped_model("alexnet-caffe"), shipped_model("inception-v3"),
+                              shipped_model("bert-large")};
     for (const Model& model : models) {
         for (const Device& device : devices(model)) {
             for (const ComputeKind kind : kinds) {

@@ -132,4 +132,5 @@ TEST_CASE("the shipped devices hold what their makers say") {
     };
     CHECK(memory("p100-sxm2") == 16e9);  // NVIDIA, Tesla P100 datasheet
     CHECK(memory("a100-sxm4") == 40e9);  // NVIDIA, A100 datasheet, the 40 GB form
+    CHECK(memory("a100-sxm4-80gb") == 80e9);
 }

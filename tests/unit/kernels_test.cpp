@@ -112,8 +112,7 @@ TEST_CASE("a dense layer, of which a rank has a part of the outputs") {
 
 TEST_CASE("a dense layer of tokens is one matrix product of all of them; tied weights are read all the same") {
     const Dense shape{.inputs = 10, .outputs = 12, .positions = 9, .tied = true};
-    Layer layer = dense_at("head", shape);
-    layer.parameters = 0;
+    const Layer layer = dense("head", shape);
     const double elements = 18 * 12 + 18 * 10 + 12 * 10;
     check(kernels(layer, Pass::forward, {.samples = 2}, Lowering::im2col)[0], "GEMM", 2.0 * 18 * 12 * 10, elements, 1,
           10);
@@ -122,7 +121,7 @@ TEST_CASE("a dense layer of tokens is one matrix product of all of them; tied we
 }
 
 TEST_CASE("attention: two of four heads of width 3, 5 positions, 2 samples") {
-    const Layer layer = shaped("a", Attention{.positions = 5, .width = 12, .heads = 4});
+    const Layer layer = attention("a", Attention{.positions = 5, .width = 12, .heads = 4});
     const Share share{.samples = 2, .part = 0.5};
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
@@ -154,9 +153,10 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
         for (const double part : {1.0, 0.2, 1.0 / 3}) {
             const double sequence = s, width = h, hidden = f;
             const std::vector<std::pair<Layer, double>> layers{
-                {shaped("a", Attention{.positions = s, .width = h, .heads = heads}),
+                {attention("a", Attention{.positions = s, .width = h, .heads = heads}),
                  4 * sequence * width * width + 2 * sequence * sequence * width},
-                {shaped("f", FeedForward{.positions = s, .width = h, .hidden = f}), 2 * sequence * width * hidden}};
+                {feed_forward("f", FeedForward{.positions = s, .width = h, .hidden = f}),
+                 2 * sequence * width * hidden}};
             for (const auto& [layer, macs] : layers) {
                 const Share share{.samples = 3, .part = part};
                 const double forward = flops(kernels(layer, Pass::forward, share, Lowering::implicit));
@@ -171,7 +171,7 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
 }
 
 TEST_CASE("an embedding moves rows, and its gradient is a table") {
-    const Layer layer = shaped("e", Embedding{.vocabulary = 100, .positions = 5, .width = 8});
+    const Layer layer = embedding("e", Embedding{.vocabulary = 100, .positions = 5, .width = 8});
     const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
     REQUIRE(forward.size() == 1);
     check(forward[0], "rows", 0, 1.25 * 120 + 120);
@@ -180,6 +180,42 @@ TEST_CASE("an embedding moves rows, and its gradient is a table") {
     check(weights[0], "clearing", 0, 25 * 8);
     check(weights[1], "rows", 0, 3 * 30);
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
+}
+
+TEST_CASE("a normalisation before a dense layer, or behind an embedding, is done whole, and backward too") {
+    // 2·9 = 18 vectors of 10.
+    const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = true});
+    for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
+        const auto forward = kernels(head, Pass::forward, {.samples = 2, .part = 0.5}, lowering);
+        REQUIRE(forward.size() == 2);
+        check(forward[0], "normalisation", 0, 2 * 180 + 2 * 10);
+        CHECK(forward[1].flops == Approx(2.0 * 18 * 6 * 10));
+        const auto inputs = kernels(head, Pass::input_gradient, {.samples = 2, .part = 0.5}, lowering);
+        REQUIRE(inputs.size() == 2);
+        check(inputs[1], "normalisation", 0, 3 * 180 + 4 * 10);
+        CHECK(kernels(head, Pass::weight_gradient, {.samples = 2, .part = 0.5}, lowering).size() == 1);
+    }
+    const Embedding shape{
+        .vocabulary = 100, .positions = 9, .width = 10, .learned_positions = false, .segments = 2, .norm = true};
+    const Layer table = embedding("e", shape);
+    const auto rows = kernels(table, Pass::forward, {.samples = 2, .part = 0.5}, Lowering::implicit);
+    REQUIRE(rows.size() == 2);
+    check(rows[0], "rows", 0, 2.5 * 180);
+    check(rows[1], "normalisation", 0, 2 * 180 + 2 * 10);
+    const auto weights = kernels(table, Pass::weight_gradient, {.samples = 2, .part = 0.5}, Lowering::implicit);
+    REQUIRE(weights.size() == 3);
+    check(weights[0], "normalisation", 0, 3 * 180 + 4 * 10);
+}
+
+TEST_CASE("shipped transformers' kernels have the operations of their layers") {
+    for (const std::string& name : shipped_transformers) {
+        for (const Layer& layer : shipped_model(name).layers) {
+            const Share share{.samples = 4, .part = 0.125};
+            CAPTURE(name, layer.name);
+            CHECK(flops(kernels(layer, Pass::forward, share, Lowering::implicit)) ==
+                  Approx(2 * static_cast<double>(layer.macs) * 4 / 8).epsilon(1e-12));
+        }
+    }
 }
 
 TEST_CASE("matrix products of convolutions and dense layers have the layer's operations, whatever cuts them") {

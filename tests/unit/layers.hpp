@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "sim/config/files.hpp"
 #include "sim/config/reader.hpp"
 #include "sim/workload/model.hpp"
+#include "sim/workload/transformer.hpp"
 
 /// Layers and models for tests of kernels and compute models.
 namespace syncline::test {
@@ -29,22 +28,7 @@ inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nog
                                                    "alexnet-tf",    "vgg-16",          "resnet-50",
                                                    "resnet-50-v1",  "inception-v3",    "inception-v3-aux"};
 
-inline Layer dense_at(const std::string& name, const Dense& shape) {
-    Layer layer = dense(name, shape.inputs, shape.outputs, shape.bias);
-    layer.macs *= shape.positions;
-    layer.inputs *= shape.positions;
-    layer.activations *= shape.positions;
-    layer.shape = shape;
-    return layer;
-}
-
-/// One that is its shape alone: nothing is read from its counts.
-inline Layer shaped(const std::string& name, const LayerShape& shape) {
-    Layer layer;
-    layer.name = name;
-    layer.shape = shape;
-    return layer;
-}
+inline const std::vector<std::string> shipped_transformers{"bert-large", "gpt-2", "gpt-2-xl", "gpt-3-175b"};
 
 /// One of each kind, with sizes that divide by little.
 inline Model every_kind() {
@@ -58,10 +42,11 @@ inline Model every_kind() {
     conv.groups = 60;
     model.layers.push_back(convolution("depthwise", conv));
     model.layers.push_back(dense("dense", 2048, 1001, true));
-    model.layers.push_back(dense_at("by-token", {.inputs = 96, .outputs = 250, .positions = 33, .tied = true}));
-    model.layers.push_back(shaped("embedding", Embedding{.vocabulary = 5000, .positions = 33, .width = 96}));
-    model.layers.push_back(shaped("attention", Attention{.positions = 33, .width = 96, .heads = 12}));
-    model.layers.push_back(shaped("feed-forward", FeedForward{.positions = 33, .width = 96, .hidden = 385}));
+    model.layers.push_back(
+        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = true}));
+    model.layers.push_back(embedding("embedding", Embedding{.vocabulary = 5000, .positions = 33, .width = 96}));
+    model.layers.push_back(attention("attention", Attention{.positions = 33, .width = 96, .heads = 12}));
+    model.layers.push_back(feed_forward("feed-forward", FeedForward{.positions = 33, .width = 96, .hidden = 385}));
     Layer custom;
     custom.name = "custom";
     custom.parameters = 1234, custom.macs = 987654, custom.inputs = 432, custom.activations = 321;
