@@ -10,9 +10,9 @@
 /// What a device runs for a pass over a layer: kernels one after the other, each with its floating-point operations and
 /// the elements that it reads and writes.
 ///
-/// `im2col` (A. Castelló et al., EuroMPI 2019, as the same group's PyDTNN counts it): a convolution
-/// of b samples copies its input into a matrix and multiplies it. With ci channels, co filters, kh×kw kernels, ho×wo
-/// outputs, and k = ci·kh·kw, n = b·ho·wo:
+/// `im2col` (A. Castelló et al., EuroMPI 2019, as the same group's PyDTNN counts it): a convolution of b samples copies
+/// its input into a matrix and multiplies it. With ci channels, co filters, kh×kw kernels, ho×wo outputs, and
+/// k = ci·kh·kw, n = b·ho·wo:
 ///
 ///     forward           im2col(k, n), GEMM(co, n, k)
 ///     weight gradient   GEMM(co, k, n), on the matrix that the forward pass has made
