@@ -131,8 +131,7 @@ TEST_CASE("memory: a dry run reports it and refuses nothing") {
 }
 
 TEST_CASE("memory: shipped scenarios fit into a P100's 16 GB, with room for what is left out") {
-    const std::string name =
-        GENERATE("zhang-2021", "vgg-16-overlap", "frameworks", "topologies", "awan-2019-resnet-50");
+    const std::string name = GENERATE("zhang-2021", "vgg-16-overlap", "frameworks", "yan-2024", "awan-2019-resnet-50");
     const Outcome outcome =
         run_program({.arguments = {"run", shipped("scenarios/" + name + ".yaml"), "--dry-run", "--format", "json"}});
     REQUIRE(outcome.status == 0);
