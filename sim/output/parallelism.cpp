@@ -105,7 +105,6 @@ std::string text::parallelism_fields(const Parallelism& parallelism, std::int64_
 }
 
 std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
-    if (parallelism.data_only()) return "";
     std::string result;
     if (parallelism.pipeline.stages > 1) result = fmt::format("pipeline {}, ", parallelism.pipeline.stages);
     result += ways_of(parallelism.layout, columns(parallelism, parallelism.layout, ranks));

@@ -22,7 +22,6 @@ extern const char* const parallelism_columns;
 std::string parallelism_fields(const Parallelism& parallelism, std::int64_t ranks);
 
 /// "pipeline 16, model 8, data 8"; "data 512; fc6..fc8 model 32, data 16". Ways that split into one part are left out.
-/// Nothing where only the batch is split.
 std::string split(const Parallelism& parallelism, std::int64_t ranks);
 
 }  // namespace text

@@ -33,7 +33,7 @@ std::string to_table(const Report& report) {
     for (const Result& r : report.results) {
         const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
         splits.push_back({name, split(r.parallelism, r.ranks)});
-        split_up = split_up || !splits.back()[1].empty();
+        split_up = split_up || !r.parallelism.data_only();
         choices = choices || r.best;
         times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
