@@ -1,6 +1,7 @@
 #include "sim/analysis/experiment.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -43,6 +44,17 @@ std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, con
 
 }  // namespace
 
+void mark_best(Report& report) {
+    std::map<std::string, Result*> best;
+    for (Result& result : report.results) {
+        if (result.choice_of.empty()) continue;
+        result.best = false;
+        Result*& fastest = best.try_emplace(result.choice_of, &result).first->second;
+        if (result.time.iteration_s < fastest->time.iteration_s) fastest = &result;
+    }
+    for (const auto& [variant, fastest] : best) fastest->best = true;
+}
+
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch) {
     const auto run = [&](const Plan& one) {
         const TaskGraph graph = build_iteration(cluster, model, one);
@@ -72,6 +84,7 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
                 ? algorithm_label(plan.selection, collectives_of(cluster, plan, plan_buckets(cluster, model, plan)))
                 : plan.algorithm.name;
     if (!served) result.overlay = overlay_of(plan.algorithm);
+    result.parallelism = plan.parallelism;
     result.time = time;
     if (time.iteration_s > 0) {
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;

@@ -114,6 +114,7 @@ void run(const Options& options) {
         ProgressLine progress(variant.name, options.timing);
         Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
         result.variant = variant.name;
+        result.choice_of = variant.choice_of;
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -121,6 +122,7 @@ void run(const Options& options) {
         }
         report.results.push_back(std::move(result));
     }
+    mark_best(report);
     write(report, scenario, options);
 }
 

@@ -147,9 +147,11 @@ std::string bounds(const Expectation& expectation) {
 }  // namespace
 
 void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
-    SweepResult curve;
-    curve.points.emplace_back();
-    const std::string sample = exchanges_alone ? to_json(SweepReport{"", {curve}}) : to_json(Report{"", {Result{}}});
+    SweepReport exchanges;
+    exchanges.results.emplace_back().points.emplace_back();
+    Report trainings;
+    trainings.results.emplace_back();
+    const std::string sample = exchanges_alone ? to_json(exchanges) : to_json(trainings);
     const Json fields = fields_of(Json::parse(sample).at("results").at(0), {});
     std::vector<Diagnostic> errors;
     for (const Expectation& expectation : expectations)

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -44,7 +45,10 @@ std::string to_csv(const Report& report) {
                              "most_used_link",
                              "most_used_link_utilisation",
                              "transport",
-                             memory_columns});
+                             memory_columns,
+                             parallelism_columns,
+                             "choice_of",
+                             "best"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -68,7 +72,10 @@ std::string to_csv(const Report& report) {
                       quoted(most_used(r.links)),
                       field(utilisation(r.links)),
                       quoted(r.transport),
-                      memory_fields(r.memory)});
+                      memory_fields(r.memory),
+                      parallelism_fields(r.parallelism, r.ranks),
+                      quoted(r.choice_of),
+                      r.best ? fmt::format("{}", *r.best) : ""});
     }
     return text;
 }

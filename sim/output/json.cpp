@@ -1,6 +1,7 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -24,6 +25,9 @@ Json object(const Result& result) {
         {"exchange", result.exchange},
         {"algorithm", text_or_null(result.algorithm)},
         {"overlay", text_or_null(result.overlay)},
+        {"parallelism", to_json(result.parallelism, result.ranks)},
+        {"choice_of", text_or_null(result.choice_of)},
+        {"best", result.best ? Json(*result.best) : Json(nullptr)},
         {"iteration_time_s", result.time.iteration_s},
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -27,17 +28,26 @@ std::string to_table(const Report& report) {
     std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
                             "closed form", "samples/s", "efficiency"}};
     std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
+    std::vector<Row> splits{{"variant", "split"}};
+    bool split_up = false, choices = false;
     for (const Result& r : report.results) {
-        times.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
+        const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
+        splits.push_back({name, split(r.parallelism, r.ranks)});
+        split_up = split_up || !r.parallelism.data_only();
+        choices = choices || r.best;
+        times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
                          seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
                          decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3)});
         const bool sent = !r.links.empty();
-        traffic.push_back({r.variant, fmt::format("{}", r.messages), bytes(r.bytes_sent),
-                           bytes(r.most_bytes_sent_by_rank), memory(r.memory), sent ? r.links.front().name : "-",
+        traffic.push_back({name, fmt::format("{}", r.messages), bytes(r.bytes_sent), bytes(r.most_bytes_sent_by_rank),
+                           memory(r.memory), sent ? r.links.front().name : "-",
                            sent ? percent(r.links.front().utilisation) : "-"});
     }
-    return report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    std::string text = report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    if (split_up) text.append("\n").append(aligned(splits, 1));
+    if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
+    return text;
 }
 
 std::string to_table(const CollectiveResult& r) {
