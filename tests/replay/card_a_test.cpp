@@ -167,7 +167,7 @@ TEST_CASE("card A: layers with fewer channels than ranks, out of step: between w
         CHECK(simulated_s <= most_s * (1 + 1e-6));
         CHECK(simulated_s >= least_s);
     };
-    for (const std::int64_t P : {9, 11, 27, 48, 64, 100, 128, 256}) within("alexnet-nogroup", P);
+    for (const std::int64_t P : {27, 40, 48, 64, 100, 128, 256}) within("alexnet-nogroup", P);
     for (const std::int64_t P : {9, 48, 128}) within("vgg-16", P);
     for (const std::int64_t P : {24, 48}) within("resnet-50", P);
     for (const std::int64_t P : {12, 24}) within("inception-v3", P);

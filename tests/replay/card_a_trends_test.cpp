@@ -1,4 +1,4 @@
-#include <random>
+#include <cmath>
 
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"
@@ -71,29 +71,27 @@ TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_
                 CardMachine machine;
                 machine.link_bps = link_bps;
                 const double end_s = limit_s(layers, machine, static_cast<double>(b));
-                // No network has more than the card's 3·Σ b·d_i: pooling only makes inputs smaller. ResNet-50's and
-                // Inception-v3's blocks read an output more than once.
+                // The card's 3·Σ b·d_i is more where pooling makes inputs smaller than outputs, but not where blocks
+                // read an output more than once (Inception-v3: 1.36 of it).
                 if (name == "alexnet-nogroup" || name == "vgg-16")
                     CHECK(end_s <= 3 * 4 * static_cast<double>(b) * sum_of_outputs(layers) * machine.beta());
-                double before_s = 0, gain = 2;
                 const double one_s = time_s(machine, model, 1, b);
-                double last_speedup = 0;
+                const double latency_s = 3 * static_cast<double>(layers.size()) * 5 * machine.alpha_s;  // lg 32 = 5
+                double communicated_s = 0, iterated_s = 0;
                 for (std::int64_t P = 2; P <= most_rows(name); P *= 2) {
                     CAPTURE(P);
                     const ClosedForm now = form(machine, model, P, b);
                     const double communication_s = now.communication_time_s.value();
-                    CHECK(communication_s > before_s);
-                    before_s = communication_s;
-                    const double part = 1 - 1 / static_cast<double>(P), latency = 3 * 95 * 5 * machine.alpha_s;
-                    CHECK(communication_s >= part * end_s);
-                    CHECK(communication_s <= part * end_s + latency);
-                    const double speedup = one_s / now.iteration_time_s.value();
-                    CHECK(speedup < one_s / (part * end_s));  // however many ranks compute
-                    if (P > 2) {
-                        CHECK(speedup / last_speedup < gain);  // each doubling gains less than the one before
-                        gain = speedup / last_speedup;
-                    }
-                    last_speedup = speedup;
+                    const double iteration_s = now.iteration_time_s.value();
+                    const double ranks = static_cast<double>(P), part = (ranks - 1) / ranks;
+                    CHECK(communication_s > communicated_s);
+                    CHECK(communication_s >= part * end_s * (1 - 1e-9));
+                    CHECK(communication_s <= part * end_s + latency_s);
+                    CHECK(one_s / iteration_s < one_s / (part * end_s));  // however many ranks compute
+                    // Twice as many ranks take away at most the half of what is computed in parts, and add as much
+                    // communication as was still missing: each doubling changes the time by half as much at most.
+                    if (P > 2) CHECK(std::abs(iteration_s - iterated_s) <= std::max(one_s, end_s) / ranks + latency_s);
+                    communicated_s = communication_s, iterated_s = iteration_s;
                 }
             }
     }
@@ -147,7 +145,7 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
         std::string name;
         std::int64_t P;
     };
-    for (const auto& [name, P] : {Case{"alexnet-nogroup", 9},
+    for (const auto& [name, P] : {Case{"alexnet-nogroup", 27},
                                   {"alexnet-nogroup", 48},
                                   {"alexnet-nogroup", 64},
                                   {"alexnet-nogroup", 100},
