@@ -155,8 +155,8 @@ TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive
         CHECK(result.time.iteration_s == Approx(sum_s).epsilon(1e-6));
         CHECK(!result.closed_form.iteration_time_s);
     };
-    for (const std::int64_t P : {48, 64, 100, 128, 256}) padded("alexnet-nogroup", P);
-    for (const std::int64_t P : {64, 128}) padded("vgg-16", P);
+    for (const std::int64_t P : {48, 100, 256}) padded("alexnet-nogroup", P);
+    for (const std::int64_t P : {48, 64}) padded("vgg-16", P);
 }
 
 TEST_CASE("card A: layers with fewer channels than ranks, out of step: between what is needed and the worst case") {
@@ -188,10 +188,10 @@ TEST_CASE("card A: layers with fewer channels than ranks, out of step: between w
         CHECK(simulated_s <= most_s * (1 + 1e-6));
         CHECK(simulated_s >= least_s);
     };
-    for (const std::int64_t P : {27, 40, 48, 64, 100, 128, 256}) within("alexnet-nogroup", P);
-    for (const std::int64_t P : {9, 48, 128}) within("vgg-16", P);
-    for (const std::int64_t P : {24, 48}) within("resnet-50", P);
-    for (const std::int64_t P : {12, 24}) within("inception-v3", P);
+    for (const std::int64_t P : {27, 40, 64, 100, 256}) within("alexnet-nogroup", P);
+    for (const std::int64_t P : {9, 48}) within("vgg-16", P);
+    for (const std::int64_t P : {24}) within("resnet-50", P);
+    for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
 TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them, gradients in the same sum") {

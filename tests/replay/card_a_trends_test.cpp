@@ -101,7 +101,7 @@ TEST_CASE(
     "card A: up to 256 ranks AlexNet's communication is the limit within 2 %, but not by rings of unequal parts") {
     const Model model = shipped_model("alexnet-nogroup");
     const CardMachine machine;
-    for (const std::int64_t P : {64, 128, 256}) {
+    for (const std::int64_t P : {64, 256}) {
         Plan plan = card_plan(P, 128);
         const double end_s = limit_s(card_layers(model), machine, 128);
         plan.parallelism.algorithms.uneven_allgather = "spread-doubling";
@@ -113,11 +113,14 @@ TEST_CASE(
         const double by_ring = simulated_communication_s(machine, model, plan) / end_s;
         const CardLayer first = card_layers(model).front();
         const auto ranks = static_cast<double>(P);
-        const double steps_s = (ranks - 1) / contributors(first, ranks) * 4 * 128 * first.outputs * machine.beta();
+        const double first_s = 4 * 128 * first.outputs * machine.beta();
+        const double least_s =
+            (end_s - first_s) * (ranks - 1) / ranks + first_s * (ranks - 1) / contributors(first, ranks);
         CAPTURE(P, ratio, by_ring);
         CHECK(ratio >= 0.98);
         CHECK(ratio <= 1.02);
-        CHECK((by_ring - 1) * end_s >= 0.9 * (steps_s - 4 * 128 * first.outputs * machine.beta()));
+        CHECK(by_ring * end_s >= 0.999 * least_s);  // ranks without a part run ahead by some latencies
+        CHECK(by_ring > ratio);
     }
 }
 
@@ -156,12 +159,8 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
         std::string name;
         std::int64_t P;
     };
-    for (const auto& [name, P] : {Case{"alexnet-nogroup", 27},
-                                  {"alexnet-nogroup", 48},
-                                  {"alexnet-nogroup", 64},
-                                  {"alexnet-nogroup", 100},
-                                  {"vgg-16", 48},
-                                  {"resnet-50", 24}}) {
+    for (const auto& [name, P] :
+         {Case{"alexnet-nogroup", 27}, {"alexnet-nogroup", 64}, {"vgg-16", 27}, {"inception-v3", 9}}) {
         const Model model = shipped_model(name);
         const auto bytes = [&](const char* allgather, const char* allreduce) {
             Plan plan = card_plan(P, 32);
