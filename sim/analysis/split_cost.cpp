@@ -59,6 +59,9 @@ private:
 /// Why a plan has no such sum, whatever its exchanges are; empty if nothing is against it.
 std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
     if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
+    // The next forward pass starts beside the exchange of the last layer's outputs.
+    if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
+        return "none where the next micro-batch starts before the last one's exchanges are through";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimiser states";
     if (plan.overlap != Overlap::none) return "none for a split model whose exchanges overlap";
     if (!is_flat(cluster) || !wires_only(cluster.transport))

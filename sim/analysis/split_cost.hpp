@@ -17,7 +17,8 @@
 /// Where a buffer does not divide into equal blocks, some ranks are ahead of the sum by the time of some bytes. It is
 /// given if it is less than a millionth of the iteration: if the sums with every buffer rounded up and down to a
 /// multiple of its group differ by no more. Otherwise there is none, and `formula` says why; so also where a layer has
-/// fewer parts than there are rows, and where ranks that take different steps would run ahead (trees, halos between
+/// fewer parts than there are rows, with GPipe's order of micro-batches, which puts one's computation beside another's
+/// exchange, and where ranks that take different steps would run ahead (trees, halos between
 /// more than two).
 namespace syncline {
 

@@ -223,7 +223,7 @@ TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them
             }
 }
 
-TEST_CASE("card A: no closed form where there is none: trees, too few channels, overlap, stages") {
+TEST_CASE("card A: no closed form where there is none: trees, too few channels, overlap, GPipe, stages") {
     const Model model = shipped_model("alexnet-nogroup");
     const Cluster cluster = CardMachine{}.cluster(128);
     CHECK(closed_form(cluster, model, card_plan(8, 32)).iteration_time_s);
@@ -240,6 +240,10 @@ TEST_CASE("card A: no closed form where there is none: trees, too few channels, 
     none(6, [](Plan& plan) { plan.parallelism.algorithms.allreduce = "rabenseifner"; });
     none(128, [](Plan&) {});
     none(8, [](Plan& plan) { plan.overlap = Overlap::wait_free; });
+    none(8, [](Plan& plan) {
+        plan.parallelism.pipeline.micro_batches = 4;
+        plan.parallelism.pipeline.schedule = PipelineSchedule::gpipe;
+    });
     none(8, [](Plan& plan) {
         plan.parallelism.pipeline.stages = 2;
         plan.parallelism.layout.rows = 4;

@@ -159,8 +159,10 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
         std::string name;
         std::int64_t P;
     };
-    for (const auto& [name, P] :
+    for (const Case& drawn :
          {Case{"alexnet-nogroup", 27}, {"alexnet-nogroup", 64}, {"vgg-16", 27}, {"inception-v3", 9}}) {
+        const std::string& name = drawn.name;
+        const std::int64_t P = drawn.P;
         const Model model = shipped_model(name);
         const auto bytes = [&](const char* allgather, const char* allreduce) {
             Plan plan = card_plan(P, 32);
