@@ -44,7 +44,8 @@ std::string to_csv(const Report& report) {
                              "most_used_link",
                              "most_used_link_utilisation",
                              "transport",
-                             memory_columns});
+                             memory_columns,
+                             "pipeline_bubble"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -68,7 +69,8 @@ std::string to_csv(const Report& report) {
                       quoted(most_used(r.links)),
                       field(utilisation(r.links)),
                       quoted(r.transport),
-                      memory_fields(r.memory)});
+                      memory_fields(r.memory),
+                      field(r.time.pipeline_bubble)});
     }
     return text;
 }

@@ -26,7 +26,8 @@ std::string decimals(const std::optional<double>& value, int digits) {
 std::string to_table(const Report& report) {
     std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
                             "closed form", "samples/s", "efficiency"}};
-    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
+    std::vector<Row> traffic{
+        {"variant", "messages", "sent", "most by a rank", "memory", "bubble", "most used link", "used"}};
     for (const Result& r : report.results) {
         times.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
@@ -34,8 +35,9 @@ std::string to_table(const Report& report) {
                          decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3)});
         const bool sent = !r.links.empty();
         traffic.push_back({r.variant, fmt::format("{}", r.messages), bytes(r.bytes_sent),
-                           bytes(r.most_bytes_sent_by_rank), memory(r.memory), sent ? r.links.front().name : "-",
-                           sent ? percent(r.links.front().utilisation) : "-"});
+                           bytes(r.most_bytes_sent_by_rank), memory(r.memory),
+                           r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-",
+                           sent ? r.links.front().name : "-", sent ? percent(r.links.front().utilisation) : "-"});
     }
     return report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
 }
