@@ -118,6 +118,8 @@ TaskId Passes::add(std::uint32_t rank, const Task& task) {
     const TaskId id = graph_.add_task(task);
     // Streams take their tasks in order.
     if (cursor.data && graph_.tasks()[*cursor.data].stream != task.stream) graph_.depend(id, *cursor.data);
+    RankPasses& passes = ranks_[rank];
+    if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
     return id;
 }
 

@@ -39,6 +39,7 @@ struct RankPasses {
     std::vector<TaskId> computed;   ///< all that its passes compute, in order
     std::vector<TaskId> forward;    ///< by layer of the model: the first micro-batch's pass; only of the rank's own
     std::vector<TaskId> gradients;  ///< by layer: after which all micro-batches' gradients of its weights are there
+    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which nothing in this iteration comes before
     /// Gatherings of weights that nothing in this iteration comes before, but the update in the one before.
     std::vector<TaskId> gathered;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <string>
-#include <utility>
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
@@ -12,7 +12,7 @@
 namespace syncline {
 
 inline Layer plain_layer(std::size_t number, std::int64_t parameters, std::int64_t elements) {
-    return {"l" + std::to_string(number), parameters, 1, elements, elements};
+    return {fmt::format("l{}", number), parameters, 1, elements, elements};
 }
 
 inline Model plain_model(std::size_t layers, std::int64_t parameters, std::int64_t elements) {

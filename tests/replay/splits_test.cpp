@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <random>
@@ -39,7 +41,7 @@ Model random_model(Draw& draw, std::int64_t parts, std::int64_t least_layers) {
     model.name = "random";
     const std::int64_t layers = draw.between(least_layers, least_layers + 4);
     for (std::int64_t i = 0; i < layers; ++i) {
-        const std::string name = "l" + std::to_string(i);
+        const std::string name = fmt::format("l{}", i);
         const std::int64_t inputs = draw.between(1, 40), outputs = parts * draw.between(1, 9);
         switch (draw.between(0, 2)) {
             case 0:
@@ -255,7 +257,8 @@ TEST_CASE("gradients exchanged beside the backward pass are not slower than behi
         plan.ranks /= plan.parallelism.layout.rows;
         plan.parallelism.layout.rows = 1;
         plan.parallelism.sharding = draw.of({Sharding::none, Sharding::optimizer, Sharding::gradients});
-        plan.parallelism.pipeline = {.micro_batches = 3};
+        plan.parallelism.pipeline = {};
+        plan.parallelism.pipeline.micro_batches = 3;
         plan.batch_per_rank = 3;
         const Model model = random_model(draw, 1, 1);
         const Cluster cluster = random_cluster(draw, plan.ranks);
