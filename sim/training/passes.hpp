@@ -60,7 +60,7 @@ private:
         StreamId activations = no_stream, weights = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
         std::optional<TaskId> data;                  ///< after which what is computed on next is there
-        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: after which the model's outputs are there
+        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: of the last pass that no other stage takes
     };
 
     void add_receives(std::uint32_t stage, bool forward);
