@@ -81,7 +81,7 @@ TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, a
 TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer, and how long they take") {
     std::mt19937 random(5);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
-        for (const std::size_t layers : {1, 2, 3}) {
+        for (const std::size_t layers : {1u, 2u, 3u}) {
             CAPTURE(ranks, layers);
             const World world = world_of(random, ranks, layers);
             const Result result = simulate(world.cluster, world.model, plan_of(ranks, Sharding::parameters));

@@ -223,6 +223,29 @@ TEST_CASE("parts that do not divide, and layers that are laid out in another way
     }
 }
 
+TEST_CASE("images in cells, in stages, behind and before other layouts: it runs, in order, or is an error") {
+    int runs = 0;
+    for (unsigned seed = 400; seed < 440; ++seed) {
+        Draw draw(seed);
+        Plan plan = random_plan(draw);
+        const Pipeline& pipeline = plan.parallelism.pipeline;
+        Layout& layout = plan.parallelism.layout;
+        layout = {draw.between(1, 2), draw.between(1, 2), draw.between(1, 2)};
+        plan.ranks = pipeline.stages * layout.replica() * draw.between(1, 2);
+        const Model model = random_model(draw, 8, pipeline.stages * pipeline.chunks);
+        if (seed % 3 == 0) add_range(draw, model, plan);
+        const Cluster cluster = random_cluster(draw, plan.ranks);
+        CAPTURE(seed, plan.ranks, layout.rows, layout.height, layout.width, pipeline.stages, pipeline.chunks);
+        try {
+            checked(cluster, model, plan, arrange(cluster, model, plan));
+            ++runs;
+        } catch (const ParallelismError& error) {
+            CHECK((error.key == "domain" || error.key == "layers" || error.key == "grid"));
+        }
+    }
+    CHECK(runs >= 20);
+}
+
 TEST_CASE("activations between a layer of two columns, one of two rows, and one of two columns: bytes by hand") {
     Model model = plain_model(3, 0, 0);
     const std::int64_t elements[] = {10, 30, 70, 20};
