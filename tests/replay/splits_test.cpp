@@ -133,26 +133,47 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
 }
 
 void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrangement& arrangement) {
-    // By rank within its stage, layer, micro-batch and direction: when it begins, and when its data are there.
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, Phase>, Interval> passes;
+    // By rank within its stage, layer, micro-batch and direction.
+    using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+    std::map<std::pair<Place, Phase>, Interval> passes;
+    std::map<Place, std::vector<Interval>> exchanges;
     for (TaskId id = 0; id < graph.tasks().size(); ++id) {
         const Task& task = graph.tasks()[id];
-        if (task.phase != Phase::forward && task.phase != Phase::backward) continue;
-        const std::uint32_t index = graph.streams()[task.stream].process % arrangement.stage_ranks;
+        const Stream& stream = graph.streams()[task.stream];
+        const Place place{stream.process % arrangement.stage_ranks, task.subject, task.micro_batch};
+        if (stream.kind == StreamKind::activations) exchanges[place].push_back(timeline.measured()[id]);
         // Of a backward pass in two parts, the first is that of the inputs.
-        passes.insert({{index, task.subject, task.micro_batch, task.phase}, timeline.measured()[id]});
+        if (task.phase == Phase::forward || task.phase == Phase::backward)
+            passes.insert({{place, task.phase}, timeline.measured()[id]});
     }
     const auto layers = static_cast<std::uint32_t>(arrangement.layers.size());
     REQUIRE(passes.size() == std::size_t{2} * layers * arrangement.stage_ranks * arrangement.micro_batches);
     constexpr double rounding_s = 1e-12;
-    for (const auto& [key, pass] : passes) {
-        const auto& [index, layer, micro_batch, phase] = key;
-        if (phase == Phase::forward && layer > 0)
-            CHECK(pass.start_s >= passes.at({index, layer - 1, micro_batch, phase}).end_s - rounding_s);
-        if (phase == Phase::backward && layer + 1 < layers)
-            CHECK(pass.start_s >= passes.at({index, layer + 1, micro_batch, phase}).end_s - rounding_s);
-        if (phase == Phase::backward)
-            CHECK(pass.start_s >= passes.at({index, layer, micro_batch, Phase::forward}).end_s - rounding_s);
+    for (std::uint32_t index = 0; index < arrangement.stage_ranks; ++index) {
+        for (std::uint32_t micro_batch = 0; micro_batch < arrangement.micro_batches; ++micro_batch) {
+            // Along the model and back, whatever works on the data works on what was there before.
+            double there_s = -1;
+            bool in_order = true;
+            const auto next = [&](const Interval& interval) {
+                in_order = in_order && interval.start_s >= there_s - rounding_s;
+                there_s = interval.end_s;
+            };
+            for (std::uint32_t step = 0; step < 2 * layers; ++step) {
+                const bool forward = step < layers;
+                const std::uint32_t layer = forward ? step : 2 * layers - 1 - step;
+                const LayerExchanges& planned = arrangement.layers[layer].exchanges;
+                const Place place{index, layer, micro_batch};
+                const std::vector<Interval>& all = exchanges[place];
+                const std::size_t there = planned.before_forward.size() + planned.after_forward.size();
+                REQUIRE(all.size() == there + planned.before_backward.size() + planned.after_backward.size());
+                const std::size_t first = forward ? 0 : there, end = forward ? there : all.size();
+                const std::size_t before = (forward ? planned.before_forward : planned.before_backward).size();
+                for (std::size_t i = first; i < first + before; ++i) next(all[i]);
+                next(passes.at({place, forward ? Phase::forward : Phase::backward}));
+                for (std::size_t i = first + before; i < end; ++i) next(all[i]);
+            }
+            CHECK(in_order);
+        }
     }
 }
 
