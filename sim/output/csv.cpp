@@ -48,7 +48,8 @@ std::string to_csv(const Report& report) {
                              memory_columns,
                              parallelism_columns,
                              "choice_of",
-                             "best"});
+                             "best",
+                             "pipeline_bubble"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -75,7 +76,8 @@ std::string to_csv(const Report& report) {
                       memory_fields(r.memory),
                       parallelism_fields(r.parallelism, r.ranks),
                       quoted(r.choice_of),
-                      r.best ? fmt::format("{}", *r.best) : ""});
+                      r.best ? fmt::format("{}", *r.best) : "",
+                      field(r.time.pipeline_bubble)});
     }
     return text;
 }

@@ -32,6 +32,7 @@ Json object(const Result& result) {
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},
         {"exposed_communication_time_s", result.time.exposed_communication_s},
+        {"pipeline_bubble", number_or_null(result.time.pipeline_bubble)},
         {"throughput_samples_per_s", number_or_null(result.throughput_samples_per_s)},
         {"scaling_efficiency", number_or_null(result.scaling_efficiency)},
         {"messages", result.messages},

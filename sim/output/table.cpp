@@ -28,11 +28,12 @@ std::string to_table(const Report& report) {
     std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
                             "closed form", "samples/s", "efficiency"}};
     std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
-    std::vector<Row> splits{{"variant", "split"}};
+    std::vector<Row> splits{{"variant", "split", "bubble"}};
     bool split_up = false, choices = false;
     for (const Result& r : report.results) {
         const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
-        splits.push_back({name, split(r.parallelism, r.ranks)});
+        splits.push_back(
+            {name, split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
         split_up = split_up || !r.parallelism.data_only();
         choices = choices || r.best;
         times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),

@@ -22,6 +22,7 @@ public:
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
         graph_.depend(passes_.computed.front(), copy, mode == InputCopy::overlapped);
+        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
         graph_.depend(copy, update_, true);
     }
 
@@ -55,7 +56,8 @@ public:
 
     void add_update() {
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
-        for (const TaskId gathering : passes_.gathered) graph_.depend(gathering, update_, true);
+        for (const std::vector<TaskId>* first : {&passes_.inputs, &passes_.gathered})
+            for (const TaskId task : *first) graph_.depend(task, update_, true);
     }
 
     /// The update waits for a result.

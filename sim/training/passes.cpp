@@ -66,6 +66,7 @@ ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t 
 }
 
 void Passes::add_receives(std::uint32_t stage, bool forward) {
+    if (arrangement_.stages == 1) return;
     // In the order in which the other side sends.
     const std::uint32_t stages = arrangement_.stages, parts = stages * arrangement_.chunks;
     const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
@@ -90,26 +91,29 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
     const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
+    // A stage alone sends nothing: it has what its other chunks put out.
+    const bool sends = arrangement_.stages > 1;
+    const bool follows = slot.forward ? part > 0 : part < boundaries;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.data.reset();
-        if (slot.forward ? part > 0 : part < boundaries) {
+        if (sends && follows) {
             const std::uint32_t boundary = slot.forward ? part - 1 : part;
             cursor.data = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch][index];
-        } else if (!slot.forward) {
+        } else if (follows || !slot.forward) {
             cursor.data = cursor.outputs[slot.micro_batch];
         }
     }
     if (slot.forward) {
         for (std::uint32_t layer = first; layer < end; ++layer) add_forward(stage, layer, slot.micro_batch);
-        if (part < boundaries) return add_send(stage, part, slot.micro_batch, true);
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
-            Cursor& cursor = cursors_[rank_of(stage, index)];
-            cursor.outputs[slot.micro_batch] = cursor.data;
-        }
+        if (sends && part < boundaries) return add_send(stage, part, slot.micro_batch, true);
     } else {
         for (std::uint32_t layer = end; layer-- > first;) add_backward(stage, layer, slot.micro_batch);
-        if (part > 0) add_send(stage, part - 1, slot.micro_batch, false);
+        if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
+    }
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        Cursor& cursor = cursors_[rank_of(stage, index)];
+        cursor.outputs[slot.micro_batch] = cursor.data;
     }
 }
 
@@ -118,6 +122,8 @@ TaskId Passes::add(std::uint32_t rank, const Task& task) {
     const TaskId id = graph_.add_task(task);
     // Streams take their tasks in order.
     if (cursor.data && graph_.tasks()[*cursor.data].stream != task.stream) graph_.depend(id, *cursor.data);
+    RankPasses& passes = ranks_[rank];
+    if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
     return id;
 }
 

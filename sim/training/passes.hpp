@@ -39,6 +39,7 @@ struct RankPasses {
     std::vector<TaskId> computed;   ///< all that its passes compute, in order
     std::vector<TaskId> forward;    ///< by layer of the model: the first micro-batch's pass; only of the rank's own
     std::vector<TaskId> gradients;  ///< by layer: after which all micro-batches' gradients of its weights are there
+    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which nothing in this iteration comes before
     /// Gatherings of weights that nothing in this iteration comes before, but the update in the one before.
     std::vector<TaskId> gathered;
 };
@@ -59,7 +60,7 @@ private:
         StreamId activations = no_stream, weights = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
         std::optional<TaskId> data;                  ///< after which what is computed on next is there
-        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: after which the model's outputs are there
+        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: of the last pass that no other stage takes
     };
 
     void add_receives(std::uint32_t stage, bool forward);

@@ -25,8 +25,9 @@ enum class ExchangeKind { allreduce, parameter_server, gossip };
 /// "Priority-based parameter propagation for distributed DNN training", SysML 2019; ByteScheduler: Y. Peng et al., SOSP
 /// 2019). An iteration then ends with its backward pass, and what is still exchanged counts into the next one.
 ///
-/// With the same buckets wait_free is never slower than none. A fusion cycle makes more buckets of them when they
-/// become ready one by one, each with a latency of its own, and may lose.
+/// With the same buckets wait_free is never slower than none where ranks send nothing but gradients. Activations,
+/// transfers between stages and weights share links with gradients that leave early, and may be late for it. A fusion
+/// cycle makes more buckets of them when they become ready one by one, each with a latency of its own, and may lose.
 enum class Overlap { none, wait_free, across_iterations };
 
 /// Which ready bucket is exchanged next, where several wait for the same connections. `fifo`: in the order in which

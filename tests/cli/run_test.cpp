@@ -98,6 +98,7 @@ TEST_CASE("run: JSON is one object with the documented fields") {
                                                     "compute_time_s",
                                                     "communication_time_s",
                                                     "exposed_communication_time_s",
+                                                    "pipeline_bubble",
                                                     "throughput_samples_per_s",
                                                     "scaling_efficiency",
                                                     "messages",
