@@ -77,10 +77,16 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         for (std::size_t before = 0; before < reaching(timeline, period); ++before)
             busy[stream.process].push_back(timeline.recorded[timeline.recorded.size() - 1 - before][id]);
     }
+    // From a standing start all stages wait until the last one is through, as they do for its next start otherwise.
+    const bool standing = period >= timeline.recorded.size();
+    double last_s = 0;
+    for (const std::optional<TaskId>& update : updates)
+        if (update) last_s = std::max(last_s, timeline.measured()[*update].end_s);
     double idle_s = 0, all_s = 0;
     for (ProcessId process = 0; process < updates.size(); ++process) {
         if (!updates[process]) continue;
-        const Interval window = window_of(timeline, *updates[process], period);
+        Interval window = window_of(timeline, *updates[process], period);
+        if (standing) window.end_s = last_s;
         all_s += window.end_s - window.start_s;
         idle_s += window.end_s - window.start_s - length(merged(clipped(std::move(busy[process]), window)));
     }

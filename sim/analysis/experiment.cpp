@@ -11,13 +11,19 @@ namespace syncline {
 
 namespace {
 
-/// One rank that does all that a replica does.
+/// One rank with its share of the samples, at least one.
 Plan alone(const Plan& plan) {
     Plan one = plan;
     one.ranks = 1;
+    one.batch_per_rank = std::max<std::int64_t>(1, plan.global_batch() / plan.ranks);
     one.parallelism = {};
-    one.parallelism.pipeline.micro_batches = plan.parallelism.pipeline.micro_batches;
     return one;
+}
+
+/// What exchanges shards: no all-reduce.
+std::string shard_algorithms(const Plan& plan) {
+    const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
+    return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
 }
 
 /// Over how many iterations times and counts are averaged: those in which the exchange's pattern comes round, and where
@@ -69,7 +75,8 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
         return std::pair{measure(graph, timeline, window), std::move(timeline)};
     };
     const auto [time, timeline] = run(plan);
-    const Breakdown single = plan.ranks == 1 ? time : run(alone(plan)).first;
+    const Plan one = alone(plan);
+    const Breakdown single = plan.ranks == 1 ? time : run(one).first;
 
     Result result;
     result.workload = model.name;
@@ -83,13 +90,16 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
             plan.selection
                 ? algorithm_label(plan.selection, collectives_of(cluster, plan, plan_buckets(cluster, model, plan)))
                 : plan.algorithm.name;
+    if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(plan);
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
     result.time = time;
     if (time.iteration_s > 0) {
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
-        result.scaling_efficiency = static_cast<double>(plan.replicas()) / static_cast<double>(plan.ranks) *
-                                    single.iteration_s / time.iteration_s;
+        // Samples of all ranks in the one's iterations.
+        const double rounds =
+            static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks * one.batch_per_rank);
+        result.scaling_efficiency = rounds * single.iteration_s / time.iteration_s;
     }
     result.messages = timeline.messages;
     result.bytes_sent = timeline.bytes_sent;

@@ -87,8 +87,8 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
     for (const PlacedLayer& layer : arrangement.layers) {
         compute_s += times * (layer.time.forward_s + layer.time.backward_s());
         const LayerExchanges& around = layer.exchanges;
-        for (const auto* some :
-             {&around.before_forward, &around.after_forward, &around.before_backward, &around.after_backward})
+        for (const auto* some : {&around.before_forward, &around.after_forward, &around.before_backward,
+                                 &around.beside_backward, &around.after_backward})
             for (const ActivationExchange& exchange : *some)
                 exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
     }
@@ -98,7 +98,7 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
         exchanges.add(*chosen[b].algorithm, buckets[b].replicas.size, buckets[b].bytes, 1, chosen[b].protocol);
     if (!exchanges.why_not().empty()) return {exchanges.why_not(), {}, {}};
 
-    const double copy_s = input_copy_seconds(cluster, model, plan);
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
     if (plan.input_copy == InputCopy::blocking) compute_s += copy_s;
     const auto iteration_s = [&](double exchanges_s) {
         const double busy_s = compute_s + exchanges_s;

@@ -167,7 +167,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
     if (!plan.parallelism.data_only()) return split_closed_form(cluster, model, plan);
     const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank, plan.compute);
-    const double copy_s = input_copy_seconds(cluster, model, plan);
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrange(cluster, model, plan));
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s();

@@ -129,6 +129,7 @@ std::map<std::uint32_t, std::uint64_t> gradient_groups(const Arrangement& arrang
 std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Plan& plan) {
     if (plan.selection || plan.parallelism.sharding != Sharding::none) return {};
     for (const auto& [members, bytes] : gradient_groups(arrangement)) {
+        if (members == 1) continue;
         try {
             make_algorithm(plan.algorithm, members)->program(0, members, bytes, 0);
         } catch (const AlgorithmError& error) {

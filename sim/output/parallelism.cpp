@@ -105,13 +105,18 @@ std::string text::parallelism_fields(const Parallelism& parallelism, std::int64_
 }
 
 std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
+    const Pipeline& pipeline = parallelism.pipeline;
     std::string result;
-    if (parallelism.pipeline.stages > 1) result = fmt::format("pipeline {}, ", parallelism.pipeline.stages);
+    if (pipeline.stages > 1) result = fmt::format("pipeline {}, ", pipeline.stages);
     result += ways_of(parallelism.layout, columns(parallelism, parallelism.layout, ranks));
     for (const LayerRange& range : parallelism.ranges)
         if (range.layout && *range.layout != parallelism.layout)
             result += fmt::format("; {} {}", layers_of(range),
                                   ways_of(*range.layout, columns(parallelism, *range.layout, ranks)));
+    if (pipeline.micro_batches > 1) result += fmt::format("; {} micro-batches", pipeline.micro_batches);
+    if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
+    if (pipeline.chunks > 1) result += fmt::format(", {} chunks", pipeline.chunks);
+    if (parallelism.sequence) result += "; sequence";
     if (parallelism.sharding != Sharding::none) result += fmt::format("; sharded {}", name_of(parallelism.sharding));
     return result;
 }

@@ -45,8 +45,8 @@ std::string to_table(const Report& report) {
                            memory(r.memory), sent ? r.links.front().name : "-",
                            sent ? percent(r.links.front().utilisation) : "-"});
     }
-    std::string text = report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
-    if (split_up) text.append("\n").append(aligned(splits, 1));
+    std::string text = report.name + ": one iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    if (split_up) text.append("\n").append(aligned(splits, 2));
     if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
     return text;
 }

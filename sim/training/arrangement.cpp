@@ -13,14 +13,6 @@ namespace syncline {
 
 namespace {
 
-std::uint32_t narrow(std::int64_t number) {
-    return static_cast<std::uint32_t>(number);
-}
-
-std::int64_t up(std::int64_t number, std::int64_t parts) {
-    return (number + parts - 1) / parts;
-}
-
 /// The range that a layer is in; none for most.
 std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& parallelism) {
     std::vector<const LayerRange*> ranges(model.layers.size(), nullptr);
@@ -42,6 +34,18 @@ std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& 
 Layout layout_of(const Layer& layer, const Layout& wanted) {
     if (wanted.cells() == 1 || std::holds_alternative<Convolution>(layer.shape)) return wanted;
     return {.rows = wanted.replica()};
+}
+
+void require_images(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
+    const bool wanted = parallelism.layout.cells() > 1 ||
+                        std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
+                                    [](const LayerRange& range) { return range.layout && range.layout->cells() > 1; });
+    const bool some =
+        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.layout.cells() > 1; });
+    if (wanted && !some)
+        throw ParallelismError("domain",
+                               fmt::format("model '{}' has no convolution whose images could be cut", model.name),
+                               "`model` splits other layers");
 }
 
 /// The largest cell of an output, as a part of it.
@@ -78,6 +82,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     placed.bytes = gradient_bytes(model, layer);
     if (layout.rows == 1) return placed;
     placed.share.part = 1 / static_cast<double>(layout.rows);
+    if (plan.parallelism.sequence) placed.share.positions = placed.share.part;
     if (const std::int64_t parts = parts_of(layer); parts > 0) {
         const std::int64_t each = up(parts, layout.rows);
         placed.contributors = narrow(up(parts, each));
@@ -127,6 +132,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         result.layers.push_back(place(model, model.layers[i], layout, plan));
         result.layers.back().time = computation->time(i, result.layers.back().share);
     }
+    require_images(model, result.layers, parallelism);
     ExchangePlanner exchanges(model, parallelism, result.layers);
     for (std::uint32_t i = 0; i < model.layers.size(); ++i)
         exchanges.add(i, ranges[i] && ranges[i]->algorithms ? *ranges[i]->algorithms : parallelism.algorithms);
@@ -140,8 +146,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const PlacedLayer& from = result.layers[next - 1];
         const double elements = from.share.samples * static_cast<double>(model.layers[next].inputs);
         const double holders = static_cast<double>(parallelism.sequence ? from.layout.replica() : from.layout.cells());
-        result.transfer_bytes.push_back(
-            static_cast<std::uint64_t>(std::ceil(elements / holders * model.element_bytes)));
+        result.transfer_bytes.push_back(whole_bytes(elements / holders, model.element_bytes));
     }
     return result;
 }

@@ -31,7 +31,10 @@ struct LayerExchanges {
     std::vector<ActivationExchange> before_forward;   ///< its inputs
     std::vector<ActivationExchange> after_forward;    ///< its outputs
     std::vector<ActivationExchange> before_backward;  ///< the gradients of its outputs
-    std::vector<ActivationExchange> after_backward;   ///< the gradients of its inputs, once they are computed
+    /// Its inputs once more, of which only a part was kept: the gradients of the weights wait for them, those of the
+    /// inputs do not.
+    std::vector<ActivationExchange> beside_backward;
+    std::vector<ActivationExchange> after_backward;  ///< the gradients of its inputs, once they are computed
 };
 
 /// A layer on the ranks of its stage.
@@ -58,7 +61,7 @@ struct Arrangement {
 };
 
 /// What cannot be done with this model. `key`: of `parallelism`: "grid", "domain", "pipeline",
-/// "layers", "sequence", "activations", "sharding".
+/// "layers", "sequence", "activations".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")
@@ -73,6 +76,13 @@ public:
 /// for the first layer. Split::inside: both are all-reduces, see Split. Cells of an image: before a convolution with a
 /// kernel larger than 1×1 ranks send ⌊kh/2⌋ rows of their inputs to their neighbours, up and down, then ⌊kw/2⌋ columns
 /// left and right with the corners, and the same of the gradients of their outputs before its backward pass.
+///
+/// With sequence parallelism each row holds 1/rows of what is between layers: a layer gathers its inputs, and again for
+/// the gradients of its weights, and reduces and scatters its partial sums; it gathers the gradients of its outputs,
+/// and reduces and scatters those of its inputs (V. Korthikanti et al., 2023). All layers are laid out alike then.
+///
+/// Contributions to an allgather are counted as equal, ⌈S/q⌉ of the outputs, also where the last row has fewer parts
+/// than the others.
 ///
 /// Where layers are laid out differently, activations move between ranks: an allgather where more rows need more of the
 /// samples (and the sums of their gradients go back by a reduce-scatter, in place of the all-reduce), nothing where

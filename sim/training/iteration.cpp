@@ -1,5 +1,7 @@
 #include "sim/training/iteration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -164,7 +166,8 @@ std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, con
     if (plan.parallelism.data_only()) {
         std::vector<LayerTime> times;
         for (const PlacedLayer& layer : arrangement.layers) times.push_back(layer.time);
-        const double start_s = plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan) : 0;
+        const double start_s =
+            plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan, arrangement) : 0;
         return plan.ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
     }
     std::vector<Bucket> buckets;
@@ -209,6 +212,9 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, c
         Chooser chooser(cluster, members, named,
                         plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
         for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(buckets[b].bytes));
+        if (plan.parallelism.sharding == Sharding::none) continue;
+        for (std::size_t b = first; b < end; ++b)
+            all[b].why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
     }
     return all;
 }
@@ -217,10 +223,12 @@ std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, con
     return plan_buckets(cluster, model, plan, arrange(cluster, model, plan));
 }
 
-double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan) {
+double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan,
+                          const Arrangement& arrangement) {
     if (plan.input_copy == InputCopy::none) return 0;
-    const double elements = static_cast<double>(model.sample_elements) * static_cast<double>(plan.batch_per_rank) /
-                            static_cast<double>(plan.parallelism.layout.cells());
+    const PlacedLayer& first = arrangement.layers.front();
+    const double elements = static_cast<double>(model.sample_elements) * first.share.samples *
+                            arrangement.micro_batches / static_cast<double>(first.layout.cells());
     return elements * model.element_bytes / cluster.device.host_link_Bps;
 }
 
@@ -228,7 +236,7 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const Arrangement arrangement = arrange(cluster, model, plan);
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan, arrangement);
-    const double copy_s = input_copy_seconds(cluster, model, plan);
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
 
     TaskGraph graph;
     std::vector<ProcessId> workers;

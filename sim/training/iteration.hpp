@@ -24,8 +24,8 @@ namespace syncline {
 
 TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan);
 
-/// Seconds of the host-to-device copy of one rank's batch; 0 if the plan has none.
-double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan);
+/// Seconds of the host-to-device copy of what one rank's first layer takes in; 0 if the plan has none.
+double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan, const Arrangement& arrangement);
 
 /// The buckets of an iteration, in the order in which they are released, stage by stage; none of ranks with nobody to
 /// exchange with. When gradients are ready is only known where every rank has the whole model.

@@ -10,14 +10,6 @@ namespace syncline {
 
 namespace {
 
-std::uint32_t narrow(std::int64_t number) {
-    return static_cast<std::uint32_t>(number);
-}
-
-std::int64_t up(std::int64_t number, std::int64_t parts) {
-    return (number + parts - 1) / parts;
-}
-
 std::string words(const Layout& layout) {
     std::string text = fmt::format("{} rows", layout.rows);
     if (layout.cells() > 1) text += fmt::format(" and {}×{} cells", layout.height, layout.width);
@@ -26,14 +18,19 @@ std::string words(const Layout& layout) {
 
 /// Each group's neighbours send each other `elements`.
 ActivationExchange halo(const Grouping& line, double elements, double element_bytes) {
-    return {line,
-            {},
-            std::make_shared<const Halo>(),
-            static_cast<std::uint64_t>(std::ceil(elements * element_bytes)),
-            Phase::halo};
+    return {line, {}, std::make_shared<const Halo>(), whole_bytes(elements, element_bytes), Phase::halo};
 }
 
 }  // namespace
+
+std::uint64_t whole_bytes(double elements, double element_bytes) {
+    constexpr double most = 9e15;  // below 2^53, so that sums are exact
+    const double bytes = std::ceil(elements * element_bytes);
+    if (!(bytes <= most))
+        throw ParallelismError("activations", fmt::format("an exchange of {:.3g} B of activations is too large", bytes),
+                               "fewer samples at once");
+    return static_cast<std::uint64_t>(bytes);
+}
 
 ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::string& operation, double elements,
                                          std::uint32_t contributors) {
@@ -47,8 +44,8 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
     // Other all-reduces take everyone, those who have nothing with zeros.
     if (uneven && (operation == "allgather" || takes_subsets(operation, spec.name))) spec.contributors = contributors;
     try {
-        return {groups, spec, make_algorithm(spec, groups.size),
-                static_cast<std::uint64_t>(std::ceil(elements * model_.element_bytes)), Phase::activations};
+        return {groups, spec, make_algorithm(spec, groups.size), whole_bytes(elements, model_.element_bytes),
+                Phase::activations};
     } catch (const AlgorithmError& error) {
         throw ParallelismError("activations",
                                fmt::format("{} among {} ranks: {}", operation, groups.size, error.what()), error.hint);
@@ -87,7 +84,8 @@ void ExchangePlanner::add_rows(std::uint32_t number) {
         return;
     }
     const auto* dense = std::get_if<Dense>(&layer.shape);
-    if (dense && !dense->gathered) return;
+    const bool last = number + 1 == model_.layers.size();
+    if (dense && !dense->gathered && last) return;
     placed.exchanges.after_forward.push_back(
         make({narrow(placed.layout.rows), 1}, "allgather", outputs, placed.contributors));
 }
@@ -95,9 +93,7 @@ void ExchangePlanner::add_rows(std::uint32_t number) {
 void ExchangePlanner::add_sequence(std::uint32_t number) {
     const Layer& layer = model_.layers[number];
     PlacedLayer& placed = layers_[number];
-    const auto* dense = std::get_if<Dense>(&layer.shape);
-    const bool inside = split_of(layer) == Split::inside;
-    if (!inside && !(dense && !dense->gathered))
+    if (std::holds_alternative<Convolution>(layer.shape))
         throw ParallelismError("sequence",
                                fmt::format("layer '{}' has no positions that ranks could hold a part of", layer.name),
                                "sequence parallelism is for transformers");
@@ -107,12 +103,16 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
         exchanges.before_forward.push_back(make(rows, "allgather", inputs));
+        exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
         exchanges.after_backward.push_back(make(rows, "reduce-scatter", inputs));
     }
-    if (inside) {
-        exchanges.after_forward.push_back(make(rows, "reduce-scatter", outputs));
-        exchanges.before_backward.push_back(make(rows, "allgather", outputs));
-    }
+    const auto* dense = std::get_if<Dense>(&layer.shape);
+    const bool last = number + 1 == model_.layers.size();
+    if (dense && !dense->gathered && last) return;
+    // Split outputs are gathered, of which every row goes on with its positions.
+    exchanges.after_forward.push_back(
+        make(rows, split_of(layer) == Split::inside ? "reduce-scatter" : "allgather", outputs));
+    exchanges.before_backward.push_back(make(rows, "allgather", outputs));
 }
 
 void ExchangePlanner::add_halos(std::uint32_t number) {
@@ -146,7 +146,8 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
             halo(lines[axis], deep * static_cast<double>(conv->channels) * length(in), model_.element_bytes));
         if (number > 0)
             placed.exchanges.before_backward.push_back(
-                halo(lines[axis], deep * static_cast<double>(conv->filters) * length(out), model_.element_bytes));
+                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part * length(out),
+                     model_.element_bytes));
     }
 }
 

@@ -4,6 +4,18 @@
 
 namespace syncline {
 
+inline std::uint32_t narrow(std::int64_t number) {
+    return static_cast<std::uint32_t>(number);
+}
+
+/// Quotients rounded up.
+inline std::int64_t up(std::int64_t number, std::int64_t parts) {
+    return (number + parts - 1) / parts;
+}
+
+/// Whole bytes of so many elements. Throws ParallelismError where they are too many to be counted.
+std::uint64_t whole_bytes(double elements, double element_bytes);
+
 /// What layers exchange, and between layers that are laid out differently: see arrange().
 ///
 /// A layer that is laid out like the one before it finds its inputs where it needs them, whole on every row (or, with

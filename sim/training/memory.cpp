@@ -53,7 +53,9 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
         const auto whole = static_cast<double>(layer.bytes);
         const double shard = std::ceil(whole / layer.replicas.size);
         memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-        memory.gradients_bytes += sharding >= Sharding::gradients ? shard : whole;
+        // Gradients of several micro-batches are added up before they are reduced.
+        const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
+        memory.gradients_bytes += reduced ? shard : whole;
         memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
         missing.push_back(whole - shard);
     }

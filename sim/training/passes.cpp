@@ -1,5 +1,7 @@
 #include "sim/training/passes.hpp"
 
+#include <utility>
+
 #include "sim/collective/direct.hpp"
 #include "sim/training/exchange.hpp"
 
@@ -156,15 +158,22 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
     const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+        gradients[index] = cursors_[rank_of(stage, index)].data;
+    add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
     const double first_s = apart ? placed.time.input_gradient_s : placed.time.backward_s();
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
+        Cursor& cursor = cursors_[rank];
+        if (apart && !placed.exchanges.beside_backward.empty())
+            inputs[index] = std::exchange(cursor.data, gradients[index]);
         const TaskId pass = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
         ranks_[rank].gradients[layer] = pass;
         if (apart)
             ranks_[rank].gradients[layer] =
-                compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, {});
-        cursors_[rank].data = pass;
+                compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, inputs[index]);
+        cursor.data = pass;
     }
     add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
 }

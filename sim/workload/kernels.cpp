@@ -88,8 +88,9 @@ struct Lowered {
             product = whole(layer, share, real(layer.parameters + tied));
             product.narrowest = narrowest;
         }
-        if (dense.norm && pass == Pass::forward) return {normalisation(rows, inputs), product};
-        if (dense.norm && pass == Pass::input_gradient) return {product, normalisation_gradient(rows, inputs)};
+        const double between = rows * share.positions;
+        if (dense.norm && pass == Pass::forward) return {normalisation(between, inputs), product};
+        if (dense.norm && pass == Pass::input_gradient) return {product, normalisation_gradient(between, inputs)};
         return {product};
     }
 
@@ -97,18 +98,18 @@ struct Lowered {
         const double positions = real(attention.positions), width = real(attention.width);
         const double head = width / real(attention.heads), heads = real(attention.heads) * share.part;
         const double rows = share.samples * positions, own = width * share.part, each = share.samples * heads;
-        const double states = rows * width, scores = each * positions * positions;
+        const double between = rows * share.positions, scores = each * positions * positions;
         const auto score = [&](const char* name) { return gemm(name, positions, positions, head, each); };
         const auto value = [&](const char* name) { return gemm(name, positions, head, positions, each); };
         switch (pass) {
             case Pass::forward:
-                return {normalisation(rows, width),
+                return {normalisation(between, width),
                         gemm("queries, keys and values", rows, 3 * own, width),
                         score("scores"),
                         moving("softmax", 2 * scores),
                         value("weighted sum"),
                         gemm("projection", rows, width, own),
-                        moving("residual addition", 3 * states)};
+                        moving("residual addition", 3 * between * width)};
             case Pass::weight_gradient:
                 return {gemm("projection", own, width, rows), gemm("queries, keys and values", width, 3 * own, rows)};
             case Pass::input_gradient:
@@ -121,26 +122,26 @@ struct Lowered {
                 value("scores: queries"),
                 value("scores: keys"),
                 gemm("queries, keys and values", rows, width, 3 * own),
-                normalisation_gradient(rows, width),
-                moving("residual addition", 3 * states)};
+                normalisation_gradient(between, width),
+                moving("residual addition", 3 * between * width)};
     }
 
     std::vector<Kernel> operator()(const FeedForward& forward) const {
         const double width = real(forward.width), hidden = real(forward.hidden) * share.part;
-        const double rows = share.samples * real(forward.positions), states = rows * width;
+        const double rows = share.samples * real(forward.positions), between = rows * share.positions;
         switch (pass) {
             case Pass::forward:
-                return {normalisation(rows, width), gemm("to hidden units", rows, hidden, width),
+                return {normalisation(between, width), gemm("to hidden units", rows, hidden, width),
                         moving("GELU", 2 * rows * hidden), gemm("from hidden units", rows, width, hidden),
-                        moving("residual addition", 3 * states)};
+                        moving("residual addition", 3 * between * width)};
             case Pass::weight_gradient:
                 return {gemm("from hidden units", hidden, width, rows), gemm("to hidden units", width, hidden, rows)};
             case Pass::input_gradient:
                 break;
         }
         return {gemm("from hidden units", rows, hidden, width), moving("GELU", 3 * rows * hidden),
-                gemm("to hidden units", rows, width, hidden), normalisation_gradient(rows, width),
-                moving("residual addition", 3 * states)};
+                gemm("to hidden units", rows, width, hidden), normalisation_gradient(between, width),
+                moving("residual addition", 3 * between * width)};
     }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
@@ -151,9 +152,9 @@ struct Lowered {
         // Of the tokens a rank finds its part in its rows; it writes zeros for the others.
         if (pass == Pass::forward) {
             result = {moving("rows", (1 + share.part + added) * states)};
-            if (embedding.norm) result.push_back(normalisation(rows, width));
+            if (embedding.norm) result.push_back(normalisation(rows * share.positions, width));
         } else if (pass == Pass::weight_gradient) {
-            if (embedding.norm) result = {normalisation_gradient(rows, width)};
+            if (embedding.norm) result = {normalisation_gradient(rows * share.positions, width)};
             result.push_back(moving("clearing", table));
             result.push_back(moving("rows", 3 * states * share.part));
         }
