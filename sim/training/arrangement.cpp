@@ -86,6 +86,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     if (const std::int64_t parts = parts_of(layer); parts > 0) {
         const std::int64_t each = up(parts, layout.rows);
         placed.contributors = narrow(up(parts, each));
+        placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
         placed.share.part = static_cast<double>(each) / static_cast<double>(parts);
     }
     placed.bytes = static_cast<std::uint64_t>(

@@ -45,6 +45,8 @@ struct PlacedLayer {
     /// Rows that have a part: all have ⌈parts/rows⌉ of the layer's parts (see parts_of), so that the last rows may have
     /// none.
     std::uint32_t contributors = 1;
+    /// As many parts as if every contributor had ⌈parts/rows⌉, over what there are: 1 where they divide.
+    double padded = 1;
     LayerTime time;           ///< of one micro-batch, on a rank that has a part
     std::uint64_t bytes = 0;  ///< of the weights, and the gradients, of a rank that has a part
     Grouping replicas;        ///< the ranks with the same weights
@@ -81,8 +83,8 @@ public:
 /// the gradients of its weights, and reduces and scatters its partial sums; it gathers the gradients of its outputs,
 /// and reduces and scatters those of its inputs (V. Korthikanti et al., 2023). All layers are laid out alike then.
 ///
-/// Contributions to an allgather are counted as equal, ⌈S/q⌉ of the outputs, also where the last row has fewer parts
-/// than the others.
+/// Contributions to an allgather are counted as equal, also where the last row has fewer parts than the others: the
+/// largest decides over the time, and the bytes are a little too many then.
 ///
 /// Where layers are laid out differently, activations move between ranks: an allgather where more rows need more of the
 /// samples (and the sums of their gradients go back by a reduce-scatter, in place of the all-reduce), nothing where

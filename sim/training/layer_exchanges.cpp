@@ -87,7 +87,7 @@ void ExchangePlanner::add_rows(std::uint32_t number) {
     const bool last = number + 1 == model_.layers.size();
     if (dense && !dense->gathered && last) return;
     placed.exchanges.after_forward.push_back(
-        make({narrow(placed.layout.rows), 1}, "allgather", outputs, placed.contributors));
+        make({narrow(placed.layout.rows), 1}, "allgather", outputs * placed.padded, placed.contributors));
 }
 
 void ExchangePlanner::add_sequence(std::uint32_t number) {

@@ -100,8 +100,9 @@ inline double card_exchanges_s(const std::vector<CardLayer>& layers, const CardM
     if (P == 1) return 0;
     double sum_s = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        const double q = contributors(layers[i], P);
-        sum_s += allgather(machine, 4 * b * layers[i].outputs, P, q);
+        const double q = contributors(layers[i], P), each = std::ceil(layers[i].channels / P);
+        // As if all who contribute had as many channels as the first.
+        sum_s += allgather(machine, 4 * b * layers[i].outputs * each * q / layers[i].channels, P, q);
         if (i > 0) sum_s += allreduce(machine, 4 * b * layers[i].inputs, P, q);
     }
     return sum_s;
