@@ -51,6 +51,48 @@ std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& w
     return intervals;
 }
 
+/// Of the iterations in `period`, and one before, which may reach into them.
+std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
+    return std::min(timeline.recorded.size(), std::size_t{period} + 1);
+}
+
+/// From the end of a rank's update so many iterations ago, or the start of the simulation, to that of its last one.
+Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period) {
+    const std::size_t last = timeline.recorded.size() - 1;
+    return {period > last ? 0 : timeline.recorded[last - period][update].end_s, timeline.measured()[update].end_s};
+}
+
+/// See Breakdown::pipeline_bubble.
+std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
+    if (std::ranges::none_of(graph.streams(), [](const Stream& stream) { return stream.kind == StreamKind::transfer; }))
+        return std::nullopt;
+    std::vector<std::optional<TaskId>> updates(graph.processes().size());
+    std::vector<std::vector<Interval>> busy(graph.processes().size());
+    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+        const Task& task = graph.tasks()[id];
+        const Stream& stream = graph.streams()[task.stream];
+        if (task.phase == Phase::update) updates[stream.process] = id;
+        const bool works = stream.kind == StreamKind::compute || task.exchange != Task::no_exchange;
+        if (!works || stream.kind == StreamKind::receive) continue;
+        for (std::size_t before = 0; before < reaching(timeline, period); ++before)
+            busy[stream.process].push_back(timeline.recorded[timeline.recorded.size() - 1 - before][id]);
+    }
+    // From a standing start all stages wait until the last one is through, as they do for its next start otherwise.
+    const bool standing = period >= timeline.recorded.size();
+    double last_s = 0;
+    for (const std::optional<TaskId>& update : updates)
+        if (update) last_s = std::max(last_s, timeline.measured()[*update].end_s);
+    double idle_s = 0, all_s = 0;
+    for (ProcessId process = 0; process < updates.size(); ++process) {
+        if (!updates[process]) continue;
+        Interval window = window_of(timeline, *updates[process], period);
+        if (standing) window.end_s = last_s;
+        all_s += window.end_s - window.start_s;
+        idle_s += window.end_s - window.start_s - length(merged(clipped(std::move(busy[process]), window)));
+    }
+    return all_s > 0 ? std::optional(idle_s / all_s) : std::nullopt;
+}
+
 /// The update that ends the iteration of the rank that ends last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     const TaskId none = static_cast<TaskId>(graph.tasks().size());
@@ -69,21 +111,25 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     const TaskId update = last_update(graph, timeline);
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
     const std::size_t last = timeline.recorded.size() - 1;
-    const auto ended_s = [&](std::size_t before) { return timeline.recorded[last - before][update].end_s; };
+    // An iteration alone starts with the simulation.
+    const auto ended_s = [&](std::size_t before) {
+        return before > last ? 0 : timeline.recorded[last - before][update].end_s;
+    };
 
-    const Interval window{ended_s(period), ended_s(0)};
+    const Interval window = window_of(timeline, update, period);
     Breakdown result;
     result.iteration_s = (window.end_s - window.start_s) / period;
     std::vector<Interval> computing, exchanging;
     // What the iteration before them left to do may reach into the window.
-    for (std::size_t before = 0; before <= period; ++before) {
+    for (std::size_t before = 0; before < reaching(timeline, period); ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[last - before];
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
             const Task& task = graph.tasks()[id];
             const Stream& stream = graph.streams()[task.stream];
             if (stream.process != rank) continue;
             if (stream.kind == StreamKind::compute) computing.push_back(recorded[id]);
-            if (task.exchange != Task::no_exchange) exchanging.push_back(recorded[id]);
+            if (task.exchange != Task::no_exchange && stream.kind != StreamKind::receive)
+                exchanging.push_back(recorded[id]);
         }
     }
     computing = merged(clipped(std::move(computing), window));
@@ -91,6 +137,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.compute_s = length(computing) / period;
     result.communication_s = length(exchanging) / period;
     result.exposed_communication_s = (length(exchanging) - overlap(computing, exchanging)) / period;
+    result.pipeline_bubble = bubble(graph, timeline, period);
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {
         const double before_s = (ended_s(period) - ended_s(2 * std::size_t{period})) / period;
         result.drift = std::abs(1 - before_s / result.iteration_s);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -9,6 +11,9 @@
 /// what is computed and exchanged in that time counts, also if it belongs to the iteration before, whose exchanges
 /// reach into this one with Overlap::across_iterations. Communication is when at least one exchange is under way,
 /// waiting for its peers included; it is exposed while the compute stream is idle.
+///
+/// The bubble of a pipeline is the part of the time, each rank's own iteration, in which a rank neither computes nor
+/// exchanges anything within its stage nor sends to another one: it waits for other stages. Mean over all ranks.
 namespace syncline {
 
 struct Breakdown {
@@ -16,6 +21,7 @@ struct Breakdown {
     double compute_s = 0;
     double communication_s = 0;
     double exposed_communication_s = 0;
+    std::optional<double> pipeline_bubble = std::nullopt;  ///< nothing without stages, or time
     /// How far its length is from that of the iteration before, as a part of it; 0 if there are too few.
     double drift = 0;
 };

@@ -20,17 +20,21 @@ void put(PlannedExchange& exchange, const Chosen& chosen) {
 DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan) {
     DryRun result;
     result.workload = model.name;
+    result.memory = memory_of(cluster, model, plan);
     result.ranks = plan.ranks;
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     result.operation = served ? "push and pull" : plan.algorithm.operation;
+    if (plan.parallelism.sharding != Sharding::none) result.operation = "reduce-scatter and allgather";
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     const std::vector<Chosen> chosen = served ? std::vector<Chosen>{} : choose_exchanges(cluster, plan, buckets);
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         PlannedExchange exchange;
         exchange.bytes = buckets[b].bytes;
         for (const std::uint32_t layer : buckets[b].layers) exchange.layers.push_back(model.layers[layer].name);
-        exchange.ready_s = buckets[b].ready_s;
-        exchange.release_s = buckets[b].release_s;
+        if (plan.parallelism.data_only()) {
+            exchange.ready_s = buckets[b].ready_s;
+            exchange.release_s = buckets[b].release_s;
+        }
         exchange.algorithm = served_allreduce;
         exchange.why = "`exchange: parameter-server`";
         if (!served) put(exchange, chosen[b]);

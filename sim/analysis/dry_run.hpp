@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
+#include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
@@ -29,6 +30,7 @@ struct DryRun {
     std::int64_t ranks = 0;
     std::string operation;
     std::vector<PlannedExchange> exchanges;
+    std::optional<Memory> memory;  ///< nothing of an exchange alone
 };
 
 struct DryRunReport {

@@ -1,6 +1,7 @@
 #include "sim/analysis/experiment.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -10,44 +11,72 @@ namespace syncline {
 
 namespace {
 
+/// One rank with its share of the samples, at least one.
+Plan alone(const Plan& plan) {
+    Plan one = plan;
+    one.ranks = 1;
+    one.batch_per_rank = std::max<std::int64_t>(1, plan.global_batch() / plan.ranks);
+    one.parallelism = {};
+    return one;
+}
+
+/// What exchanges shards: no all-reduce.
+std::string shard_algorithms(const Plan& plan) {
+    const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
+    return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
+}
+
 /// Over how many iterations times and counts are averaged: those in which the exchange's pattern comes round, and where
 /// it leaves ranks idle in some of them several times as many, since who waits for whom may take longer to come round.
-std::uint32_t averaged(const Plan& plan, const std::vector<Chosen>& chosen) {
+std::uint32_t averaged(const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen) {
     constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
     std::set<const CollectiveAlgorithm*> seen;
     std::uint32_t period = 1;
     bool idle = false;
-    for (const Chosen& one : chosen) {
-        if (!seen.insert(one.algorithm.get()).second) continue;
-        period = std::lcm(period, one.algorithm->period());
-        idle = idle || leaves_idle(*one.algorithm, static_cast<std::uint32_t>(plan.ranks));
+    for (std::size_t b = 0; b < chosen.size(); ++b) {
+        const CollectiveAlgorithm& algorithm = *chosen[b].algorithm;
+        if (!seen.insert(&algorithm).second) continue;
+        period = std::lcm(period, algorithm.period());
+        idle = idle || leaves_idle(algorithm, buckets[b].replicas.size);
     }
     return idle ? enough * period : period;
 }
 
 /// By bucket; nothing where no collective runs.
-std::vector<Chosen> collectives_of(const Cluster& cluster, const Model& model, const Plan& plan) {
+std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
     if (plan.exchange == ExchangeKind::parameter_server) return {};
-    return choose_exchanges(cluster, plan, plan_buckets(cluster, model, plan));
+    return choose_exchanges(cluster, plan, buckets);
 }
 
 }  // namespace
 
+void mark_best(Report& report) {
+    std::map<std::string, Result*> best;
+    for (Result& result : report.results) {
+        if (result.choice_of.empty()) continue;
+        result.best = false;
+        Result*& fastest = best.try_emplace(result.choice_of, &result).first->second;
+        if (result.time.iteration_s < fastest->time.iteration_s) fastest = &result;
+    }
+    for (const auto& [variant, fastest] : best) fastest->best = true;
+}
+
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch) {
     const auto run = [&](const Plan& one) {
         const TaskGraph graph = build_iteration(cluster, model, one);
-        const std::uint32_t window = averaged(one, collectives_of(cluster, model, one));
+        const std::vector<Bucket> buckets = plan_buckets(cluster, model, one);
+        const std::uint32_t window = averaged(buckets, collectives_of(cluster, one, buckets));
         // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
         // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
         const auto asked = static_cast<std::uint32_t>(one.iterations);
         const std::uint32_t iterations = window == 1 ? asked : std::max(asked, 2 * window + 1);
-        Timeline timeline = watched_replay(cluster, graph, {iterations + 1, iterations - 1, window}, watch);
+        const ReplayOptions options{iterations == 1 ? 1 : iterations + 1, iterations - 1, window};
+        Timeline timeline = watched_replay(cluster, graph, options, watch);
         return std::pair{measure(graph, timeline, window), std::move(timeline)};
     };
     const auto [time, timeline] = run(plan);
-    Plan alone = plan;
-    alone.ranks = 1;
-    const Breakdown single = plan.ranks == 1 ? time : run(alone).first;
+    const Plan one = alone(plan);
+    const Breakdown single = plan.ranks == 1 ? time : run(one).first;
 
     Result result;
     result.workload = model.name;
@@ -57,19 +86,27 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     result.exchange = served ? served_allreduce : plan.exchange == ExchangeKind::gossip ? "gossip" : "allreduce";
     if (plan.exchange == ExchangeKind::allreduce)
-        result.algorithm = plan.selection ? algorithm_label(plan.selection, collectives_of(cluster, model, plan))
-                                          : plan.algorithm.name;
+        result.algorithm =
+            plan.selection
+                ? algorithm_label(plan.selection, collectives_of(cluster, plan, plan_buckets(cluster, model, plan)))
+                : plan.algorithm.name;
+    if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(plan);
     if (!served) result.overlay = overlay_of(plan.algorithm);
+    result.parallelism = plan.parallelism;
     result.time = time;
     if (time.iteration_s > 0) {
-        result.throughput_samples_per_s = static_cast<double>(plan.ranks * plan.batch_per_rank) / time.iteration_s;
-        result.scaling_efficiency = single.iteration_s / time.iteration_s;
+        result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
+        // Samples of all ranks in the one's iterations.
+        const double rounds =
+            static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks * one.batch_per_rank);
+        result.scaling_efficiency = rounds * single.iteration_s / time.iteration_s;
     }
     result.messages = timeline.messages;
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(cluster, model, plan);
+    result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
     return result;
 }

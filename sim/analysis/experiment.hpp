@@ -9,6 +9,8 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
+#include "sim/training/memory.hpp"
+#include "sim/training/plan.hpp"
 
 /// The question that a person asks, answered: how long does an iteration take?
 namespace syncline {
@@ -21,6 +23,9 @@ struct Result {
     std::string fabric;                        ///< its shape, or the native platform's file
     std::string transport;                     ///< its name; empty where wires are all there is
     std::string exchange, algorithm, overlay;  ///< as in files; empty where there is none
+    Parallelism parallelism;
+    std::string choice_of;     ///< the variant that it is one grid of (`grid: auto`); empty: of none
+    std::optional<bool> best;  ///< of such a choice: see mark_best()
     Breakdown time;
     /// Nothing if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
@@ -31,6 +36,7 @@ struct Result {
     std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are no ranks
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
+    Memory memory;
     std::vector<LinkLoad> links;  ///< the ten with the highest utilisation, that first
 };
 
@@ -38,6 +44,10 @@ struct Report {
     std::string name;
     std::vector<Result> results;
 };
+
+/// Of the choices of one variant the one with the shortest iteration is the best, the first of several; the others are
+/// not.
+void mark_best(Report& report);
 
 /// Simulates `plan` and, for the efficiency, the same on one rank; each in a process of its own.
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch = {});

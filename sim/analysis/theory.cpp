@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
+#include "sim/analysis/split_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/training/exchange.hpp"
@@ -164,11 +165,12 @@ bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
 
 ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
     if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
-    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
-    const double copy_s = input_copy_seconds(cluster, model, plan);
+    if (!plan.parallelism.data_only()) return split_closed_form(cluster, model, plan);
+    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank, plan.compute);
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrange(cluster, model, plan));
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s;
+    for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s();
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
     if (buckets.empty()) return {"no exchange", 0.0, least_s};
 

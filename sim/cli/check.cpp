@@ -5,6 +5,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
 
@@ -17,6 +18,10 @@ void check(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
         try {
             const std::string kind = config::check_file(file, inspect);
+            if (kind == "scenario") {
+                const config::Scenario scenario = config::load_scenario(file, {}, inspect);
+                require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
+            }
             write_stdout(fmt::format("{}: a correct {}\n", file, kind));
         } catch (const ConfigError& error) {
             errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());

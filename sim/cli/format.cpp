@@ -34,6 +34,7 @@ template void write_result(const Report&, Format, const std::string&, const std:
 template void write_result(const SweepReport&, Format, const std::string&, const std::string&);
 template void write_result(const SweepResult&, Format, const std::string&, const std::string&);
 template void write_result(const DryRunReport&, Format, const std::string&, const std::string&);
+template void write_result(const LayerTable&, Format, const std::string&, const std::string&);
 template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
 
 }  // namespace syncline::cli

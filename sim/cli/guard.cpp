@@ -19,6 +19,9 @@ int guarded(const std::function<int()>& work) {
     } catch (const ReplayError& error) {
         say("error: {}\n", error.what());
         return failed;
+    } catch (const Failed& error) {
+        say("error: {}\n", error.what());
+        return failed;
     } catch (const std::bad_alloc&) {
         say("error: this needs more memory than there is\n");
         return failed;

@@ -32,12 +32,14 @@ int parse_and_run(int argc, char* argv[]) {
     program.set_version_flag("--version", std::string("syncline ") + version, "print the version and exit");
     program.require_subcommand(1);
     program.footer(
-        "Exit codes: 0 ok, 1 a simulation failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a bug, 130 "
+        "Exit codes: 0 ok, 1 a simulation or a check failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a "
+        "bug, 130 "
         "interrupted.");
     cli::Action action;
     cli::add_run(program, action);
     cli::add_collective(program, action);
     cli::add_topology(program, action);
+    cli::add_workload(program, action);
     cli::add_check(program, action);
     cli::add_schema(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;

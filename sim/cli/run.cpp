@@ -1,14 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
+#include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {
@@ -23,15 +30,37 @@ struct Options {
     std::uint64_t seed = 1;
     bool timing = false;
     bool dry = false;
+    bool allow_oom = false;
+    bool check = false;
 };
+
+/// Of what the scenario expects, that there is something, and that results have such fields.
+void require_expectations(const config::Scenario& scenario, const Options& options) {
+    require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
+    if (!options.check) return;
+    if (scenario.expectations.empty()) {
+        const bool left = scenario.expectations_left_out > 0;
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            "there is nothing to check",
+                            left ? "all that the file expects is of variants or sizes that --set takes away"
+                                 : "`expect:` in the scenario lists what must come out"}});
+    }
+    if (options.assignments.empty()) return;
+    say("note: what is expected is expected of the file as it is, which --set changes\n");
+    if (scenario.expectations_left_out > 0)
+        say("note: {} of {} expectations are left out: --set takes away their variant or size\n",
+            scenario.expectations_left_out, scenario.expectations_left_out + scenario.expectations.size());
+}
 
 /// With the seed of what is random.
 config::Scenario load(const Options& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
+    for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
     for (config::Variant& variant : scenario.variants) {
         variant.plan.placement.seed = options.seed;
         if (variant.collective) variant.collective->placement.seed = options.seed;
     }
+    require_expectations(scenario, options);
     return scenario;
 }
 
@@ -45,6 +74,25 @@ void run_dry(const config::Scenario& scenario, const Options& options) {
     write_result(report, options.format, options.directory, "dry-run");
 }
 
+/// Writes results and, if asked to, what was expected of them. Throws Failed if they are not as expected.
+template <class AnyReport>
+void write(const AnyReport& report, const config::Scenario& scenario, const Options& options) {
+    if (!options.check) return write_result(report, options.format, options.directory, "results");
+    const std::vector<Check> checks = check(scenario.expectations, report);
+    const std::string json = to_json(report, checks), csv = to_csv(checks);
+    const std::string table = to_table(report) + "\n" + to_table(checks);
+    if (!options.directory.empty()) {
+        const std::filesystem::path directory = options.directory;
+        write_file(directory / "results.json", json);
+        write_file(directory / "results.csv", to_csv(report));
+        write_file(directory / "results.txt", table);
+        write_file(directory / "checks.csv", csv);
+    }
+    write_stdout(options.format == Format::json ? json : options.format == Format::csv ? csv : table);
+    const auto missed = std::count_if(checks.begin(), checks.end(), [](const Check& one) { return !one.ok; });
+    if (missed > 0) throw Failed(fmt::format("{} of {} expectations FAILED", missed, checks.size()));
+}
+
 void run_exchanges(const config::Scenario& scenario, const Options& options) {
     SweepReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
@@ -52,7 +100,7 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
-    write_result(report, options.format, options.directory, "results");
+    write(report, scenario, options);
 }
 
 void run(const Options& options) {
@@ -60,11 +108,13 @@ void run(const Options& options) {
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
+    check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
         Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
         result.variant = variant.name;
+        result.choice_of = variant.choice_of;
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -72,7 +122,8 @@ void run(const Options& options) {
         }
         report.results.push_back(std::move(result));
     }
-    write_result(report, options.format, options.directory, "results");
+    mark_best(report);
+    write(report, scenario, options);
 }
 
 }  // namespace
@@ -91,8 +142,13 @@ void add_run(CLI::App& program, Action& action) {
     verb->add_option("--out", options->directory, "also write results.json, results.csv and results.txt into DIR")
         ->option_text("DIR")
         ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
-    verb->add_flag("--dry-run", options->dry,
-                   "simulate nothing: list buckets, which algorithm would exchange each, and why");
+    CLI::Option* const dry = verb->add_flag(
+        "--dry-run", options->dry, "simulate nothing: list buckets, which algorithm would exchange each, and why");
+    verb->add_flag("--check", options->check,
+                   "compare the results with what the scenario expects; exit code 1 if one is missed (CSV: the "
+                   "comparison in place of the results)")
+        ->excludes(dry);
+    verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });

@@ -159,6 +159,12 @@ const std::vector<Entry>& entries() {
                                                     spec.segment_bytes);
          },
          {.segment = true, .subsets = true}},
+        {"allgather",
+         "spread-doubling",
+         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             return std::make_shared<SpreadDoubling>(contributors(spec, ranks));
+         },
+         {.subsets = true}},
         {"broadcast", "binomial-tree", binomial_tree<TreeOperation::broadcast>},
         {"broadcast", "pipelined-tree", pipelined_tree<TreeOperation::broadcast>, {.overlay = true, .segment = true}},
         {"broadcast", "double-binary-tree", double_binary_tree<TreeOperation::broadcast>, {.segment = true}},
@@ -250,6 +256,12 @@ std::vector<std::string> exchange_algorithms(const std::string& operation) {
     std::vector<std::string> names = algorithm_names(operation);
     if (operation == "allreduce") names.push_back(served_allreduce);
     return names;
+}
+
+bool takes_subsets(const std::string& operation, const std::string& name) {
+    return std::any_of(entries().begin(), entries().end(), [&](const Entry& entry) {
+        return entry.operation == operation && entry.name == name && entry.takes.subsets;
+    });
 }
 
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks) {

@@ -92,6 +92,9 @@ const std::vector<std::string>& exchange_operations();
 /// The algorithms of one of these, with `parameter-server` for what servers do. Throws like algorithm_names().
 std::vector<std::string> exchange_algorithms(const std::string& operation);
 
+/// Whether an algorithm can leave ranks out that do not contribute.
+bool takes_subsets(const std::string& operation, const std::string& name);
+
 /// For a group of `ranks`. Throws AlgorithmError when they, the overlay and the algorithm do not fit each other;
 /// std::logic_error if there is no algorithm of that name.
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
+#include "sim/collective/recursive_doubling.hpp"
 #include "sim/collective/ring.hpp"
 #include "sim/collective/segments.hpp"
 
@@ -81,6 +83,45 @@ std::optional<double> RingBroadcast::cost(std::uint32_t, std::uint64_t bytes, co
 std::string RingBroadcast::formula() const {
     const std::string ring = "(q-1)(α + ⌈S/q⌉β) + ";
     return ring + (segment_bytes_ == 0 ? "⌈lg(q'/q)⌉(α + Sβ)" : "(⌈q'/q⌉-2 + m)(α + ⌈S/m⌉β)");
+}
+
+Program SpreadDoubling::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
+                                std::uint32_t round) const {
+    const std::uint32_t blocks = std::lcm(contributors_, ranks);
+    const std::uint32_t given = blocks / contributors_, kept = blocks / ranks;
+    Step spread;
+    // Blocks in [first, end) of `here` go from whoever has them to whoever gathers them.
+    const auto add = [](std::vector<Message>& messages, std::uint32_t peer, std::uint32_t first, std::uint32_t end) {
+        if (first < end) messages.push_back({peer, first, end - first});
+    };
+    if (rank < contributors_) {
+        const std::uint32_t first = rank * given, end = first + given;
+        for (std::uint32_t to = first / kept; to < ranks && to * kept < end; ++to)
+            if (to != rank) add(spread.sends, to, std::max(first, to * kept), std::min(end, (to + 1) * kept));
+    }
+    const std::uint32_t first = rank * kept, end = first + kept;
+    for (std::uint32_t from = first / given; from < contributors_ && from * given < end; ++from)
+        if (from != rank) add(spread.receives, from, std::max(first, from * given), std::min(end, (from + 1) * given));
+
+    Program program = RecursiveDoublingAllgather().program(rank, ranks, bytes, round);
+    program.partition = {bytes, blocks};
+    const auto scale = [&](Message& message) {
+        message.block *= kept;
+        message.count *= kept;
+        for (Blocks& more : message.more) more = {more.block * kept, more.count * kept};
+    };
+    for (Step& step : program.steps) {
+        for (Message& message : step.sends) scale(message);
+        for (Message& message : step.receives) scale(message);
+        step.shift *= static_cast<std::int32_t>(kept);
+    }
+    if (contributors_ < ranks) program.steps.insert(program.steps.begin(), std::move(spread));
+    return program;
+}
+
+std::optional<double> SpreadDoubling::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
+    if (contributors_ < ranks) return {};
+    return RecursiveDoublingAllgather().cost(ranks, bytes, message);
 }
 
 Partition ReduceScatterAllgather::partition(std::uint64_t bytes) const {

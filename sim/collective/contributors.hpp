@@ -10,23 +10,22 @@
 ///
 /// allgather:
 /// - `ring` (ring.hpp): N blocks around the ring of all, of which q are filled, and N-q empty. (N-1)(α + ⌈S/q⌉·β),
-/// (N-1)
-///   S bytes. No rank is left out, so that q' makes no difference.
-/// - (i) `padded-ring`: as if everyone had as much as the largest contributor, so that an allgather of equal counts
-/// does.
-///   The same time, N(N-1)·⌈S/q⌉ bytes.
-/// - (ii) `ring-broadcast`: a ring among the contributors, then contributor i passes the result on to the receivers
-/// i+q,
-///   i+2q, …, so that the largest such group has g = ⌈q'/q⌉ members, the contributor among them. (q-1)(α + ⌈S/q⌉·β),
-///   and then, by doubling the number of those who have it, ⌈lg g⌉(α + S·β); or along the chain in m segments, each
-///   passed on while the next one comes, (g-2 + m)(α + ⌈S/m⌉·β) where g > 1. (q-1)·S bytes, and S for each further
-///   receiver.
+///   (N-1)·S bytes. No rank is left out, so that q' makes no difference.
+/// - (i) `padded-ring`: as if everyone had as much as the largest contributor, so that an allgather of equal
+///   counts does. The same time, N(N-1)·⌈S/q⌉ bytes.
+/// - (ii) `ring-broadcast`: a ring among the contributors, then contributor i passes the result on to the
+///   receivers i+q, i+2q, …, so that the largest such group has g = ⌈q'/q⌉ members, the contributor among them. (q-1)(α
+///   + ⌈S/q⌉·β), and then, by doubling the number of those who have it, ⌈lg g⌉(α + S·β); or along the chain in m
+///   segments, each passed on while the next one comes, (g-2 + m)(α + ⌈S/m⌉·β) where g > 1. (q-1)·S bytes, and S for
+///   each further receiver.
+/// - `spread-doubling`: contributor i gives the ranks whose N-th part of the result lies in what it has their parts, at
+///   once, and recursive doubling gathers these. The contributors' links are busy for at most ⌈S/q⌉, so that it takes
+///   less than (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)·S·β with 2^k ranks, near the least time there is; no exact form.
 ///
 /// all-reduce:
 /// - (iii) `reduce-scatter-allgather`: the buffer in b = min(q, q') blocks; a ring reduce-scatter among the
-/// contributors,
-///   a ring allgather among the receivers. (q-1)(α + ⌈S/b⌉(β + γ)) + (q'-1)(α + ⌈S/b⌉·β), (q + q' - 2)·S bytes. Ranks
-///   that neither contribute nor receive do nothing.
+///   contributors, a ring allgather among the receivers. (q-1)(α + ⌈S/b⌉(β + γ)) + (q'-1)(α + ⌈S/b⌉·β), (q + q' - 2)·S
+///   bytes. Ranks that neither contribute nor receive do nothing.
 /// - (iv) `ring` (ring.hpp): the naive full all-reduce, in which everyone takes part, those who have nothing with
 /// zeros,
 ///   and everyone receives: 2(N-1)(α + ⌈S/N⌉·β) + (N-1)·⌈S/N⌉·γ, 2(N-1)·S bytes.
@@ -70,6 +69,20 @@ private:
 
     std::uint32_t contributors_, receivers_;
     double segment_bytes_;
+};
+
+/// Spread, then doubled.
+class SpreadDoubling : public CollectiveAlgorithm {
+public:
+    explicit SpreadDoubling(std::uint32_t contributors) : contributors_(contributors) {}
+    /// In lcm(q, N) blocks, of which both a contributor's part and a rank's are whole numbers.
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    /// Nothing, unless everyone contributes.
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "< (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)Sβ"; }
+
+private:
+    std::uint32_t contributors_;
 };
 
 /// (iii).

@@ -143,6 +143,12 @@ void Assembly::finish() const {
     throw ConfigError(std::move(sorted));
 }
 
+Entry option_entry(Library& library, const Argument& argument) {
+    const std::string option = "--" + argument.key;
+    const Mark start = library.cite(option, option + " " + argument.value, "");
+    return {argument.key, start, scalar_at({start.source, 1, static_cast<int>(option.size()) + 2}, argument.value)};
+}
+
 void require_nodes(Fields& fields, const char* key, Cluster& cluster, const RankPlacement& placement,
                    std::int64_t ranks, std::int64_t servers) {
     const std::int64_t each = cluster.node.devices;

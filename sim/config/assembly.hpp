@@ -14,6 +14,8 @@
 /// read, and all that is wrong on the way is reported at once.
 namespace syncline::config {
 
+struct Argument;
+
 class Assembly {
 public:
     Library library;
@@ -40,6 +42,9 @@ public:
 
     void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body);
 
+    /// Whether nothing has been wrong so far.
+    bool sound() const { return errors_.empty(); }
+
     /// Throws ConfigError if anything was wrong.
     void finish() const;
 
@@ -49,6 +54,9 @@ private:
     std::vector<Diagnostic> errors_;
     std::vector<Location> unread_;  ///< names of files that could not be read
 };
+
+/// An option of the command line as a document's entry, whose place is the option as it was typed.
+Entry option_entry(Library& library, const Argument& argument);
 
 /// Rejects `key` unless `cluster` has a device for each of `ranks`, and a node behind them for each of the parameter
 /// servers that have nodes of their own. A cluster of as many nodes as are needed gets them.

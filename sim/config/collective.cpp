@@ -55,14 +55,11 @@ Entry entry(Assembly& assembly, const Argument& argument) {
         assembly.attempt([&] { value = assembly.library.parse(option, text, "", option.size() + 1); });
         return {argument.key, value.mark, std::move(value)};
     }
-    const Mark start = assembly.library.cite(option, text, "");
-    if (argument.key == "sweep")
+    if (argument.key == "sweep") {
+        const Mark start = assembly.library.cite(option, text, "");
         return {argument.key, start, sweep_of(assembly, argument.value, start, option.size() + 1)};
-    Node value;
-    value.kind = Node::Kind::scalar;
-    value.mark = {start.source, 1, static_cast<int>(option.size()) + 2};
-    value.scalar = argument.value;
-    return {argument.key, start, std::move(value)};
+    }
+    return option_entry(assembly.library, argument);
 }
 
 /// A key of the platform's that has an option of its own.

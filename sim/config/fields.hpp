@@ -65,6 +65,8 @@ public:
     virtual void sizes(Key key, std::vector<std::uint64_t>& values) = 0;
     /// A number without a unit: a factor, a part.
     virtual void number(Key key, double& value, double least, double most) = 0;
+    /// The same, or that many per cent of something: `2 %`. `percent` says which.
+    virtual void number_or_percent(Key key, double& value, bool& percent, double least, double most) = 0;
     /// `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may be given in its
     /// place; `value` is then the number of words.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,
@@ -77,14 +79,21 @@ public:
     /// A quantity, or a list of mappings as `each` takes.
     virtual void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
                                   const std::function<void(Fields&)>& body) = 0;
+    /// A word as `choice` takes, or a mapping, for which the body runs and `value` stays what it is; -1 is no default.
+    virtual void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
+                                   const std::function<void(Fields&)>& body) = 0;
+    /// A whole number, or a mapping, for which the body runs and `value` stays what it is.
+    virtual void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
+                                    const std::function<void(Fields&)>& body) = 0;
     /// A mapping from names of the user's choice to mappings; the body runs once for each. A body that visits no field
     /// leaves its mapping open: any keys are taken.
     virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;
 
     /// Says that the value of `key` (or this mapping as a whole, if the key is not there) is wrong for a reason that no
-    /// single field can know. The schema ignores it.
+    /// single field can know. The schema ignores it. A key may be a path through mappings and lists, whose items count
+    /// from 0, as far as there is one: `parallelism.layers.1.first`.
     virtual void reject(std::string_view key, const std::string& message, const std::string& hint) = 0;
-    /// Whether the document gives `key`. Always false for the schema.
+    /// Whether the document gives `key`, which may be a path, too. Always false for the schema.
     virtual bool given(std::string_view key) const = 0;
     /// Whether nothing has been found wrong in this mapping so far, so that a check over several fields makes sense.
     /// Always false for the schema.

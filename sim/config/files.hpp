@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/expectation.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
@@ -26,7 +28,9 @@ void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
-void describe(Fields& fields, Plan& plan);
+struct OpenPlan;
+/// What `open` is left with is settled when the cluster and the model are known: see parallelism.hpp.
+void describe(Fields& fields, Plan& plan, OpenPlan& open);
 void describe(Fields& fields, TopologySpec& spec);
 void describe(Fields& fields, Selection& selection);
 
@@ -42,6 +46,8 @@ std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use,
 /// `--set` applied.
 struct Variant {
     std::string name;
+    Location training;      ///< where `training` is written
+    std::string choice_of;  ///< the variant that it is one choice of (`grid: auto`); empty: of none
     Cluster cluster;
     Model model;
     Plan plan;
@@ -52,6 +58,11 @@ struct Scenario {
     std::string name;
     /// In the file's order; one called "base" where the file has none. All train, or all are exchanges alone.
     std::vector<Variant> variants;
+    std::vector<Expectation> expectations;
+    /// How many more are of variants or sizes that `--set` has taken away.
+    std::size_t expectations_left_out = 0;
+    /// Choices of variants that do not fit, and why: "base 8x1: …".
+    std::vector<std::string> left_out = {};
 };
 
 /// The whole scenario's table, for the schema.
@@ -88,6 +99,18 @@ struct TopologyQuestion {
 /// file: a topology in YAML, GraphML or DOT, or a platform, of which its `fabric` is taken. Each of `assignments`
 /// (`key=value`) is applied on top, last wins. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
+
+/// What `syncline workload` is asked: a model on a device.
+struct WorkloadQuestion {
+    Model model;
+    Device device;
+    std::int64_t batch = 1;
+    ComputeKind compute = ComputeKind::calibrated;
+};
+
+/// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files, or bare names of those
+/// in workloads/ and platforms/devices/ of the current folder. Throws ConfigError; the places are the options.
+WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments);
 
 /// Checks one file by itself and says what it is: one of file_kinds(). Throws ConfigError.
 std::string check_file(const std::string& path, const Inspect& inspect = {});

@@ -113,7 +113,13 @@ void drop_alternatives(Node& base, const Node& changes) {
     if (gives("algorithm") && !gives("selection")) drop("selection");
     if (gives("sweep") && !gives("bytes")) drop("bytes");
     if (gives("bytes") && !gives("sweep")) drop("sweep");
-    for (const char* part : {"training", "collective"}) {
+    if (gives("batch") && !gives("batch_per_rank")) drop("batch_per_rank");
+    if (gives("batch_per_rank") && !gives("batch")) drop("batch");
+    const bool rows = gives("model") || gives("data");
+    if (gives("grid") && !rows)
+        for (const char* key : {"model", "data"}) drop(key);
+    if (rows && !gives("grid")) drop("grid");
+    for (const char* part : {"training", "collective", "parallelism"}) {
         const Node* inner = changes.find(part);
         Node* old = base.find(part);
         if (inner && old) drop_alternatives(*old, *inner);

@@ -14,8 +14,9 @@ namespace syncline::config {
 void merge(Node& base, const Node& changes);
 
 /// Keys that stand for each other, of which the one that is given later holds: `selection` and `algorithm` (with its
-/// `overlay` and `segment`), `sweep` and `bytes`. Where `changes` give one, the other is taken out of `base`: of the
-/// document itself, its `training` and its `collective`. To be done before merging them.
+/// `overlay` and `segment`), `sweep` and `bytes`, `batch` and `batch_per_rank`, `grid` and `model` with `data`. Where
+/// `changes` give one, the other is taken out of `base`: of the document itself, its `training` with its `parallelism`,
+/// and its `collective`. To be done before merging them.
 void drop_alternatives(Node& base, const Node& changes);
 
 /// Rewrites keys that are paths (`a.b.c: v`) as nested mappings, everywhere in `node`'s top level.

@@ -1,24 +1,14 @@
-#include "sim/config/files.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "sim/config/bandwidths.hpp"
+#include "sim/config/files.hpp"
+
 namespace syncline::config {
 
 namespace {
-
-constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};
-constexpr QuantityRange bandwidths_or_unlimited{
-    .word = "unlimited", .word_value = unlimited, .least = bandwidths.least, .most = bandwidths.most};
-
-void describe(Fields& fields, Calibration& calibration) {
-    fields.integer({"batch", "Samples per iteration in that measurement.", true}, calibration.batch, 1, 1 << 24);
-    fields.quantity({"throughput", "Samples per second of one device without any exchange: `219 images/s`.", true},
-                    calibration.samples_per_s, Dimension::rate, {.least = 1e-6, .most = 1e12});
-    fields.text({"source", "Who measured it, and how.", true}, calibration.source);
-}
 
 void describe(Fields& fields, Host& host) {
     fields.quantity(
@@ -156,32 +146,6 @@ void describe_native(Fields& fields, Cluster& cluster) {
 }
 
 }  // namespace
-
-void describe(Fields& fields, Device& device) {
-    fields.text({"name", "Of this kind of device."}, device.name);
-    fields.quantity({"flops", "Peak in the precision that trains: `10.6 Tflops`.", true}, device.flops_per_s,
-                    Dimension::flops, {.least = 1, .most = 1e24});
-    fields.quantity({"memory_bandwidth", "Of the device's memory: `732 GBps`.", true}, device.memory_Bps,
-                    Dimension::bandwidth, bandwidths);
-    fields.quantity({"host_link", "Host to device, one direction: `12 GBps`."}, device.host_link_Bps,
-                    Dimension::bandwidth, bandwidths_or_unlimited);
-    fields.quantity(
-        {"reduction_rate",
-         "Bytes of one gradient added to another per second; by default a third of `memory_bandwidth`, since an "
-         "addition reads two elements and writes one."},
-        device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
-    if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
-    fields.number({"speed_beside_exchange",
-                   "What is left of its speed while one of its rank's exchanges is under way: `0.8`; 1 by default."},
-                  device.speed_beside_exchange, 0.01, 1);
-    fields.named({"calibration", "From a workload's name to what one device was measured to do with it."},
-                 [&](const std::string& workload, Fields& entry) {
-                     Calibration calibration;
-                     calibration.workload = workload;
-                     describe(entry, calibration);
-                     device.calibration.push_back(calibration);
-                 });
-}
 
 void describe(Fields& fields, Cluster& cluster) {
     fields.text({"name", "Shown in messages and results."}, cluster.name);

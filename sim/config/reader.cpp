@@ -51,6 +51,14 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
     return known.empty() ? "" : fmt::format("it is one of {}", quoted_list(known));
 }
 
+std::optional<double> plain_number(std::string_view text, double least, double most) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, number);
+    const bool good = problem == std::errc() && stop == end && number >= least && number <= most;
+    return good ? std::optional(number) : std::nullopt;
+}
+
 /// One mapping of the document. `what` names it in messages.
 class Reader : public Fields {
 public:
@@ -150,13 +158,26 @@ public:
     void number(Key key, double& value, double least, double most) override {
         const Node* node = scalar(key, "a number");
         if (!node) return;
-        double number = 0;
-        const char* const end = node->scalar.data() + node->scalar.size();
-        const auto [stop, problem] = std::from_chars(node->scalar.data(), end, number);
-        if (node->quoted || problem != std::errc() || stop != end || !(number >= least && number <= most))
+        const auto number = node->quoted ? std::nullopt : plain_number(node->scalar, least, most);
+        if (!number)
             return fail(node->mark,
                         fmt::format("'{}' is {}, not a number from {} to {}", key.name, kind_of(*node), least, most));
-        value = number;
+        value = *number;
+    }
+
+    void number_or_percent(Key key, double& value, bool& percent, double least, double most) override {
+        const Node* node = scalar(key, "a number");
+        if (!node) return;
+        std::string_view text = node->scalar;
+        const bool sign = text.ends_with('%');
+        if (sign) text.remove_suffix(1);
+        while (sign && text.ends_with(' ')) text.remove_suffix(1);
+        const auto number = node->quoted && !sign ? std::nullopt : plain_number(text, least, most);
+        if (!number)
+            return fail(node->mark, fmt::format("'{}' is {}, not a number from {} to {}, with or without '%'", key.name,
+                                                kind_of(*node), least, most));
+        value = *number;
+        percent = sign;
     }
 
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
@@ -200,6 +221,30 @@ public:
         if (const auto number = measure(key, *node, dimension, range)) value = *number;
     }
 
+    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
+                           const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        const auto found = std::find(words.begin(), words.end(), node->scalar);
+        if (node->kind == Node::Kind::scalar && found != words.end()) {
+            value = static_cast<int>(found - words.begin());
+            return;
+        }
+        const auto near = closest(node->scalar, words);
+        fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
+             near ? fmt::format("did you mean '{}'?", *near)
+                  : fmt::format("it holds keys, or is {}{}", words.size() > 1 ? "one of " : "", quoted_list(words)));
+    }
+
+    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
+                            const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        if (const auto number = whole(key, *node, least, most)) value = *number;
+    }
+
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Node* node = find(key);
         if (!node) return;
@@ -212,11 +257,10 @@ public:
     }
 
     void reject(std::string_view key, const std::string& message, const std::string& hint) override {
-        const Node* node = node_.find(key);
-        fail(node ? node->mark : node_.mark, message, hint);
+        fail(follow(key).node->mark, message, hint);
     }
 
-    bool given(std::string_view key) const override { return node_.find(key) != nullptr; }
+    bool given(std::string_view key) const override { return follow(key).whole; }
     bool sound() const override { return sound_; }
 
     /// Runs `body`, then reports the keys that it did not ask for, and those that it needs and the mapping does not
@@ -235,6 +279,28 @@ private:
     void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
         sound_ = false;
         findings_.add(mark, message, hint);
+    }
+
+    struct Followed {
+        const Node* node;  ///< the last one on the way that is there
+        bool whole;        ///< it is the path's end
+    };
+
+    Followed follow(std::string_view path) const {
+        const Node* node = &node_;
+        while (!path.empty()) {
+            const std::string_view part = path.substr(0, path.find('.'));
+            const Node* next = node->find(part);
+            if (node->kind == Node::Kind::sequence) {
+                std::size_t item = node->items.size();
+                std::from_chars(part.data(), part.data() + part.size(), item);
+                if (item < node->items.size()) next = &node->items[item];
+            }
+            if (!next) return {node, false};
+            node = next;
+            path.remove_prefix(std::min(path.size(), part.size() + 1));
+        }
+        return {node, true};
     }
 
     void inside(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {

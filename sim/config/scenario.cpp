@@ -5,22 +5,28 @@
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/assembly.hpp"
+#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
+#include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
+#include "sim/config/parallelism.hpp"
 
 namespace syncline::config {
 
 namespace {
 
 /// One variant's document, everything merged.
-void describe_variant(Fields& fields, std::string& name, Variant& variant, const Inspect& inspect) {
+void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
+                      const Inspect& inspect) {
     std::string description;
     fields.text({"name", "Shown in results; the file's name by default."}, name);
     fields.text({"description", "For people."}, description);
-    // Taken out before a variant is read; named here so that a misspelt one is recognised.
+    // Both are taken out before a variant is read; named here so that a misspelt one is recognised.
     fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
                  [](const std::string&, Fields&) {});
+    std::vector<Expectation> expectations;
+    describe_expectations(fields, expectations);
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
@@ -38,16 +44,20 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
                           "a scenario trains, or is an exchange alone");
     const Key training{"training", "How the model is trained on the cluster.", false, false, "collective"};
     fields.section(training, [&](Fields& inner) {
-        describe(inner, variant.plan);
+        OpenPlan open;
+        describe(inner, variant.plan, open);
         if (!known || !inner.sound()) return;
+        // Of other parallelism it is known from the arrangement who exchanges gradients: see check_parallelism.
+        const bool whole = variant.plan.parallelism.data_only() && !open.automatic();
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
+        check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
         check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
         if (served)
             check_no_algorithm(inner);
-        else if (variant.plan.selection && variant.plan.exchange == ExchangeKind::allreduce)
+        else if (whole && variant.plan.selection && variant.plan.exchange == ExchangeKind::allreduce)
             check_selection(inner, *variant.plan.selection, "allreduce", variant.cluster, variant.plan.ranks,
                             variant.model.gradient_bytes());
-        else
+        else if (whole)
             check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
         if (!inner.sound()) return;
         const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
@@ -69,6 +79,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, const
                 "servers",
                 fmt::format("{} colocated servers need as many ranks, and there are {}", servers, variant.plan.ranks),
                 "`location: dedicated` gives them nodes of their own");
+        if (inner.sound()) choices = check_parallelism(inner, variant.cluster, variant.model, variant.plan, open);
     });
 }
 
@@ -92,7 +103,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
     if (variant.key.empty() || has_control(variant.key))
         assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
     assembly.attempt([&] { split_paths(variant.value); });
-    for (const char* key : {"name", "variants"}) {
+    for (const char* key : {"name", "variants", "expect"}) {
         const auto& entries = variant.value.entries;
         const auto found =
             std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
@@ -102,12 +113,13 @@ bool prepare(Assembly& assembly, Entry& variant) {
     }
     take(variant.value, "name");
     take(variant.value, "variants");
+    take(variant.value, "expect");
     return true;
 }
 
-/// `--set` values by what they change: the mapping of variants, before any is made, or every variant.
+/// `--set` values by what they change: the scenario as a whole, before any variant is made, or every variant.
 struct Assignments {
-    std::vector<Node> to_variants;
+    std::vector<Node> to_scenario;
     std::vector<Node> to_all;
 };
 
@@ -116,10 +128,17 @@ Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
         assembly.attempt([&] {
             Node node = parse_assignment(assembly.library, text);
-            (node.find("variants") ? result.to_variants : result.to_all).push_back(std::move(node));
+            const bool whole = node.find("variants") || node.find("expect");
+            (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
         });
     }
     return result;
+}
+
+Location place_of(const Node& mapping, std::string_view key) {
+    const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
+                                    [&](const Entry& entry) { return entry.key == key; });
+    return locate(found == mapping.entries.end() ? mapping.mark : found->mark);
 }
 
 void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
@@ -128,11 +147,25 @@ void merge_expanded(Assembly& assembly, Node& base, const Node& changes) {
     assembly.expand_references(base);
 }
 
+/// The variant, or each of its choices.
+void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
+    for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
+    if (choices.fitting.empty()) return scenario.variants.push_back(std::move(variant));
+    for (GridChoice& choice : choices.fitting) {
+        Variant chosen = variant;
+        chosen.name = fmt::format("{} {}x{}", variant.name, choice.rows, choice.columns);
+        chosen.choice_of = variant.name;
+        chosen.plan = std::move(choice.plan);
+        scenario.variants.push_back(std::move(chosen));
+    }
+}
+
 }  // namespace
 
 void describe(Fields& fields, Scenario& scenario) {
     Variant base;
-    describe_variant(fields, scenario.name, base, {});
+    GridChoices choices;
+    describe_variant(fields, scenario.name, base, choices, {});
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect) {
@@ -145,8 +178,9 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         assembly.finish();
     }
     assembly.attempt([&] { split_paths(base); });
-    for (const Node& change : changes.to_variants) merge(base, change);
+    for (const Node& change : changes.to_scenario) merge(base, change);
     Node variants = take(base, "variants");
+    const Node expectations = take(base, "expect");
     assembly.expand_references(base);
 
     if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
@@ -164,17 +198,20 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         for (const Node& change : changes.to_all) merge_expanded(assembly, document, change);
         Variant variant;
         variant.name = entry.key;
+        variant.training = place_of(document, "training");
         scenario.name = std::filesystem::path(path).stem().string();
+        GridChoices choices;
         assembly.read(document, "scenario",
-                      [&](Fields& fields) { describe_variant(fields, scenario.name, variant, inspect); });
+                      [&](Fields& fields) { describe_variant(fields, scenario.name, variant, choices, inspect); });
         if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
             assembly.report(entry.mark,
                             fmt::format("variant '{}' trains where others are exchanges alone, or the other "
                                         "way round",
                                         entry.key),
                             "compare like with like: one scenario for each");
-        scenario.variants.push_back(std::move(variant));
+        add_variants(scenario, std::move(variant), std::move(choices));
     }
+    read_expectations(assembly, expectations, !assignments.empty(), scenario);
     assembly.finish();
     return scenario;
 }

@@ -81,7 +81,12 @@ public:
         add(key, {{"anyOf", {size, range, list(size)}}}, {});
     }
     void number(Key key, double& value, double least, double most) override {
-        add(key, {{"type", "number"}, {"minimum", least}, {"maximum", most}}, value);
+        // A value out of range is that of a key which is not given.
+        add(key, number(least, most), value >= least && value <= most ? Json(value) : Json());
+    }
+    void number_or_percent(Key key, double&, bool&, double least, double most) override {
+        const Json part{{"type", "string"}, {"pattern", "^([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)? *%$"}};
+        add(key, {{"anyOf", {number(least, most), part}}}, {});
     }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         Json type{{"enum", words}};
@@ -102,6 +107,16 @@ public:
         Json any = quantity(dimension, range);
         any.push_back(list(mapping(body)));
         add(key, {{"anyOf", any}}, default_quantity(value, dimension, range));
+    }
+    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
+                           const std::function<void(Fields&)>& body) override {
+        const Json initial = value < 0 ? Json() : Json(words.at(static_cast<std::size_t>(value)));
+        add(key, {{"anyOf", {{{"enum", words}}, mapping(body)}}}, initial);
+    }
+    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
+                            const std::function<void(Fields&)>& body) override {
+        const Json initial = value < least ? Json() : Json(value);
+        add(key, {{"anyOf", {whole(least, most), mapping(body)}}}, initial);
     }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });
@@ -128,6 +143,9 @@ private:
         Json type{{"type", "integer"}, {"minimum", least}};
         if (most < std::numeric_limits<std::int64_t>::max()) type["maximum"] = most;
         return type;
+    }
+    static Json number(double least, double most) {
+        return {{"type", "number"}, {"minimum", least}, {"maximum", most}};
     }
     static Json list(const Json& items) { return {{"type", "array"}, {"minItems", 1}, {"items", items}}; }
     /// The forms that a quantity has.

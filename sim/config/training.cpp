@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "sim/collective/algorithm.hpp"
+#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/parallelism.hpp"
 
 namespace syncline::config {
 
@@ -62,14 +64,25 @@ void describe(Fields& fields, Servers& servers) {
 
 }  // namespace
 
-void describe(Fields& fields, Plan& plan) {
+void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.integer({"ranks", "Workers, one device each.", true}, plan.ranks, 1, largest_group);
+    const auto ranks = fields.given("ranks") && fields.sound() ? std::optional(plan.ranks) : std::nullopt;
     describe(fields, plan.placement);
-    fields.integer({"batch_per_rank", "Samples that one rank computes in an iteration."}, plan.batch_per_rank, 1,
-                   1 << 24);
-    fields.integer({"iterations", "Replayed; the last one is measured."}, plan.iterations, 2, 10'000);
-    fields.one_of({"parallelism", "What is split between ranks: `data`, every rank holds the whole model."},
-                  plan.parallelism, {{"data", Parallelism::data}});
+    fields.integer({"batch_per_rank",
+                    "Samples of one replica of the model in an iteration: with data parallelism those of one rank."},
+                   plan.batch_per_rank, 1, 1 << 24);
+    fields.integer({"batch", "Samples of all ranks together in an iteration, in place of `batch_per_rank`."},
+                   open.batch, 1, 1 << 30);
+    fields.integer({"iterations",
+                    "The last of so many is measured, and one more replayed behind it; 1: only that one, from a "
+                    "standing start."},
+                   plan.iterations, 1, 10'000);
+    describe_parallelism(fields, ranks, plan.parallelism, open);
+    fields.one_of({"optimizer",
+                   "What is kept for each parameter beside weight and gradient: nothing, a momentum, or two moments."},
+                  plan.optimizer,
+                  {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+    describe_compute(fields, plan.compute);
     fields.one_of({"exchange", "How gradients, or with gossip models, reach other ranks."}, plan.exchange,
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},
@@ -107,6 +120,7 @@ void describe(Fields& fields, Plan& plan) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";
     }
+    if (fields.sound()) settle_parallelism(fields, plan, open);
 }
 
 }  // namespace syncline::config

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -42,7 +44,12 @@ std::string to_csv(const Report& report) {
                              "overlay",
                              "most_used_link",
                              "most_used_link_utilisation",
-                             "transport"});
+                             "transport",
+                             memory_columns,
+                             parallelism_columns,
+                             "choice_of",
+                             "best",
+                             "pipeline_bubble"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -65,7 +72,12 @@ std::string to_csv(const Report& report) {
                       r.overlay,
                       quoted(most_used(r.links)),
                       field(utilisation(r.links)),
-                      quoted(r.transport)});
+                      quoted(r.transport),
+                      memory_fields(r.memory),
+                      parallelism_fields(r.parallelism, r.ranks),
+                      quoted(r.choice_of),
+                      r.best ? fmt::format("{}", *r.best) : "",
+                      field(r.time.pipeline_bubble)});
     }
     return text;
 }

@@ -1,5 +1,6 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/output/memory.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -36,6 +37,7 @@ std::string to_json(const DryRunReport& report) {
                            {"workload", text_or_null(run.workload)},
                            {"ranks", run.ranks},
                            {"operation", run.operation},
+                           {"memory", run.memory ? to_json(*run.memory) : Json(nullptr)},
                            {"exchanges", std::move(exchanges)}});
     }
     return Json{{"schema_version", result_schema_version}, {"name", report.name}, {"dry_run", std::move(results)}}.dump(
@@ -45,13 +47,13 @@ std::string to_json(const DryRunReport& report) {
 
 std::string to_csv(const DryRunReport& report) {
     std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
-                             "algorithm", "protocol", "why"});
+                             "algorithm", "protocol", "why", memory_columns});
     for (const DryRun& run : report.results)
         for (const PlannedExchange& exchange : run.exchanges)
-            text +=
-                line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
-                      quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
-                      field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why)});
+            text += line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation,
+                          field(exchange.bytes), quoted(fmt::format("{}", fmt::join(exchange.layers, " "))),
+                          field(exchange.ready_s), field(exchange.release_s), exchange.algorithm,
+                          quoted(exchange.protocol), quoted(exchange.why), memory_fields(run.memory)});
     return text;
 }
 
@@ -61,6 +63,7 @@ std::string to_table(const DryRunReport& report) {
         const std::string what = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
         const std::string head = run.variant.empty() ? "" : run.variant + ": ";
         text += fmt::format("\n{}{}, {} ranks\n\n", head, what, run.ranks);
+        if (run.memory) text += fmt::format("memory: {}: {}\n\n", memory(*run.memory), kinds_of(*run.memory));
         if (run.exchanges.empty()) {
             text += "no exchange\n";
             continue;

@@ -1,5 +1,7 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/writers.hpp"
 
 namespace syncline {
@@ -23,10 +25,14 @@ Json object(const Result& result) {
         {"exchange", result.exchange},
         {"algorithm", text_or_null(result.algorithm)},
         {"overlay", text_or_null(result.overlay)},
+        {"parallelism", to_json(result.parallelism, result.ranks)},
+        {"choice_of", text_or_null(result.choice_of)},
+        {"best", result.best ? Json(*result.best) : Json(nullptr)},
         {"iteration_time_s", result.time.iteration_s},
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},
         {"exposed_communication_time_s", result.time.exposed_communication_s},
+        {"pipeline_bubble", number_or_null(result.time.pipeline_bubble)},
         {"throughput_samples_per_s", number_or_null(result.throughput_samples_per_s)},
         {"scaling_efficiency", number_or_null(result.scaling_efficiency)},
         {"messages", result.messages},
@@ -37,6 +43,7 @@ Json object(const Result& result) {
          {{"formula", result.closed_form.formula},
           {"communication_time_s", number_or_null(result.closed_form.communication_time_s)},
           {"iteration_time_s", number_or_null(result.closed_form.iteration_time_s)}}},
+        {"memory", to_json(result.memory)},
         {"links", list(result.links)},
     };
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/output/memory.hpp"
+#include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -25,18 +27,28 @@ std::string decimals(const std::optional<double>& value, int digits) {
 std::string to_table(const Report& report) {
     std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
                             "closed form", "samples/s", "efficiency"}};
-    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "most used link", "used"}};
+    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
+    std::vector<Row> splits{{"variant", "split", "bubble"}};
+    bool split_up = false, choices = false;
     for (const Result& r : report.results) {
-        times.push_back({r.variant, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
+        const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
+        splits.push_back(
+            {name, split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
+        split_up = split_up || !r.parallelism.data_only();
+        choices = choices || r.best;
+        times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
                          seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
                          decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3)});
         const bool sent = !r.links.empty();
-        traffic.push_back({r.variant, fmt::format("{}", r.messages), bytes(r.bytes_sent),
-                           bytes(r.most_bytes_sent_by_rank), sent ? r.links.front().name : "-",
+        traffic.push_back({name, fmt::format("{}", r.messages), bytes(r.bytes_sent), bytes(r.most_bytes_sent_by_rank),
+                           memory(r.memory), sent ? r.links.front().name : "-",
                            sent ? percent(r.links.front().utilisation) : "-"});
     }
-    return report.name + ": one steady iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    std::string text = report.name + ": one iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    if (split_up) text.append("\n").append(aligned(splits, 2));
+    if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
+    return text;
 }
 
 std::string to_table(const CollectiveResult& r) {

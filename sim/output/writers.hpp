@@ -4,6 +4,7 @@
 
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
+#include "sim/workload/layer_table.hpp"
 
 /// Results as text: one function per format and kind of result. All end with a newline; the same result gives the same
 /// bytes.
@@ -32,5 +33,9 @@ std::string to_table(const SweepReport& report);
 std::string to_json(const DryRunReport& report);
 std::string to_csv(const DryRunReport& report);
 std::string to_table(const DryRunReport& report);
+
+std::string to_json(const LayerTable& table);
+std::string to_csv(const LayerTable& table);
+std::string to_table(const LayerTable& table);
 
 }  // namespace syncline

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/efficiency.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
@@ -23,6 +24,19 @@ struct Calibration {
     std::string source;
 };
 
+/// "One device of this kind takes so long for each layer of this model."
+struct MeasuredLayers {
+    struct Layer {
+        std::string name;
+        double forward_s = 0, backward_s = 0;
+    };
+
+    std::string workload;    ///< the model's name
+    std::int64_t batch = 1;  ///< samples at once in that measurement
+    std::vector<Layer> layers;
+    std::string source;
+};
+
 /// A rate that costs no time.
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -30,12 +44,16 @@ struct Device {
     std::string name = "device";
     double flops_per_s = 0;            ///< peak, in the precision that trains
     double memory_Bps = 0;             ///< bandwidth of the device's memory
+    double memory_bytes = unlimited;   ///< how much it holds
+    double kernel_latency_s = 0;       ///< no kernel takes less
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ: bytes of one operand added to another per second
     /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
     /// that exchange take multiprocessors and memory bandwidth from those that compute.
     double speed_beside_exchange = 1;
     std::vector<Calibration> calibration;
+    std::optional<EfficiencyCurve> efficiency;
+    std::vector<MeasuredLayers> layer_times;
 };
 
 /// The node around the devices: where parameter servers live.

@@ -35,6 +35,14 @@ const char* name(Phase phase) {
             return "aggregation";
         case Phase::barrier:
             return "barrier";
+        case Phase::activations:
+            return "activations";
+        case Phase::halo:
+            return "halo";
+        case Phase::transfer:
+            return "transfer";
+        case Phase::weights:
+            return "weights";
     }
     return "task";
 }

@@ -35,9 +35,11 @@ void StreamActor::run() {
             const Task& task = graph.tasks()[id];
             session_.started(id, iteration_, sg::Engine::get_clock());
             if (task.exchange != Task::no_exchange) {
-                session_.exchange_begins(process_);
+                // What waits for another stage takes nothing from the computation.
+                const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
+                if (busy) session_.exchange_begins(process_);
                 run_exchange(task);
-                session_.exchange_ends(process_);
+                if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 session_.compute(process_, task.seconds);
             } else {

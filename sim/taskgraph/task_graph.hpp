@@ -23,7 +23,19 @@ using ExchangeId = std::uint32_t;
 using GroupId = std::uint32_t;
 using QueueId = std::uint32_t;
 
-enum class StreamKind : std::uint8_t { compute, input_copy, release, exchange, push, pull, aggregate };
+enum class StreamKind : std::uint8_t {
+    compute,
+    input_copy,
+    release,
+    exchange,
+    push,
+    pull,
+    aggregate,
+    activations,  ///< exchanges within a stage
+    transfer,     ///< to another stage
+    receive,      ///< from another stage: begins to wait long before
+    weights
+};
 
 enum class Phase : std::uint8_t {
     forward,
@@ -35,7 +47,11 @@ enum class Phase : std::uint8_t {
     push,
     pull,
     aggregate,
-    barrier
+    barrier,
+    activations,  ///< or gradients of them, between the ranks of a stage
+    halo,
+    transfer,  ///< between stages
+    weights    ///< gathered, where ranks hold shards of them
 };
 
 struct Process {
@@ -72,6 +88,7 @@ struct Task {
     ExchangeId exchange = no_exchange;  ///< the collective, if it is one ...
     std::uint32_t member = 0;           ///< ... and which member of its group this stream is
     std::uint32_t priority = 0;         ///< in take_by_priority: the lowest goes first
+    std::uint32_t micro_batch = 0;      ///< of a pass, and of an exchange of activations
 };
 
 struct Dependency {

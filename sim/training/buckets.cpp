@@ -13,40 +13,54 @@ double next_tick(double ready_s, double cycle_s) {
     return cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
 }
 
-/// Whether a gradient of `bytes` still belongs to `bucket`, whose limit is `limit_bytes`.
-bool joins(const Bucket& bucket, std::uint64_t bytes, double release_s, double limit_bytes, const Fusion& fusion) {
-    const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + bytes) <= limit_bytes
+/// Whether a gradient still belongs to `bucket`, whose limit is `limit_bytes`.
+bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, double limit_bytes, const Fusion& fusion) {
+    const bool same = bucket.stage == gradient.stage && bucket.replicas == gradient.replicas &&
+                      bucket.contributors == gradient.contributors;
+    const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + gradient.bytes) <= limit_bytes
                                                   : static_cast<double>(bucket.bytes) < limit_bytes;
-    return fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
+    return same && fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
 }
 
 }  // namespace
+
+std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan) {
+    std::vector<Bucket> buckets;
+    for (const Gradient& gradient : gradients) {
+        if (gradient.bytes == 0) continue;
+        const double release_s = next_tick(gradient.ready_s, plan.fusion.cycle_s);
+        const bool first = buckets.size() == 1 && plan.fusion.first_bytes > 0;
+        const double limit_bytes = first ? plan.fusion.first_bytes : plan.fusion.threshold_bytes;
+        if (buckets.empty() || !joins(buckets.back(), gradient, release_s, limit_bytes, plan.fusion)) {
+            Bucket& bucket = buckets.emplace_back();
+            bucket.stage = gradient.stage;
+            bucket.replicas = gradient.replicas;
+            bucket.contributors = gradient.contributors;
+        }
+        Bucket& bucket = buckets.back();
+        bucket.bytes += gradient.bytes;
+        bucket.layers.push_back(gradient.layer);
+        bucket.ready_s = gradient.ready_s;
+        bucket.release_s = release_s;
+    }
+    return cut(buckets, plan.partition_bytes);
+}
 
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
                                  const Plan& plan) {
     double now_s = start_s;
     for (const LayerTime& time : times) now_s += time.forward_s;
     double backward_end_s = now_s;
-    for (const LayerTime& time : times) backward_end_s += time.backward_s;
+    for (const LayerTime& time : times) backward_end_s += time.backward_s();
 
-    std::vector<Bucket> buckets;
+    const Grouping all{static_cast<std::uint32_t>(plan.ranks), 1};
+    std::vector<Gradient> gradients;
     for (std::size_t i = model.layers.size(); i-- > 0;) {
-        now_s += times[i].backward_s;
-        const std::uint64_t bytes = gradient_bytes(model, model.layers[i]);
-        if (bytes == 0) continue;
-        const double ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;
-        const double release_s = next_tick(ready_s, plan.fusion.cycle_s);
-        const bool first = buckets.size() == 1 && plan.fusion.first_bytes > 0;
-        const double limit_bytes = first ? plan.fusion.first_bytes : plan.fusion.threshold_bytes;
-        if (buckets.empty() || !joins(buckets.back(), bytes, release_s, limit_bytes, plan.fusion))
-            buckets.emplace_back();
-        Bucket& bucket = buckets.back();
-        bucket.bytes += bytes;
-        bucket.layers.push_back(static_cast<std::uint32_t>(i));
-        bucket.ready_s = ready_s;
-        bucket.release_s = release_s;
+        now_s += times[i].backward_s();
+        gradients.push_back({static_cast<std::uint32_t>(i), gradient_bytes(model, model.layers[i]),
+                             plan.overlap == Overlap::none ? backward_end_s : now_s, 0, all});
     }
-    return cut(buckets, plan.partition_bytes);
+    return make_buckets(gradients, plan);
 }
 
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/training/grouping.hpp"
 #include "sim/training/plan.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/model.hpp"
@@ -24,10 +25,26 @@ struct Bucket {
     double ready_s = 0;  ///< after the iteration's start, when computation is undisturbed: all gradients are there ...
     double release_s = 0;    ///< ... and the exchange may start (later than ready_s only with a cycle)
     std::uint32_t part = 0;  ///< which piece of its bucket this is
+    std::uint32_t stage = 0;
+    Grouping replicas = {};          ///< of the stage's ranks: those that exchange it ...
+    std::uint32_t contributors = 1;  ///< ... where their row is below this
 };
 
-/// Buckets, or their pieces, in the order in which they are released. `start_s` is when the forward pass starts. Layers
-/// without parameters are in none.
+/// One layer's gradients, on each rank that has them.
+struct Gradient {
+    std::uint32_t layer = 0;
+    std::uint64_t bytes = 0;
+    double ready_s = 0;
+    std::uint32_t stage = 0;
+    Grouping replicas = {};
+    std::uint32_t contributors = 1;
+};
+
+/// Merges gradients that are there in this order. Only those that are exchanged among the same ranks travel together.
+std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
+
+/// The same of a model that every rank has, where the forward pass starts at `start_s`: buckets, or their pieces, in
+/// the order in which they are released. Layers without parameters are in none.
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
                                  const Plan& plan);
 

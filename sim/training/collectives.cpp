@@ -42,11 +42,17 @@ Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
 
 Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
                         const Ready& ready, const Cluster& cluster, const Coordination& coordination) {
+    std::vector<StreamId> streams;
+    for (const ProcessId worker : workers) streams.push_back(graph.add_stream(worker, StreamKind::exchange));
+    return add_collectives(graph, workers, streams, buckets, ready, cluster, coordination);
+}
+
+Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
+                        const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                        const Coordination& coordination) {
     const auto gather = std::make_shared<const Push>();
     const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
-    std::vector<StreamId> streams;
-    for (const ProcessId worker : workers) streams.push_back(graph.add_stream(worker, StreamKind::exchange));
     if (!coordination.urgency.empty()) graph.take_by_priority(streams);
 
     Results results{{}, std::vector<std::vector<Arrival>>(workers.size())};

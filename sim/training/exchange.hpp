@@ -54,6 +54,11 @@ struct Collective {
 Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
                         const Ready& ready, const Cluster& cluster, const Coordination& coordination = {});
 
+/// The same on streams that there are already, by worker: behind what they have to do.
+Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
+                        const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                        const Coordination& coordination = {});
+
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
 /// which carries one push and one pull at a time, in order or by urgency; servers aggregate while the next push
 /// arrives. With PullStart::together pulls wait until all servers have aggregated everything, as TensorFlow's

@@ -1,53 +1,45 @@
 #include "sim/training/iteration.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "sim/training/buckets.hpp"
-#include "sim/training/chooser.hpp"
+#include <algorithm>
+#include <map>
+
 #include "sim/training/exchange.hpp"
-#include "sim/workload/compute_model.hpp"
+#include "sim/training/passes.hpp"
 
 namespace syncline {
 
 namespace {
 
-/// The computation of one rank, up to the tasks after which its buckets may leave.
-class RankComputation {
+/// What is around the passes of one rank, up to the tasks after which its buckets may leave.
+class RankIteration {
 public:
-    RankComputation(TaskGraph& graph, ProcessId process)
-        : graph_(graph), process_(process), compute_(graph.add_stream(process, StreamKind::compute)) {}
-
-    void add_layers(const std::vector<LayerTime>& times) {
-        const auto layers = static_cast<std::uint32_t>(times.size());
-        for (std::uint32_t i = 0; i < layers; ++i) {
-            forward_.push_back(graph_.add_task({compute_, Phase::forward, i, times[i].forward_s}));
-        }
-        backward_.resize(layers);
-        for (std::uint32_t i = layers; i-- > 0;) {
-            backward_[i] = graph_.add_task({compute_, Phase::backward, i, times[i].backward_s});
-        }
-    }
+    RankIteration(TaskGraph& graph, const RankPasses& passes) : graph_(graph), passes_(passes) {}
 
     /// The batch of an iteration is on the device before its first layer starts: copied then (blocking), or while the
     /// iteration before it computed (overlapped).
     void add_input_copy(double seconds, InputCopy mode) {
         if (mode == InputCopy::none) return;
-        const StreamId stream = graph_.add_stream(process_, StreamKind::input_copy);
+        const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
         const TaskId copy = graph_.add_task({stream, Phase::input_copy, 0, seconds});
-        graph_.depend(forward_.front(), copy, mode == InputCopy::overlapped);
+        graph_.depend(passes_.computed.front(), copy, mode == InputCopy::overlapped);
+        for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
         graph_.depend(copy, update_, true);
     }
 
+    /// After which task the gradients of a bucket are there, and may leave if no cycle keeps them.
+    TaskId ready(const Bucket& bucket, const Plan& plan) const {
+        return plan.overlap == Overlap::none ? passes_.computed.back() : passes_.gradients[bucket.layers.back()];
+    }
+
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
-        const auto ready = [&](const Bucket& bucket) {
-            return plan.overlap == Overlap::none ? backward_.front() : backward_[bucket.layers.back()];
-        };
         std::vector<TaskId> releases;
         if (plan.fusion.cycle_s == 0) {
-            for (const Bucket& bucket : buckets) releases.push_back(ready(bucket));
+            for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
             return releases;
         }
-        const StreamId timer = graph_.add_stream(process_, StreamKind::release);
+        const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
         double timer_s = 0;
         while (releases.size() < buckets.size()) {
             // A tick releases all that is ready by then at once; the last of it completes it.
@@ -58,13 +50,17 @@ public:
             const double wait_s = tick_s - std::max(buckets[last].ready_s, timer_s);
             timer_s = tick_s;
             const TaskId release = graph_.add_task({timer, Phase::release, first, std::max(0.0, wait_s)});
-            graph_.depend(release, ready(buckets[last]));
+            graph_.depend(release, ready(buckets[last], plan));
             releases.insert(releases.end(), last + 1 - first, release);
         }
         return releases;
     }
 
-    void add_update() { update_ = graph_.add_task({compute_, Phase::update, 0, 0}); }
+    void add_update() {
+        update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
+        for (const std::vector<TaskId>* first : {&passes_.inputs, &passes_.gathered})
+            for (const TaskId task : *first) graph_.depend(task, update_, true);
+    }
 
     /// The update waits for a result.
     void update_after(TaskId task) { graph_.depend(update_, task); }
@@ -72,85 +68,215 @@ public:
     /// The next iteration's forward pass of a bucket's layers waits for its result: the lowest of them, as the others
     /// come behind it.
     void next_forward_after(const Bucket& bucket, TaskId task) {
-        graph_.depend(forward_[bucket.layers.back()], task, true);
+        graph_.depend(passes_.forward[bucket.layers.back()], task, true);
     }
 
 private:
     TaskGraph& graph_;
-    ProcessId process_;
-    StreamId compute_;
+    const RankPasses& passes_;
     TaskId update_ = 0;
-    std::vector<TaskId> forward_, backward_;  // by layer
 };
 
-Results add_exchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Bucket>& buckets,
-                      const Ready& ready, const Plan& plan, const Cluster& cluster) {
-    if (plan.exchange == ExchangeKind::parameter_server) {
-        return add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
-                                    coordinate(buckets, plan));
+/// The ranks that exchange a run of buckets with each other.
+std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan) {
+    std::vector<std::vector<std::uint32_t>> groups;
+    const auto stage_ranks = static_cast<std::uint32_t>(plan.stage_ranks());
+    for (std::uint32_t index = 0; index < stage_ranks; ++index) {
+        const Grouping& replicas = bucket.replicas;
+        if (replicas.first(index) != index || index % replicas.stride >= bucket.contributors) continue;
+        std::vector<std::uint32_t>& group = groups.emplace_back();
+        for (std::uint32_t member = 0; member < replicas.size; ++member)
+            group.push_back(bucket.stage * stage_ranks + replicas.index(index, member));
     }
-    std::vector<Collective> collectives;
-    for (const Chosen& chosen : choose_exchanges(cluster, plan, buckets))
-        collectives.push_back({buckets[collectives.size()].bytes, chosen.algorithm, chosen.protocol});
-    return add_collectives(graph, workers, collectives, ready, cluster, coordinate(buckets, plan));
+    return groups;
+}
+
+/// The gradients of ranks that hold the same weights, by collectives.
+class GradientExchange {
+public:
+    GradientExchange(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const std::vector<ProcessId>& workers,
+                     const std::vector<Bucket>& buckets)
+        : graph_(graph), cluster_(cluster), plan_(plan), workers_(workers), buckets_(buckets) {}
+
+    Results add(const Ready& ready) {
+        Results results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+        std::vector<Collective> collectives;
+        for (const Chosen& chosen : choose_exchanges(cluster_, plan_, buckets_))
+            collectives.push_back({buckets_[collectives.size()].bytes, chosen.algorithm, chosen.protocol});
+        add_runs(collectives, &ready, results);
+        const Sharding sharding = plan_.parallelism.sharding;
+        if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
+        // Every rank updates its share of the weights, and they are gathered again.
+        std::map<std::uint32_t, std::shared_ptr<const CollectiveAlgorithm>> gathers;
+        for (std::size_t b = 0; b < buckets_.size(); ++b) {
+            auto& made = gathers[buckets_[b].replicas.size];
+            if (!made)
+                made = make_algorithm({.operation = "allgather", .name = plan_.parallelism.algorithms.allgather},
+                                      buckets_[b].replicas.size);
+            collectives[b] = {buckets_[b].bytes, made};
+        }
+        add_runs(collectives, nullptr, results);
+        return results;
+    }
+
+private:
+    /// `ready`: null, where streams' order is all there is to wait for.
+    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Results& results) {
+        for (const auto& [first, end] : runs_of(buckets_)) {
+            const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
+                                               collectives.begin() + static_cast<std::ptrdiff_t>(end));
+            for (const std::vector<std::uint32_t>& group : groups_of(buckets_[first], plan_)) {
+                std::vector<ProcessId> members;
+                std::vector<StreamId> streams;
+                Ready members_ready(ready ? end - first : 0);
+                for (const std::uint32_t rank : group) {
+                    members.push_back(workers_[rank]);
+                    streams.push_back(stream(rank));
+                    for (std::size_t b = 0; b < members_ready.size(); ++b)
+                        members_ready[b].push_back((*ready)[first + b][rank]);
+                }
+                // Priorities and negotiations are for plans in which all ranks are one group.
+                const Coordination coordination = ready ? coordinate(buckets_, plan_) : Coordination{};
+                const Results some_results =
+                    add_collectives(graph_, members, streams, some, members_ready, cluster_, coordination);
+                for (std::size_t member = 0; member < group.size(); ++member)
+                    for (const Arrival& arrival : some_results.own[member])
+                        results.own[group[member]].push_back(
+                            {static_cast<std::uint32_t>(first) + arrival.bucket, arrival.task});
+            }
+        }
+    }
+
+    StreamId stream(std::uint32_t rank) {
+        const auto [found, added] = streams_.try_emplace(rank);
+        if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
+        return found->second;
+    }
+
+    TaskGraph& graph_;
+    const Cluster& cluster_;
+    const Plan& plan_;
+    const std::vector<ProcessId>& workers_;
+    const std::vector<Bucket>& buckets_;
+    std::map<std::uint32_t, StreamId> streams_;
+};
+
+std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan,
+                                 const Arrangement& arrangement) {
+    if (plan.parallelism.data_only()) {
+        std::vector<LayerTime> times;
+        for (const PlacedLayer& layer : arrangement.layers) times.push_back(layer.time);
+        const double start_s =
+            plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan, arrangement) : 0;
+        return plan.ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
+    }
+    std::vector<Bucket> buckets;
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        std::vector<Gradient> gradients;
+        for (auto i = static_cast<std::uint32_t>(model.layers.size()); i-- > 0;) {
+            const PlacedLayer& layer = arrangement.layers[i];
+            if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
+                gradients.push_back({i, layer.bytes, 0, stage, layer.replicas, layer.contributors});
+        }
+        const std::vector<Bucket> own = make_buckets(gradients, plan);
+        buckets.insert(buckets.end(), own.begin(), own.end());
+    }
+    return buckets;
 }
 
 }  // namespace
 
+std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
+    std::vector<BucketRun> runs;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        const bool same = b > 0 && buckets[b].stage == buckets[b - 1].stage &&
+                          buckets[b].replicas == buckets[b - 1].replicas &&
+                          buckets[b].contributors == buckets[b - 1].contributors;
+        if (!same) runs.push_back({b, b});
+        runs.back().end = b + 1;
+    }
+    return runs;
+}
+
 std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
-    Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
-                    plan.algorithm, plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
+    const std::vector<Place> places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    AlgorithmSpec named = plan.algorithm;
+    if (plan.parallelism.sharding != Sharding::none)
+        named = {.operation = "reduce-scatter", .name = plan.parallelism.algorithms.reduce_scatter};
     std::vector<Chosen> all;
-    for (const Bucket& bucket : buckets) all.push_back(chooser.choose(bucket.bytes));
+    for (const auto& [first, end] : runs_of(buckets)) {
+        // All groups of a run have the same size; the first stands for them.
+        const std::vector<std::vector<std::uint32_t>> groups = groups_of(buckets[first], plan);
+        std::vector<Place> members;
+        for (const std::uint32_t rank : groups.front()) members.push_back(places[rank]);
+        Chooser chooser(cluster, members, named,
+                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
+        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(buckets[b].bytes));
+        if (plan.parallelism.sharding == Sharding::none) continue;
+        for (std::size_t b = first; b < end; ++b)
+            all[b].why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
+    }
     return all;
 }
 
 std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan) {
-    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
-    const double start_s = plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan) : 0;
-    return plan.ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
+    return plan_buckets(cluster, model, plan, arrange(cluster, model, plan));
 }
 
-double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan) {
+double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan,
+                          const Arrangement& arrangement) {
     if (plan.input_copy == InputCopy::none) return 0;
-    const double elements = static_cast<double>(model.sample_elements) * static_cast<double>(plan.batch_per_rank);
+    const PlacedLayer& first = arrangement.layers.front();
+    const double elements = static_cast<double>(model.sample_elements) * first.share.samples *
+                            arrangement.micro_batches / static_cast<double>(first.layout.cells());
     return elements * model.element_bytes / cluster.device.host_link_Bps;
 }
 
 TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
-    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank);
-    const double copy_s = input_copy_seconds(cluster, model, plan);
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    const Arrangement arrangement = arrange(cluster, model, plan);
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan, arrangement);
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
 
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : place_ranks(cluster, plan.placement, ranks))
         workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange}));
-    std::vector<RankComputation> computations;
+    const Passes passes(graph, cluster, plan, arrangement, workers);
+    std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        RankComputation& computation = computations.emplace_back(graph, workers[rank]);
-        computation.add_layers(times);
-        const std::vector<TaskId> releases = computation.add_releases(buckets, plan);
-        for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) ready[bucket][rank] = releases[bucket];
+        RankIteration& iteration = iterations.emplace_back(graph, passes.ranks()[rank]);
+        if (!plan.parallelism.data_only()) {
+            for (std::size_t b = 0; b < buckets.size(); ++b) {
+                if (buckets[b].stage == rank / arrangement.stage_ranks)
+                    ready[b][rank] = iteration.ready(buckets[b], plan);
+            }
+            continue;
+        }
+        const std::vector<TaskId> releases = iteration.add_releases(buckets, plan);
+        for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Results results{{}, std::vector<std::vector<Arrival>>(ranks)};
-    if (!buckets.empty()) results = add_exchanges(graph, workers, buckets, ready, plan, cluster);
+    if (!buckets.empty() && plan.exchange == ExchangeKind::parameter_server)
+        results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
+                                       coordinate(buckets, plan));
+    else if (!buckets.empty())
+        results = GradientExchange(graph, cluster, plan, workers, buckets).add(ready);
     const bool across = plan.overlap == Overlap::across_iterations;
     if (!across) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        RankComputation& computation = computations[rank];
-        computation.add_update();
+        RankIteration& iteration = iterations[rank];
+        iteration.add_update();
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]}) {
             for (const auto& [bucket, task] : *arrivals) {
                 if (across)
-                    computation.next_forward_after(buckets[bucket], task);
+                    iteration.next_forward_after(buckets[bucket], task);
                 else
-                    computation.update_after(task);
+                    iteration.update_after(task);
             }
         }
-        computation.add_input_copy(copy_s, plan.input_copy);
+        if (rank < arrangement.stage_ranks) iteration.add_input_copy(copy_s, plan.input_copy);
     }
     graph.seal();
     return graph;

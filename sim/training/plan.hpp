@@ -6,12 +6,16 @@
 #include <vector>
 
 #include "sim/collective/selection.hpp"
+#include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
+#include "sim/workload/compute_model.hpp"
 
 /// How a model is trained on a cluster: how many ranks, what each computes, and how gradients are exchanged.
 namespace syncline {
 
-enum class Parallelism { data };
+/// What the optimiser keeps for each parameter beside weight and gradient: nothing, a momentum, or two moments (Adam).
+enum class Optimizer { sgd, momentum, adam };
+
 enum class ExchangeKind { allreduce, parameter_server, gossip };
 
 /// When exchanges run. `none`: after the whole backward pass. `wait_free` (wait-free backpropagation): a bucket's
@@ -21,8 +25,9 @@ enum class ExchangeKind { allreduce, parameter_server, gossip };
 /// "Priority-based parameter propagation for distributed DNN training", SysML 2019; ByteScheduler: Y. Peng et al., SOSP
 /// 2019). An iteration then ends with its backward pass, and what is still exchanged counts into the next one.
 ///
-/// With the same buckets wait_free is never slower than none. A fusion cycle makes more buckets of them when they
-/// become ready one by one, each with a latency of its own, and may lose.
+/// With the same buckets wait_free is never slower than none where ranks send nothing but gradients. Activations,
+/// transfers between stages and weights share links with gradients that leave early, and may be late for it. A fusion
+/// cycle makes more buckets of them when they become ready one by one, each with a latency of its own, and may lose.
 enum class Overlap { none, wait_free, across_iterations };
 
 /// Which ready bucket is exchanged next, where several wait for the same connections. `fifo`: in the order in which
@@ -84,9 +89,12 @@ struct Servers {
 struct Plan {
     std::int64_t ranks = 1;
     RankPlacement placement;
-    std::int64_t batch_per_rank = 32;
-    std::int64_t iterations = 4;  ///< the last of so many is measured (and one more replayed behind it)
-    Parallelism parallelism = Parallelism::data;
+    std::int64_t batch_per_rank = 32;  ///< samples of one replica of the model: of a rank, where it has all of it
+    /// The last of so many is measured, and one more replayed behind it; 1: only that one, from a standing start.
+    std::int64_t iterations = 4;
+    Parallelism parallelism;
+    ComputeKind compute = ComputeKind::calibrated;
+    Optimizer optimizer = Optimizer::momentum;
     ExchangeKind exchange = ExchangeKind::allreduce;
     AlgorithmSpec algorithm;  ///< of the all-reduce or the gossip
     /// Of the all-reduce: chooses bucket by bucket, in place of `algorithm`.
@@ -97,6 +105,10 @@ struct Plan {
     double partition_bytes = 0;  ///< buckets are exchanged in pieces of at most so many; 0: whole
     Schedule schedule = Schedule::fifo;
     Servers servers;
+
+    std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
+    std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
+    std::int64_t global_batch() const { return batch_per_rank * replicas(); }
 };
 
 /// One exchange alone, without computation. `algorithm.name` may also be "parameter-server" (operation allreduce),

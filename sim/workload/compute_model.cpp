@@ -1,48 +1,118 @@
 #include "sim/workload/compute_model.hpp"
 
 #include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/workload/kernel_time.hpp"
 
 namespace syncline {
 
 namespace {
 
-std::vector<LayerTime> roofline(const Model& model, const Device& device, std::int64_t batch) {
-    std::vector<LayerTime> times;
-    const auto samples = static_cast<double>(batch);
-    for (std::size_t i = 0; i < model.layers.size(); ++i) {
-        const Layer& layer = model.layers[i];
-        const double flops = 2 * static_cast<double>(layer.macs) * samples;
-        const double elements =
-            static_cast<double>(layer.inputs + layer.activations) * samples + static_cast<double>(layer.parameters);
-        const double kernel_s =
-            std::max(flops / device.flops_per_s, elements * model.element_bytes / device.memory_Bps);
-        times.push_back({kernel_s, i == 0 ? kernel_s : 2 * kernel_s});
+/// Another model's times, all scaled by the same factor.
+class Scaled : public ComputeModel {
+public:
+    Scaled(std::unique_ptr<const ComputeModel> inner, double factor) : inner_(std::move(inner)), factor_(factor) {}
+
+    LayerTime time(std::size_t layer, const Share& share) const override {
+        LayerTime time = inner_->time(layer, share);
+        time.forward_s *= factor_;
+        time.input_gradient_s *= factor_;
+        time.weight_gradient_s *= factor_;
+        time.stall_s *= factor_;
+        return time;
     }
+
+private:
+    std::unique_ptr<const ComputeModel> inner_;
+    double factor_;
+};
+
+/// Of all layers, whole.
+std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t layers, std::int64_t batch) {
+    std::vector<LayerTime> times;
+    for (std::size_t layer = 0; layer < layers; ++layer)
+        times.push_back(computation.time(layer, {.samples = static_cast<double>(batch)}));
     return times;
 }
 
-double total(const std::vector<LayerTime>& times) {
-    double seconds = 0;
-    for (const LayerTime& time : times) seconds += time.forward_s + time.backward_s;
-    return seconds;
+/// What the measurement of this model, if there is one, makes of the times of `modelled`.
+double calibration_factor(const ComputeModel& modelled, const Model& model, const Device& device) {
+    const Calibration* measured = calibration_of(device, model.name);
+    if (measured == nullptr) return 1;
+    double modelled_s = 0;
+    for (const LayerTime& time : times_of(modelled, model.layers.size(), measured->batch))
+        modelled_s += time.forward_s + time.backward_s();
+    if (modelled_s == 0) return 1;  // nothing to scale: layers that neither compute nor move anything
+    return static_cast<double>(measured->batch) / measured->samples_per_s / modelled_s;
 }
+
+/// As it was measured, in proportion.
+class Measured : public ComputeModel {
+public:
+    Measured(const Model& model, const MeasuredLayers& measured) {
+        std::map<std::string, const MeasuredLayers::Layer*> by_name;
+        for (const MeasuredLayers::Layer& layer : measured.layers) by_name[layer.name] = &layer;
+        for (std::size_t number = 0; number < model.layers.size(); ++number) {
+            const auto found = by_name.find(model.layers[number].name);
+            if (found == by_name.end()) throw std::logic_error("a layer's time was not measured");
+            const double each = 1 / static_cast<double>(measured.batch);
+            const double inputs = has_input_gradient(model, number) ? 0.5 : 0;
+            per_sample_.push_back({.forward_s = found->second->forward_s * each,
+                                   .input_gradient_s = found->second->backward_s * each * inputs,
+                                   .weight_gradient_s = found->second->backward_s * each * (1 - inputs)});
+        }
+    }
+
+    LayerTime time(std::size_t layer, const Share& share) const override {
+        const double samples = share.samples * share.part * share.area;
+        const LayerTime& one = per_sample_[layer];
+        return {one.forward_s * samples, one.input_gradient_s * samples, one.weight_gradient_s * samples};
+    }
+
+private:
+    std::vector<LayerTime> per_sample_;
+};
 
 }  // namespace
 
-std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch) {
-    std::vector<LayerTime> times = roofline(model, device, batch);
-    const auto measured = std::find_if(device.calibration.begin(), device.calibration.end(),
-                                       [&](const Calibration& row) { return row.workload == model.name; });
-    if (measured == device.calibration.end()) return times;
-    const double measured_s = static_cast<double>(measured->batch) / measured->samples_per_s;
-    const double modelled_s = total(roofline(model, device, measured->batch));
-    if (modelled_s == 0) return times;  // nothing to scale: layers that neither compute nor move anything
-    const double factor = measured_s / modelled_s;
-    for (LayerTime& time : times) {
-        time.forward_s *= factor;
-        time.backward_s *= factor;
+const Calibration* calibration_of(const Device& device, const std::string& workload) {
+    const auto found = std::find_if(device.calibration.begin(), device.calibration.end(),
+                                    [&](const Calibration& row) { return row.workload == workload; });
+    return found == device.calibration.end() ? nullptr : &*found;
+}
+
+const MeasuredLayers* measured_layers(const Device& device, const std::string& workload) {
+    const auto found = std::find_if(device.layer_times.begin(), device.layer_times.end(),
+                                    [&](const MeasuredLayers& row) { return row.workload == workload; });
+    return found == device.layer_times.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device) {
+    switch (kind) {
+        case ComputeKind::im2col:
+            return std::make_unique<const KernelByKernel>(model, device, Lowering::im2col);
+        case ComputeKind::efficiency:
+            if (!device.efficiency) throw std::logic_error("a device without an efficiency curve");
+            return std::make_unique<const KernelByKernel>(model, device, Lowering::implicit, &*device.efficiency);
+        case ComputeKind::measured:
+            if (const MeasuredLayers* measured = measured_layers(device, model.name))
+                return std::make_unique<const Measured>(model, *measured);
+            throw std::logic_error("a device without times of this model's layers");
+        case ComputeKind::calibrated:
+        case ComputeKind::roofline:
+            break;
     }
-    return times;
+    auto roofline = std::make_unique<const KernelByKernel>(model, device, Lowering::implicit);
+    if (kind == ComputeKind::roofline) return roofline;
+    const double factor = calibration_factor(*roofline, model, device);
+    return std::make_unique<const Scaled>(std::move(roofline), factor);
+}
+
+std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind) {
+    return times_of(*make_compute_model(kind, model, device), model.layers.size(), batch);
 }
 
 }  // namespace syncline

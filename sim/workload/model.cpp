@@ -50,17 +50,45 @@ Layer convolution(std::string name, const Convolution& conv) {
     layer.macs = weights * pixels;
     layer.inputs = conv.channels * conv.height * conv.width;
     layer.activations = conv.filters * pixels;
+    layer.shape = conv;
+    return layer;
+}
+
+Layer dense(std::string name, const Dense& shape) {
+    const std::int64_t weights = shape.inputs * shape.outputs;
+    Layer layer;
+    layer.name = std::move(name);
+    layer.parameters =
+        (shape.tied ? 0 : weights) + (shape.bias ? shape.outputs : 0) + (shape.norm ? 2 * shape.inputs : 0);
+    layer.macs = shape.positions * weights;
+    layer.inputs = shape.positions * shape.inputs;
+    layer.activations = shape.positions * shape.outputs;
+    layer.shape = shape;
     return layer;
 }
 
 Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias) {
-    Layer layer;
-    layer.name = std::move(name);
-    layer.parameters = inputs * outputs + (bias ? outputs : 0);
-    layer.macs = inputs * outputs;
-    layer.inputs = inputs;
-    layer.activations = outputs;
-    return layer;
+    return dense(std::move(name), Dense{.inputs = inputs, .outputs = outputs, .bias = bias});
+}
+
+Split split_of(const Layer& layer) {
+    const bool inside = std::holds_alternative<Attention>(layer.shape) ||
+                        std::holds_alternative<FeedForward>(layer.shape) ||
+                        std::holds_alternative<Embedding>(layer.shape);
+    return inside ? Split::inside : Split::outputs;
+}
+
+std::int64_t parts_of(const Layer& layer) {
+    struct Parts {
+        const Layer& layer;
+        std::int64_t operator()(const Custom&) const { return layer.activations; }
+        std::int64_t operator()(const Convolution& conv) const { return conv.filters; }
+        std::int64_t operator()(const Dense& dense) const { return dense.outputs; }
+        std::int64_t operator()(const Attention& attention) const { return attention.heads; }
+        std::int64_t operator()(const FeedForward& forward) const { return forward.hidden; }
+        std::int64_t operator()(const Embedding& embedding) const { return embedding.vocabulary; }
+    };
+    return std::visit(Parts{layer}, layer.shape);
 }
 
 }  // namespace syncline

@@ -235,7 +235,8 @@ TEST_CASE("bad input: Windows lines, a byte order mark and no newline at the end
 TEST_CASE("bad input: unknown, misspelt and duplicate keys") {
     const Bench bench;
     const std::pair<const char*, Mistake> mistakes[] = {
-        {"ranks: 2, batch: 3", {"", ":3:22: error: unknown key 'batch'", "it is one of"}},
+        {"ranks: 2, colour: 3", {"", ":3:22: error: unknown key 'colour'", "it is one of"}},
+        {"ranks: 2, batch: 3", {"", ":3:29: error: 3 samples do not divide into 2 replicas", "4 samples do"}},
         {"ranks: 2, batch_per_rnak: 3",
          {"", ":3:22: error: unknown key 'batch_per_rnak'", "did you mean 'batch_per_rank'"}},
         {"rank: 2", {"", "unknown key 'rank'", "did you mean 'ranks'"}},
@@ -322,13 +323,13 @@ TEST_CASE("bad input: counts and choices of training") {
         {"ranks: 4 ranks", {"", "is not a whole number", ""}},
         {"ranks: 17", {"", "17 ranks do not fit platform 'tiny', which has 16 nodes", "platform.nodes=17"}},
         {"ranks: 2, batch_per_rank: 0", {"", "'batch_per_rank': '0' is out of range", ""}},
-        {"ranks: 2, iterations: 1", {"", "'iterations': '1' is out of range", "from 2"}},
+        {"ranks: 2, iterations: 0", {"", "'iterations': '0' is out of range", "from 1"}},
         {"ranks: 2, exchange: none", {"", "'exchange' cannot be 'none'", "'allreduce', 'parameter-server', 'gossip'"}},
         {"ranks: 2, exchange: allredcue", {"", "'exchange' cannot be 'allredcue'", "did you mean 'allreduce'"}},
         {"ranks: 2, algorithm: tree", {"", "'algorithm' cannot be 'tree'", "'ring'"}},
         {"ranks: 2, overlap: some", {"", "'overlap' cannot be 'some'", "'wait-free'"}},
         {"ranks: 2, overlap: true", {"", "'overlap' cannot be 'true'", ""}},
-        {"ranks: 2, parallelism: model", {"", "'parallelism' cannot be 'model'", "'data'"}},
+        {"ranks: 2, parallelism: models", {"", "'parallelism' cannot be 'models'", "did you mean 'model'"}},
         {"ranks: 2, input_copy: slow", {"", "'input_copy' cannot be 'slow'", ""}},
         {"ranks: 2, servers: {placement: roundrobin}",
          {"", "'placement' cannot be 'roundrobin'", "did you mean 'round-robin'"}},
@@ -491,7 +492,7 @@ TEST_CASE("bad input: all errors are reported, in one go") {
                 "variants:\n"
                 "  first: {training.batch_per_rank: many}\n"
                 "  second: 3\n");
-    const Outcome outcome = bench.run({"--set", "training.iterations=1"});
+    const Outcome outcome = bench.run({"--set", "training.iterations=0"});
     CAPTURE(outcome.err);
     check_refused(outcome, bench);
     const std::vector<std::string> errors = errors_of(outcome);
@@ -507,7 +508,7 @@ TEST_CASE("bad input: all errors are reported, in one go") {
                                  "scenario.yaml:7:49: error: 'overlap' cannot be 'wait-fre'",
                                  "scenario.yaml:9:36: error: 'batch_per_rank': 'many'",
                                  "scenario.yaml:10:11: error: variant 'second' is not a mapping",
-                                 "--set:1:21: error: 'iterations': '1'"};
+                                 "--set:1:21: error: 'iterations': '0'"};
     for (const char* part : parts) {
         CAPTURE(part);
         CHECK(std::count_if(errors.begin(), errors.end(),
@@ -744,7 +745,7 @@ TEST_CASE("usage: verbs and options that are not there") {
     check_usage(run_in(bench, {"rum", "scenario.yaml"}), "did you mean 'run'?");
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
     check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
-    check_usage(run_in(bench, {"frobnicate"}), "run, collective, topology, check, schema");
+    check_usage(run_in(bench, {"frobnicate"}), "run, collective, topology, workload, check, schema");
     check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");

@@ -98,12 +98,17 @@ TEST_CASE("run: JSON is one object with the documented fields") {
                                                     "compute_time_s",
                                                     "communication_time_s",
                                                     "exposed_communication_time_s",
+                                                    "pipeline_bubble",
                                                     "throughput_samples_per_s",
                                                     "scaling_efficiency",
                                                     "messages",
                                                     "bytes_sent",
                                                     "gradient_bytes",
                                                     "closed_form",
+                                                    "memory",
+                                                    "parallelism",
+                                                    "choice_of",
+                                                    "best",
                                                     "most_bytes_sent_by_rank",
                                                     "links",
                                                     "fabric",
@@ -121,6 +126,8 @@ TEST_CASE("run: JSON is one object with the documented fields") {
             CHECK(result[key].is_number_unsigned());
         CHECK(keys(result["closed_form"]) ==
               std::set<std::string>{"formula", "communication_time_s", "iteration_time_s"});
+        CHECK(keys(result["memory"]) == std::set<std::string>{"weights_bytes", "gradients_bytes", "optimizer_bytes",
+                                                              "activations_bytes", "total_bytes", "device_bytes"});
     }
 }
 
@@ -181,19 +188,24 @@ TEST_CASE("run: CSV has the same numbers as JSON") {
         for (std::size_t column = 0; column < rows[0].size(); ++column) {
             const std::string &name = rows[0][column], &field = rows[i + 1][column];
             CAPTURE(name, field);
-            const std::string prefix = "closed_form_";
-            const bool nested = name.rfind(prefix, 0) == 0;
+            const auto begins = [&name](const std::string& object) { return name.rfind(object + "_", 0) == 0; };
+            const std::string object = begins("closed_form")   ? "closed_form"
+                                       : begins("memory")      ? "memory"
+                                       : begins("parallelism") ? "parallelism"
+                                                               : "";
             const bool link = name.rfind("most_used_link", 0) == 0;
-            const json& value = nested ? results[i]["closed_form"].at(name.substr(prefix.size()))
+            const json& value = !object.empty() ? results[i][object].at(name.substr(object.size() + 1))
                                 : link ? results[i]["links"][0].at(name == "most_used_link" ? "link" : "utilisation")
                                        : results[i].at(name);
             if (value.is_string())
                 CHECK(field == value.get<std::string>());
-            else if (value.is_null())
+            else if (value.is_null() || (value.is_array() && value.empty()))
                 CHECK(field.empty());
+            else if (value.is_boolean())
+                CHECK(field == (value.get<bool>() ? "true" : "false"));
             else
                 CHECK(std::stod(field) == value.get<double>());
-            seen.insert(nested ? "closed_form" : link ? "links" : name);
+            seen.insert(!object.empty() ? object : link ? "links" : name);
         }
         CHECK(seen == keys(results[i]));
     }

@@ -180,7 +180,7 @@ TEST_CASE("dry run of a training: buckets with layers, times and choices, in eve
     for (const char* word : {"row 1 of mine: below 10 kB", "second", "no exchange", "ready", "protocol"})
         CHECK(table.find(word) != std::string::npos);
     const std::string csv = run_in(bench, {"run", "scenario.yaml", "--dry-run", "--format", "csv"}).out;
-    CHECK(csv.rfind("variant,workload,ranks,operation,bytes,layers,ready_s,release_s,algorithm,protocol,why\nring,",
+    CHECK(csv.rfind("variant,workload,ranks,operation,bytes,layers,ready_s,release_s,algorithm,protocol,why,memory_",
                     0) == 0);
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 4 * 2);
 }

@@ -77,7 +77,7 @@ Plan gossip(std::int64_t ranks, const Pattern& pattern) {
 double compute_seconds(const Cluster& cluster, const Model& model, const Plan& plan) {
     double sum_s = 0;
     for (const LayerTime& time : layer_times(model, cluster.device, plan.batch_per_rank))
-        sum_s += time.forward_s + time.backward_s;
+        sum_s += time.forward_s + time.backward_s();
     return sum_s;
 }
 

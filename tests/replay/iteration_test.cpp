@@ -102,7 +102,7 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
         CAPTURE(round, plan.ranks, plan.servers.count);
         double compute_s = 0;
         for (const LayerTime& time : layer_times(model, cluster.device, plan.batch_per_rank)) {
-            compute_s += time.forward_s + time.backward_s;
+            compute_s += time.forward_s + time.backward_s();
         }
         const ClosedForm theory = closed_form(cluster, model, plan);
         const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {});

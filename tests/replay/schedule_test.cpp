@@ -30,7 +30,7 @@ Plan plan_of(Overlap overlap, Schedule schedule, double partition_bytes = 0) {
 double list_schedule(const std::vector<Bucket>& buckets, const std::vector<double>& cost_s,
                      const std::vector<LayerTime>& times, const Plan& plan) {
     double forward_s = 0, backward_s = 0;
-    for (const LayerTime& time : times) forward_s += time.forward_s, backward_s += time.backward_s;
+    for (const LayerTime& time : times) forward_s += time.forward_s, backward_s += time.backward_s();
     std::vector<double> end_s(buckets.size(), 0);
     std::vector<std::size_t> waiting(buckets.size());
     for (std::size_t b = 0; b < buckets.size(); ++b) waiting[b] = b;

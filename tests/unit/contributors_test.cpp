@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "sim/collective/algorithm.hpp"
 #include "tests/catch.hpp"
@@ -107,6 +108,24 @@ TEST_CASE("a ring among contributors and broadcasts from each reach every receiv
     }
 }
 
+TEST_CASE("contributions that are spread and doubled reach everyone, within the time of a doubling and a part") {
+    for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
+        const std::uint32_t q = subsets.contributors;
+        const auto way = make_algorithm(spec_of("allgather", "spread-doubling", subsets), n);
+        for (const std::uint64_t bytes : buffer_sizes(n)) {
+            CAPTURE(n, q, bytes);
+            Machine machine(*way, n, bytes);
+            const std::uint32_t each = machine.programs[0].partition.blocks / q;
+            CHECK(broken(machine, {"allgather", n, q, n, each}) == "");
+            CHECK(machine.bytes_sent <= n * bytes);
+            if (q == n && std::has_single_bit(n)) check_cost(*way, n, bytes);
+            if (n > 12 || !std::has_single_bit(n) || bytes % (n * q) != 0 || subsets.receivers != n) continue;
+            const double part = double_of(bytes / n) * (n - 1) + double_of(bytes / q);
+            CHECK(StarClock(*way, n, bytes, cost).completion() <= (std::bit_width(n - 1) + 1) * 3 + part * 2 + 1e-9);
+        }
+    });
+}
+
 TEST_CASE("a ring and broadcasts take (q-1)(α + ⌈S/q⌉β), and ⌈lg g⌉(α + Sβ) or (g-2+m)(α + ⌈S/m⌉β)") {
     for (std::uint32_t n = 1; n <= 20; ++n) {
         for (const Subsets& subsets : subsets_of(n)) {
@@ -198,8 +217,9 @@ TEST_CASE("no way of contributing moves more bytes than the padded or naive one,
         CAPTURE(n, q, receivers);
         const std::uint64_t lacking = 1001 * (receivers > q ? receivers - q : 0);
         const std::uint64_t padded = sent("allgather", "padded-ring");
-        for (const std::uint64_t some : {sent("allgather", "ring"), sent("allgather", "ring-broadcast"),
-                                         sent("allgather", "ring-broadcast", 100)}) {
+        for (const std::uint64_t some :
+             {sent("allgather", "ring"), sent("allgather", "ring-broadcast"), sent("allgather", "ring-broadcast", 100),
+              sent("allgather", "spread-doubling")}) {
             CHECK(some <= padded);
             CHECK(some >= lacking);
         }

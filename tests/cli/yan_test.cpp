@@ -2,7 +2,7 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/topologies.yaml: which topology is the cheaper one to exchange over, and what a rank sends.
+// scenarios/yan-2024.yaml: which topology is the cheaper one to exchange over, and what a rank sends.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -26,10 +26,10 @@ std::map<std::string, Cost> formulas(double n) {
 
 }  // namespace
 
-TEST_CASE("topologies: from the star, the slowest, over tree and ring to one-peer exponential") {
+TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer exponential") {
     const int ranks = GENERATE(8, 16, 32);
     CAPTURE(ranks);
-    const auto results = results_of("scenarios/topologies.yaml", {"--set", "training.ranks=" + std::to_string(ranks)});
+    const auto results = results_of("scenarios/yan-2024.yaml", {"--set", "training.ranks=" + std::to_string(ranks)});
     const auto costs = formulas(ranks);
     REQUIRE(results.size() == costs.size());
     const auto seconds = [&](const std::string& name) { return number(results.at(name), "communication_time_s"); };
@@ -56,8 +56,8 @@ TEST_CASE("topologies: from the star, the slowest, over tree and ring to one-pee
     CHECK(seconds("hierarchical") == Approx(seconds("ring")).epsilon(0.01));
 }
 
-TEST_CASE("topologies: a server moves n buffers each way, a star's centre, which has its own, n - 1") {
-    const auto results = results_of("scenarios/topologies.yaml");
+TEST_CASE("yan-2024: a server moves n buffers each way, a star's centre, which has its own, n - 1") {
+    const auto results = results_of("scenarios/yan-2024.yaml");
     const double n = 16, size = number(results.at("star"), "gradient_bytes");
     CHECK(number(results.at("parameter-server"), "bytes_sent") == 2 * n * size);
     CHECK(number(results.at("star"), "bytes_sent") == 2 * (n - 1) * size);

@@ -1,0 +1,116 @@
+#include "sim/analysis/split_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/analysis/carried_cost.hpp"
+#include "sim/training/arrangement.hpp"
+#include "sim/training/iteration.hpp"
+
+namespace syncline {
+
+namespace {
+
+constexpr double exactness = 1e-6;
+
+/// Of exchanges one after the other, with every buffer in blocks as large as the largest, and as the smallest.
+struct Span {
+    double most_s = 0, least_s = 0;
+};
+
+/// Adds up exchanges, until one has no closed form.
+class Sum {
+public:
+    explicit Sum(const MessageCost& message) : message_(message) {}
+
+    /// `times` over, in groups of `ranks`.
+    void add(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, double times,
+             const Protocol& protocol = {}) {
+        if (ranks == 1 || !why_not_.empty()) return;
+        const std::uint64_t least = bytes / ranks * ranks, most = (bytes + ranks - 1) / ranks * ranks;
+        const auto most_s = algorithm.cost(ranks, most, message_), least_s = algorithm.cost(ranks, least, message_);
+        const Protocol plain;
+        if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
+            protocol.bandwidth_factor != plain.bandwidth_factor)
+            why_not_ = "none for a protocol's latencies";
+        else if (!most_s || !least_s || !in_step(algorithm, ranks, most))
+            why_not_ = fmt::format("none where ranks run ahead of each other, as in {}", algorithm.formula());
+        if (!why_not_.empty()) return;
+        span_.most_s += times * *most_s;
+        span_.least_s += times * *least_s;
+        if (std::find(formulas_.begin(), formulas_.end(), algorithm.formula()) == formulas_.end())
+            formulas_.push_back(algorithm.formula());
+    }
+
+    const Span& span() const { return span_; }
+    const std::vector<std::string>& formulas() const { return formulas_; }
+    const std::string& why_not() const { return why_not_; }
+
+private:
+    MessageCost message_;
+    Span span_;
+    std::vector<std::string> formulas_;  ///< of the algorithms, each once
+    std::string why_not_;
+};
+
+/// Why a plan has no such sum, whatever its exchanges are; empty if nothing is against it.
+std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
+    if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
+    // The next forward pass starts beside the exchange of the last layer's outputs.
+    if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
+        return "none where the next micro-batch starts before the last one's exchanges are through";
+    if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimiser states";
+    if (plan.overlap != Overlap::none) return "none for a split model whose exchanges overlap";
+    if (!is_flat(cluster) || !wires_only(cluster.transport))
+        return "none for a split model, but on one switch, without a transport";
+    for (const PlacedLayer& layer : arrangement.layers)
+        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than there are rows";
+    return "";
+}
+
+}  // namespace
+
+ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const Arrangement arrangement = arrange(cluster, model, plan);
+    if (const std::string why_not = obstacle(cluster, plan, arrangement); !why_not.empty()) return {why_not, {}, {}};
+    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    // On one switch all algorithms' messages cost the same.
+    const auto message = message_cost(cluster, places, "ring");
+    if (!message) return {"none for this platform", {}, {}};
+
+    const double times = arrangement.micro_batches;
+    Sum exchanges(*message);
+    double compute_s = 0;
+    for (const PlacedLayer& layer : arrangement.layers) {
+        compute_s += times * (layer.time.forward_s + layer.time.backward_s());
+        const LayerExchanges& around = layer.exchanges;
+        for (const auto* some : {&around.before_forward, &around.after_forward, &around.before_backward,
+                                 &around.beside_backward, &around.after_backward})
+            for (const ActivationExchange& exchange : *some)
+                exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
+    }
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+        exchanges.add(*chosen[b].algorithm, buckets[b].replicas.size, buckets[b].bytes, 1, chosen[b].protocol);
+    if (!exchanges.why_not().empty()) return {exchanges.why_not(), {}, {}};
+
+    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
+    if (plan.input_copy == InputCopy::blocking) compute_s += copy_s;
+    const auto iteration_s = [&](double exchanges_s) {
+        const double busy_s = compute_s + exchanges_s;
+        return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
+    };
+    const auto [most_s, least_s] = exchanges.span();
+    if (iteration_s(most_s) - iteration_s(least_s) > exactness * iteration_s(least_s))
+        return {"none for blocks so unequal", {}, {}};
+    ClosedForm result{"computation", most_s, iteration_s(most_s)};
+    if (!exchanges.formulas().empty())
+        result.formula += fmt::format(" + Σ exchanges: {}", fmt::join(exchanges.formulas(), "; or "));
+    return result;
+}
+
+}  // namespace syncline

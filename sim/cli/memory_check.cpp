@@ -1,0 +1,40 @@
+#include "sim/cli/memory_check.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
+#include "sim/output/files.hpp"
+#include "sim/output/memory.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+std::string hint(const Memory& memory) {
+    const bool activations = 2 * memory.activations_bytes > memory.total_bytes();
+    return fmt::format("{}; `--allow-oom` simulates it all the same",
+                       activations ? "fewer samples at once: a smaller batch, or smaller micro-batches and no gpipe"
+                                   : "less of the model on each device: more `model` ranks, stages, or `sharding`");
+}
+
+}  // namespace
+
+void check_memory(const config::Scenario& scenario, bool allowed) {
+    std::vector<Diagnostic> refused;
+    for (const config::Variant& variant : scenario.variants) {
+        const Memory memory = memory_of(variant.cluster, variant.model, variant.plan);
+        if (memory.fits()) continue;
+        const std::string what =
+            fmt::format("needs {} of memory, and '{}' has {}: {}",
+                        format_quantity(memory.total_bytes(), Dimension::bytes), variant.cluster.device.name,
+                        format_quantity(*memory.device_bytes, Dimension::bytes), text::kinds_of(memory));
+        if (allowed)
+            say("note: {}: {}\n", variant.name, what);
+        else
+            refused.push_back({variant.training, fmt::format("variant '{}' {}", variant.name, what), hint(memory)});
+    }
+    if (!refused.empty()) throw ConfigError(std::move(refused));
+}
+
+}  // namespace syncline::cli

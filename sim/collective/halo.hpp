@@ -1,0 +1,19 @@
+#pragma once
+
+#include "sim/collective/algorithm.hpp"
+
+/// Neighbours in a row of N ranks send each other the edges of what they hold, as domain parallelism needs before a
+/// convolution.
+///
+/// S bytes are one edge. Every rank but the first and the last sends two and receives two, all at once:
+/// α + min(2, N-1)·S·β on full-duplex links. A. Gholami et al. (SPAA 2018) count α + S·β, one edge.
+namespace syncline {
+
+class Halo : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula() const override { return "α + min(2, N-1)Sβ"; }
+};
+
+}  // namespace syncline

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "sim/config/fields.hpp"
+#include "sim/platform/cluster.hpp"
+
+/// What bandwidths of machines may be.
+namespace syncline::config {
+
+inline constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};
+inline constexpr QuantityRange bandwidths_or_unlimited{
+    .word = "unlimited", .word_value = unlimited, .least = bandwidths.least, .most = bandwidths.most};
+
+}  // namespace syncline::config

@@ -1,0 +1,139 @@
+#include "sim/config/expect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace syncline::config {
+
+namespace {
+
+constexpr const char* key = "expect";
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest = 1e20;
+
+/// Which of the keys that bound a number are there, and what they mean together.
+void describe_bounds(Fields& fields, Expectation& expectation) {
+    const auto number = [&](Key name) -> std::optional<double> {
+        double value = absent;
+        fields.number(name, value, 0, largest);
+        return std::isnan(value) ? std::nullopt : std::optional(value);
+    };
+    expectation.value = number({"value", "What must be found, in the field's unit; goes with `tolerance`."});
+    bool percent = false;
+    fields.number_or_percent({"tolerance", "How far from `value` it may be: a number, or a part of it (`2 %`)."},
+                             expectation.tolerance, percent, 0, largest);
+    if (percent) expectation.tolerance *= expectation.value.value_or(0) / 100;
+    expectation.least = number({"least", "In place of `value`: no less than this."});
+    expectation.most = number({"most", "In place of `value`: no more than this."});
+
+    const bool valued = fields.given("value"), bounded = fields.given("least") || fields.given("most");
+    if (valued && bounded)
+        fields.reject("value", "'value' beside 'least' or 'most'", "leave one of the two out");
+    else if (!valued && fields.given("tolerance"))
+        fields.reject("tolerance", "'tolerance' without 'value'", "'least' and 'most' need none");
+    else if (valued && !fields.given("tolerance"))
+        fields.reject("value", "'value' without 'tolerance'", "write for example `tolerance: 2 %`");
+    else if (!valued && !bounded)
+        fields.reject("", "nothing is expected here", "give 'value' and 'tolerance', or 'least', or 'most'");
+    if (expectation.least && expectation.most && *expectation.least > *expectation.most)
+        fields.reject("most", fmt::format("'most' is below 'least', {}", *expectation.least), "");
+}
+
+void describe(Fields& fields, Expectation& expectation) {
+    fields.text({"variant", "Which one; `base` where the file has no variants.", true}, expectation.variant);
+    fields.text(
+        {"field", "A number of its result, named as in JSON: iteration_time_s, closed_form.iteration_time_s.", true},
+        expectation.field);
+    fields.text({"over", "Another variant: the field is divided by that one's."}, expectation.over);
+    double bytes = absent;
+    fields.quantity({"bytes", "Of an exchange alone at several sizes: which one."}, bytes, Dimension::bytes,
+                    {.zero = true, .most = 1e15});
+    if (!std::isnan(bytes)) expectation.bytes = static_cast<std::uint64_t>(bytes);
+    if (!std::isnan(bytes) && bytes != std::floor(bytes))
+        fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
+    describe_bounds(fields, expectation);
+    fields.text({"source", "Who says so: a paper, a formula.", true}, expectation.source);
+}
+
+const Variant* find(const Scenario& scenario, const std::string& name) {
+    const auto found = std::find_if(scenario.variants.begin(), scenario.variants.end(),
+                                    [&](const Variant& variant) { return variant.name == name; });
+    return found == scenario.variants.end() ? nullptr : &*found;
+}
+
+/// What is wrong with the key that names a variant or a size.
+struct Mismatch {
+    const char* key;
+    std::string message, hint;
+};
+
+std::optional<Mismatch> missing_variant(const Scenario& scenario, const char* name, const std::string& variant) {
+    if (find(scenario, variant)) return {};
+    std::vector<std::string> names;
+    for (const Variant& other : scenario.variants) names.push_back(other.name);
+    const auto meant = closest(variant, names);
+    return Mismatch{
+        name, fmt::format("there is no variant '{}'", variant),
+        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are '{}'", fmt::join(names, "', '"))};
+}
+
+std::optional<Mismatch> missing_size(const Variant& variant, std::optional<std::uint64_t> bytes) {
+    if (!variant.collective) {
+        if (!bytes) return {};
+        return Mismatch{"bytes", "a training has no sizes to choose from", "leave it out"};
+    }
+    const CollectivePlan& plan = *variant.collective;
+    const std::vector<std::uint64_t> sizes = plan.sweep.empty() ? std::vector{plan.bytes} : plan.sweep;
+    const std::string range = fmt::format("it goes from {} to {} B", *std::min_element(sizes.begin(), sizes.end()),
+                                          *std::max_element(sizes.begin(), sizes.end()));
+    if (!bytes && sizes.size() > 1)
+        return Mismatch{"", fmt::format("variant '{}' has several sizes", variant.name), "'bytes' says which"};
+    if (bytes && std::find(sizes.begin(), sizes.end(), *bytes) == sizes.end())
+        return Mismatch{"bytes", fmt::format("{} B is no size of variant '{}'", *bytes, variant.name), range};
+    return {};
+}
+
+std::optional<Mismatch> mismatch(const Scenario& scenario, const Expectation& expectation) {
+    if (const auto missing = missing_variant(scenario, "variant", expectation.variant)) return missing;
+    if (!expectation.over.empty())
+        if (const auto missing = missing_variant(scenario, "over", expectation.over)) return missing;
+    if (const auto missing = missing_size(*find(scenario, expectation.variant), expectation.bytes)) return missing;
+    return expectation.over.empty() ? std::nullopt : missing_size(*find(scenario, expectation.over), expectation.bytes);
+}
+
+}  // namespace
+
+void describe_expectations(Fields& fields, std::vector<Expectation>& expectations) {
+    fields.each({key, "What must come out, each with its source; `syncline run --check` compares."},
+                [&](Fields& item) { describe(item, expectations.emplace_back()); });
+}
+
+void read_expectations(Assembly& assembly, const Node& list, bool changed, Scenario& scenario) {
+    if (list.mark.source == nullptr) return;
+    Node document;
+    document.kind = Node::Kind::mapping;
+    document.mark = list.mark;
+    document.entries.push_back({key, list.mark, list});
+    std::vector<Expectation> all;
+    assembly.read(document, "scenario", [&](Fields& fields) { describe_expectations(fields, all); });
+    // What has errors may lack variants and sizes that are meant to be there.
+    if (!assembly.sound()) return;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Node& item = list.items[i];
+        const auto wrong = mismatch(scenario, all[i]);
+        if (wrong && !changed) {
+            const Node* place = item.find(wrong->key);
+            assembly.report(place ? place->mark : item.mark, wrong->message, wrong->hint);
+        } else if (wrong) {
+            ++scenario.expectations_left_out;
+        } else {
+            all[i].field_at = locate(item.find("field")->mark);
+            scenario.expectations.push_back(std::move(all[i]));
+        }
+    }
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/config/exchange.hpp"
+#include "sim/config/parallelism.hpp"
+#include "sim/training/arrangement.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+/// What is wrong, with the path from `training` to the key that is to blame.
+struct Misfit {
+    std::string key, message, hint;
+};
+
+std::string samples(std::int64_t count) {
+    return count == 1 ? "1 sample" : fmt::format("{} samples", count);
+}
+
+/// Gives each replica its part of the batch, where all ranks' is given.
+std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
+    const std::int64_t replicas = plan.replicas(), micro_batches = plan.parallelism.pipeline.micro_batches;
+    if (batch > 0) {
+        if (batch % replicas != 0)
+            return Misfit{"batch", fmt::format("{} do not divide into {} replicas", samples(batch), replicas),
+                          fmt::format("{} do", samples((batch / replicas + 1) * replicas))};
+        plan.batch_per_rank = batch / replicas;
+    }
+    if (plan.batch_per_rank % micro_batches == 0) return {};
+    return Misfit{"parallelism.pipeline.micro_batches",
+                  fmt::format("the {} of a replica do not divide into {} micro-batches", samples(plan.batch_per_rank),
+                              micro_batches),
+                  ""};
+}
+
+/// What is only modelled where every rank has the whole model.
+void check_combinations(Fields& training, const Plan& plan) {
+    const auto refuse = [&](const char* key, const char* what, const char* hint) {
+        training.reject(key,
+                        fmt::format("'{}' is modelled only where every rank has the whole model, and computes on all "
+                                    "of its batch at once",
+                                    what),
+                        hint);
+    };
+    if (plan.exchange != ExchangeKind::allreduce)
+        refuse("exchange", plan.exchange == ExchangeKind::gossip ? "gossip" : served_allreduce.c_str(),
+               "`exchange: allreduce` goes with every `parallelism`");
+    if (plan.overlap == Overlap::across_iterations)
+        refuse("overlap", "across-iterations", "`overlap: wait-free` goes with every `parallelism`");
+    if (plan.schedule == Schedule::priority)
+        refuse("schedule", "priority", "`schedule: fifo` goes with every `parallelism`");
+    if (plan.fusion.cycle_s > 0)
+        refuse("fusion.cycle", "cycle", "without a cycle buckets are released when they are full");
+    if (plan.fusion.negotiation) refuse("fusion.negotiation", "negotiation", "");
+    if (plan.parallelism.sharding == Sharding::none) return;
+    if (plan.selection)
+        training.reject("selection", "a selection of all-reduces is of no use to sharded gradients",
+                        "leave out `selection`, or `sharding`");
+    for (const char* key : {"overlay", "segment", "peers"})
+        if (training.given(key))
+            training.reject(key, fmt::format("'{}' is of no use to sharded gradients", key),
+                            "they go by `activations: {reduce_scatter, allgather}` of `parallelism`");
+}
+
+/// The number of the layer that a range calls `name`; rejects `key` if there is none.
+std::optional<std::size_t> find_layer(Fields& training, const std::string& key, const Model& model,
+                                      const std::string& name) {
+    std::vector<std::string> names;
+    for (const Layer& layer : model.layers) names.push_back(layer.name);
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    const auto near = closest(name, names);
+    training.reject(key, fmt::format("workload '{}' has no layer '{}'", model.name, name),
+                    near ? fmt::format("did you mean '{}'?", *near)
+                         : fmt::format("its layers go from '{}' to '{}'", names.front(), names.back()));
+    return {};
+}
+
+void check_ranges(Fields& training, const Model& model, const Parallelism& parallelism) {
+    std::vector<std::size_t> item_of(model.layers.size(), 0);  // counted from 1; 0: in none
+    for (std::size_t i = 0; i < parallelism.ranges.size(); ++i) {
+        const LayerRange& range = parallelism.ranges[i];
+        const std::string key = fmt::format("parallelism.layers.{}", i);
+        const auto first = find_layer(training, key + ".first", model, range.first);
+        const auto last = range.last == range.first ? first : find_layer(training, key + ".last", model, range.last);
+        if (!first || !last) continue;
+        if (*last < *first) {
+            training.reject(key + ".last", fmt::format("'{}' is before '{}'", range.last, range.first), "");
+            continue;
+        }
+        for (std::size_t layer = *first; layer <= *last; ++layer) {
+            if (item_of[layer] != 0) {
+                training.reject(
+                    key + ".first",
+                    fmt::format("layer '{}' is in item {} as well", model.layers[layer].name, item_of[layer]), "");
+                break;
+            }
+            item_of[layer] = i + 1;
+        }
+    }
+}
+
+void check_parts(Fields& training, const Model& model, const Pipeline& pipeline) {
+    const auto layers = static_cast<std::int64_t>(model.layers.size());
+    const std::int64_t parts = pipeline.stages * pipeline.chunks;
+    std::int64_t listed = 0;
+    for (const std::int64_t count : pipeline.layers) listed += count;
+    if (parts > layers)
+        training.reject("parallelism.pipeline.stages",
+                        fmt::format("workload '{}' has {} layers, too few for {} parts", model.name, layers, parts),
+                        "");
+    else if (!pipeline.layers.empty() && listed != layers)
+        training.reject("parallelism.pipeline.layers",
+                        fmt::format("these are {} layers, and workload '{}' has {}", listed, model.name, layers), "");
+}
+
+/// All bytes of gradients by how many ranks have the same weights.
+std::map<std::uint32_t, std::uint64_t> gradient_groups(const Arrangement& arrangement) {
+    std::map<std::uint32_t, std::uint64_t> groups;
+    for (const PlacedLayer& layer : arrangement.layers) groups[layer.replicas.size] += layer.bytes;
+    return groups;
+}
+
+/// What keeps the algorithm from exchanging gradients. Those of shards have none of its parameters, and any group does.
+std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Plan& plan) {
+    if (plan.selection || plan.parallelism.sharding != Sharding::none) return {};
+    for (const auto& [members, bytes] : gradient_groups(arrangement)) {
+        if (members == 1) continue;
+        try {
+            make_algorithm(plan.algorithm, members)->program(0, members, bytes, 0);
+        } catch (const AlgorithmError& error) {
+            return Misfit{error.key, fmt::format("all-reduce of gradients among {} ranks: {}", members, error.what()),
+                          error.hint};
+        }
+    }
+    return {};
+}
+
+/// Why the plan cannot be carried out, if it cannot.
+std::optional<Misfit> misfit_of(const Cluster& cluster, const Model& model, const Plan& plan) {
+    try {
+        return gradients_misfit(arrange(cluster, model, plan), plan);
+    } catch (const ParallelismError& error) {
+        return Misfit{"parallelism." + error.key, error.what(), error.hint};
+    }
+}
+
+void reject(Fields& training, const Misfit& misfit) {
+    // Rows have two names.
+    const bool model = misfit.key == "parallelism.grid" && training.given("parallelism.model");
+    training.reject(model ? "parallelism.model" : misfit.key, misfit.message, misfit.hint);
+}
+
+Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
+    Parallelism& parallelism = plan.parallelism;
+    if (open.grid) parallelism.layout.rows = rows;
+    for (const std::size_t range : open.ranges) parallelism.ranges[range].layout->rows = rows;
+    parallelism.sequence = parallelism.sequence && splits_weights(parallelism);
+    return plan;
+}
+
+/// Where the first `grid: auto` is written.
+std::string automatic_key(const OpenPlan& open) {
+    return open.grid ? "parallelism.grid" : fmt::format("parallelism.layers.{}.grid", open.ranges.front());
+}
+
+/// Columns beside so many rows where they are left open; nothing if the ranks do not divide.
+std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& open, std::int64_t rows) {
+    const Parallelism& parallelism = plan.parallelism;
+    std::vector<Layout> layouts;
+    if (open.grid) layouts.push_back(parallelism.layout);
+    for (const std::size_t range : open.ranges) layouts.push_back(*parallelism.ranges[range].layout);
+    for (const Layout& layout : layouts)
+        if (plan.stage_ranks() % (rows * layout.cells()) != 0) return {};
+    return plan.stage_ranks() / (rows * layouts.front().cells());
+}
+
+/// The selection's rows for every size of group.
+void check_selections(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan) {
+    if (!plan.selection) return;
+    for (const auto& [members, bytes] : gradient_groups(arrange(cluster, model, plan)))
+        check_selection(training, *plan.selection, "allreduce", cluster, members, bytes);
+}
+
+}  // namespace
+
+void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open) {
+    if (open.automatic() || !plan.parallelism.data_only()) check_combinations(training, plan);
+    if (training.given("batch") && training.given("batch_per_rank"))
+        training.reject("batch", "'batch' beside 'batch_per_rank'", "one of them follows from the other");
+    if (open.automatic() && open.batch == 0)
+        training.reject(automatic_key(open), "`grid: auto` compares grids at the same batch, and there is no 'batch'",
+                        "write `batch`, the samples of all ranks together, in place of `batch_per_rank`");
+    if (!training.sound() || open.automatic()) return;
+    if (const auto misfit = share_batch(plan, open.batch)) reject(training, *misfit);
+}
+
+GridChoices check_parallelism(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan,
+                              const OpenPlan& open) {
+    check_ranges(training, model, plan.parallelism);
+    check_parts(training, model, plan.parallelism.pipeline);
+    GridChoices choices;
+    if (!training.sound() || (plan.parallelism.data_only() && !open.automatic())) return choices;
+    if (!open.automatic()) {
+        if (const auto misfit = misfit_of(cluster, model, plan))
+            reject(training, *misfit);
+        else
+            check_selections(training, cluster, model, plan);
+        return choices;
+    }
+    for (std::int64_t rows = 1; rows <= plan.stage_ranks(); ++rows) {
+        const auto columns = columns_beside(plan, open, rows);
+        if (!columns) continue;
+        GridChoice choice{rows, *columns, with_rows(plan, open, rows)};
+        auto misfit = share_batch(choice.plan, open.batch);
+        if (!misfit) misfit = misfit_of(cluster, model, choice.plan);
+        if (misfit) {
+            choices.left_out.push_back(fmt::format("{}x{}: {}", rows, *columns, misfit->message));
+            continue;
+        }
+        check_selections(training, cluster, model, choice.plan);
+        choices.fitting.push_back(std::move(choice));
+    }
+    if (choices.fitting.empty())
+        training.reject(automatic_key(open), fmt::format("none of {} grids fits", choices.left_out.size()),
+                        choices.left_out.empty() ? "" : choices.left_out.front());
+    return choices;
+}
+
+}  // namespace syncline::config

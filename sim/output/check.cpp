@@ -1,0 +1,199 @@
+#include "sim/output/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/output/json_text.hpp"
+#include "sim/output/text.hpp"
+#include "sim/output/writers.hpp"
+
+namespace syncline {
+
+using namespace text;
+
+namespace {
+
+/// The fields that can be expected of one variant: with `points`, also those of the one with so many bytes.
+Json fields_of(Json result, std::optional<std::uint64_t> bytes) {
+    const auto points = result.find("points");
+    if (points == result.end()) return result;
+    const Json all = *points;
+    result.erase("points");
+    for (const Json& point : all)
+        if (!bytes || point.at("bytes") == *bytes) {
+            result.update(point);
+            break;
+        }
+    return result;
+}
+
+/// What is at `path`, a null where the way there ends in a null or a list that is too short; nothing where no result
+/// has such a field.
+std::optional<Json> at(const Json& fields, std::string_view path) {
+    const std::size_t dot = path.find('.');
+    const std::string part{path.substr(0, dot)};
+    Json value;
+    if (fields.is_object()) {
+        const auto found = fields.find(part);
+        if (found == fields.end()) return {};
+        value = *found;
+    } else if (fields.is_array()) {
+        std::size_t place = 0;
+        const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), place);
+        if (problem != std::errc() || end != part.data() + part.size()) return {};
+        if (place < fields.size()) value = fields[place];
+    } else if (!fields.is_null()) {
+        return {};
+    }
+    if (dot == std::string_view::npos || value.is_null()) return value;
+    return at(value, path.substr(dot + 1));
+}
+
+/// The paths in `fields` that are numbers, or null where a number may be.
+void list_numbers(const Json& fields, const std::string& before, std::vector<std::string>& paths) {
+    for (const auto& [key, value] : fields.items()) {
+        if (value.is_object()) list_numbers(value, before + key + ".", paths);
+        if (value.is_number() || value.is_null()) paths.push_back(before + key);
+    }
+}
+
+/// Why `expectation` cannot be looked up, if it cannot.
+std::optional<Diagnostic> wrong_field(const Json& fields, const Expectation& expectation) {
+    const std::optional<Json> value = at(fields, expectation.field);
+    if (value && (value->is_number() || value->is_null())) return {};
+    std::vector<std::string> paths;
+    list_numbers(fields, "", paths);
+    const auto meant = closest(expectation.field, paths);
+    return Diagnostic{
+        expectation.field_at,
+        value ? fmt::format("'{}' is no number", expectation.field)
+              : fmt::format("results have no field '{}'", expectation.field),
+        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("numbers are {}", fmt::join(paths, ", "))};
+}
+
+std::optional<double> number_at(const Json& fields, const Expectation& expectation) {
+    if (const auto wrong = wrong_field(fields, expectation)) throw ConfigError({*wrong});
+    const Json value = *at(fields, expectation.field);
+    return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+bool as_expected(const Expectation& expectation, double found) {
+    if (expectation.value)
+        return *expectation.value - expectation.tolerance <= found &&
+               found <= *expectation.value + expectation.tolerance;
+    return expectation.least.value_or(found) <= found && found <= expectation.most.value_or(found);
+}
+
+template <class AnyReport>
+std::vector<Check> compare(const std::vector<Expectation>& expectations, const AnyReport& report) {
+    const Json results = Json::parse(to_json(report)).at("results");
+    const auto value_of = [&](const std::string& variant, const Expectation& expectation) {
+        const auto result =
+            std::find_if(results.begin(), results.end(), [&](const Json& one) { return one.at("variant") == variant; });
+        return number_at(fields_of(*result, expectation.bytes), expectation);
+    };
+    std::vector<Check> checks;
+    for (const Expectation& expectation : expectations) {
+        Check one{expectation, value_of(expectation.variant, expectation)};
+        if (!expectation.over.empty()) {
+            const std::optional<double> divisor = value_of(expectation.over, expectation);
+            one.found = one.found && divisor && *divisor != 0 ? std::optional(*one.found / *divisor) : std::nullopt;
+        }
+        one.ok = one.found && as_expected(expectation, *one.found);
+        checks.push_back(std::move(one));
+    }
+    return checks;
+}
+
+Json object(const Check& check) {
+    const Expectation& expectation = check.expectation;
+    return {{"variant", expectation.variant},
+            {"field", expectation.field},
+            {"over", text_or_null(expectation.over)},
+            {"bytes", expectation.bytes ? Json(*expectation.bytes) : Json()},
+            {"value", number_or_null(expectation.value)},
+            {"tolerance", expectation.value ? Json(expectation.tolerance) : Json()},
+            {"least", number_or_null(expectation.least)},
+            {"most", number_or_null(expectation.most)},
+            {"found", number_or_null(check.found)},
+            {"ok", check.ok},
+            {"source", expectation.source}};
+}
+
+template <class AnyReport>
+std::string beside(const AnyReport& report, const std::vector<Check>& checks) {
+    Json json = Json::parse(to_json(report));
+    Json list = Json::array();
+    for (const Check& check : checks) list.push_back(object(check));
+    json["checks"] = std::move(list);
+    return dumped(json);
+}
+
+std::string what(const Expectation& expectation) {
+    const std::string over = expectation.over.empty() ? "" : " / " + expectation.over;
+    const std::string size = expectation.bytes ? fmt::format(" at {}", bytes(*expectation.bytes)) : "";
+    return fmt::format("{}{}: {}{}", expectation.variant, over, expectation.field, size);
+}
+
+std::string bounds(const Expectation& expectation) {
+    if (expectation.value) return fmt::format("{:.5g} ± {:.2g}", *expectation.value, expectation.tolerance);
+    if (!expectation.most) return fmt::format("at least {:.5g}", *expectation.least);
+    if (!expectation.least) return fmt::format("at most {:.5g}", *expectation.most);
+    return fmt::format("{:.5g} to {:.5g}", *expectation.least, *expectation.most);
+}
+
+}  // namespace
+
+void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
+    SweepReport exchanges;
+    exchanges.results.emplace_back().points.emplace_back();
+    Report trainings;
+    trainings.results.emplace_back();
+    const std::string sample = exchanges_alone ? to_json(exchanges) : to_json(trainings);
+    const Json fields = fields_of(Json::parse(sample).at("results").at(0), {});
+    std::vector<Diagnostic> errors;
+    for (const Expectation& expectation : expectations)
+        if (auto wrong = wrong_field(fields, expectation)) errors.push_back(std::move(*wrong));
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
+std::vector<Check> check(const std::vector<Expectation>& expectations, const Report& report) {
+    return compare(expectations, report);
+}
+std::vector<Check> check(const std::vector<Expectation>& expectations, const SweepReport& report) {
+    return compare(expectations, report);
+}
+
+std::string to_json(const Report& report, const std::vector<Check>& checks) {
+    return beside(report, checks);
+}
+std::string to_json(const SweepReport& report, const std::vector<Check>& checks) {
+    return beside(report, checks);
+}
+
+std::string to_csv(const std::vector<Check>& checks) {
+    std::string text =
+        line({"variant", "field", "over", "bytes", "value", "tolerance", "least", "most", "found", "ok", "source"});
+    for (const Check& check : checks) {
+        const Expectation& expectation = check.expectation;
+        text += line({quoted(expectation.variant), quoted(expectation.field), quoted(expectation.over),
+                      expectation.bytes ? field(*expectation.bytes) : "", field(expectation.value),
+                      expectation.value ? field(expectation.tolerance) : "", field(expectation.least),
+                      field(expectation.most), field(check.found), check.ok ? "true" : "false",
+                      quoted(expectation.source)});
+    }
+    return text;
+}
+
+std::string to_table(const std::vector<Check>& checks) {
+    std::vector<Row> rows{{"expectation", "expected", "found", "", "source"}};
+    for (const Check& check : checks)
+        rows.push_back({what(check.expectation), bounds(check.expectation),
+                        check.found ? fmt::format("{:.5g}", *check.found) : "nothing", check.ok ? "ok" : "FAILED",
+                        check.expectation.source});
+    return aligned(rows, 2);
+}
+
+}  // namespace syncline

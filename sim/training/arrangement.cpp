@@ -1,0 +1,155 @@
+#include "sim/training/arrangement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/training/layer_exchanges.hpp"
+#include "sim/training/pipeline.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// The range that a layer is in; none for most.
+std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& parallelism) {
+    std::vector<const LayerRange*> ranges(model.layers.size(), nullptr);
+    const auto find = [&](const std::string& name) {
+        const auto at = std::find_if(model.layers.begin(), model.layers.end(),
+                                     [&](const Layer& layer) { return layer.name == name; });
+        if (at == model.layers.end())
+            throw ParallelismError("layers", fmt::format("model '{}' has no layer '{}'", model.name, name));
+        return static_cast<std::size_t>(at - model.layers.begin());
+    };
+    for (const LayerRange& range : parallelism.ranges) {
+        const std::size_t first = find(range.first), last = find(range.last);
+        for (std::size_t layer = first; layer <= last; ++layer) ranges[layer] = &range;
+    }
+    return ranges;
+}
+
+/// What has no image to cut takes a replica's cells as rows.
+Layout layout_of(const Layer& layer, const Layout& wanted) {
+    if (wanted.cells() == 1 || std::holds_alternative<Convolution>(layer.shape)) return wanted;
+    return {.rows = wanted.replica()};
+}
+
+void require_images(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
+    const bool wanted = parallelism.layout.cells() > 1 ||
+                        std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
+                                    [](const LayerRange& range) { return range.layout && range.layout->cells() > 1; });
+    const bool some =
+        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.layout.cells() > 1; });
+    if (wanted && !some)
+        throw ParallelismError("domain",
+                               fmt::format("model '{}' has no convolution whose images could be cut", model.name),
+                               "`model` splits other layers");
+}
+
+/// The largest cell of an output, as a part of it.
+double area_of(const Layer& layer, const Layout& layout) {
+    if (layout.cells() == 1) return 1;
+    const auto& conv = std::get<Convolution>(layer.shape);
+    const std::int64_t out[2] = {output_size(conv, 0), output_size(conv, 1)};
+    if (out[0] < layout.height || out[1] < layout.width)
+        throw ParallelismError("domain",
+                               fmt::format("layer '{}': {}×{} cells of an image of {}×{}", layer.name, layout.height,
+                                           layout.width, out[0], out[1]),
+                               "give this layer and those behind it another layout under `layers`");
+    return static_cast<double>(up(out[0], layout.height) * up(out[1], layout.width)) /
+           static_cast<double>(out[0] * out[1]);
+}
+
+PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, const Plan& plan) {
+    const std::int64_t ranks = plan.stage_ranks();
+    if (ranks % layout.replica() != 0)
+        throw ParallelismError("grid", fmt::format("layer '{}': {} ranks of a stage do not divide into replicas of {}",
+                                                   layer.name, ranks, layout.replica()));
+    const std::int64_t columns = ranks / layout.replica();
+    const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
+    if (plan.global_batch() % pieces != 0)
+        throw ParallelismError(
+            "grid", fmt::format("layer '{}': {} samples do not divide into {} columns of {} micro-batches", layer.name,
+                                plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
+    PlacedLayer placed;
+    placed.layout = layout;
+    placed.share.samples = static_cast<double>(plan.global_batch() / pieces);
+    placed.share.area = area_of(layer, layout);
+    placed.contributors = narrow(layout.rows);
+    placed.replicas = {narrow(ranks / layout.rows), narrow(layout.rows)};
+    placed.bytes = gradient_bytes(model, layer);
+    if (layout.rows == 1) return placed;
+    placed.share.part = 1 / static_cast<double>(layout.rows);
+    if (plan.parallelism.sequence) placed.share.positions = placed.share.part;
+    if (const std::int64_t parts = parts_of(layer); parts > 0) {
+        const std::int64_t each = up(parts, layout.rows);
+        placed.contributors = narrow(up(parts, each));
+        placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
+        placed.share.part = static_cast<double>(each) / static_cast<double>(parts);
+    }
+    placed.bytes = static_cast<std::uint64_t>(
+        std::ceil(static_cast<double>(layer.parameters) * placed.share.part * model.element_bytes));
+    return placed;
+}
+
+/// First layers of the parts, and behind them the number of layers.
+std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
+    const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
+    std::vector<std::int64_t> counts = pipeline.layers;
+    if (parts > layers.size())
+        throw ParallelismError("pipeline", fmt::format("{} layers for {} parts of a pipeline", layers.size(), parts));
+    if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
+    if (counts.empty()) {
+        std::vector<double> costs;
+        for (const PlacedLayer& layer : layers) costs.push_back(layer.time.forward_s + layer.time.backward_s());
+        counts = balance(costs, parts);
+    }
+    if (counts.size() != parts ||
+        std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != static_cast<std::int64_t>(layers.size()))
+        throw ParallelismError("pipeline",
+                               fmt::format("the parts do not add up to the model's {} layers", layers.size()));
+    std::vector<std::uint32_t> first{0};
+    for (const std::int64_t count : counts) first.push_back(first.back() + narrow(count));
+    return first;
+}
+
+}  // namespace
+
+Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const Parallelism& parallelism = plan.parallelism;
+    Arrangement result;
+    result.stages = narrow(parallelism.pipeline.stages);
+    result.chunks = narrow(parallelism.pipeline.chunks);
+    result.stage_ranks = narrow(plan.stage_ranks());
+    result.micro_batches = narrow(parallelism.pipeline.micro_batches);
+
+    const auto ranges = ranges_of(model, parallelism);
+    const auto computation = make_compute_model(plan.compute, model, cluster.device);
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+        const bool own = ranges[i] && ranges[i]->layout;
+        const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
+        result.layers.push_back(place(model, model.layers[i], layout, plan));
+        result.layers.back().time = computation->time(i, result.layers.back().share);
+    }
+    require_images(model, result.layers, parallelism);
+    ExchangePlanner exchanges(model, parallelism, result.layers);
+    for (std::uint32_t i = 0; i < model.layers.size(); ++i)
+        exchanges.add(i, ranges[i] && ranges[i]->algorithms ? *ranges[i]->algorithms : parallelism.algorithms);
+
+    result.first_layer = cut_parts(result.layers, parallelism.pipeline);
+    for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
+        for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i)
+            result.layers[i].part = part;
+        if (part + 2 == result.first_layer.size()) break;
+        const std::uint32_t next = result.first_layer[part + 1];
+        const PlacedLayer& from = result.layers[next - 1];
+        const double elements = from.share.samples * static_cast<double>(model.layers[next].inputs);
+        const double holders = static_cast<double>(parallelism.sequence ? from.layout.replica() : from.layout.cells());
+        result.transfer_bytes.push_back(whole_bytes(elements / holders, model.element_bytes));
+    }
+    return result;
+}
+
+}  // namespace syncline

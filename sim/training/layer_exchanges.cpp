@@ -1,0 +1,200 @@
+#include "sim/training/layer_exchanges.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/collective/halo.hpp"
+
+namespace syncline {
+
+namespace {
+
+std::string words(const Layout& layout) {
+    std::string text = fmt::format("{} rows", layout.rows);
+    if (layout.cells() > 1) text += fmt::format(" and {}×{} cells", layout.height, layout.width);
+    return text;
+}
+
+/// Each group's neighbours send each other `elements`.
+ActivationExchange halo(const Grouping& line, double elements, double element_bytes) {
+    return {line, {}, std::make_shared<const Halo>(), whole_bytes(elements, element_bytes), Phase::halo};
+}
+
+}  // namespace
+
+std::uint64_t whole_bytes(double elements, double element_bytes) {
+    constexpr double most = 9e15;  // below 2^53, so that sums are exact
+    const double bytes = std::ceil(elements * element_bytes);
+    if (!(bytes <= most))
+        throw ParallelismError("activations", fmt::format("an exchange of {:.3g} B of activations is too large", bytes),
+                               "fewer samples at once");
+    return static_cast<std::uint64_t>(bytes);
+}
+
+ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::string& operation, double elements,
+                                         std::uint32_t contributors) {
+    const bool uneven = contributors != 0 && contributors < groups.size;
+    AlgorithmSpec spec;
+    spec.operation = operation;
+    if (operation == "allgather") spec.name = uneven ? algorithms_->uneven_allgather : algorithms_->allgather;
+    if (operation == "allreduce") spec.name = uneven ? algorithms_->uneven_allreduce : algorithms_->allreduce;
+    if (operation == "reduce-scatter") spec.name = algorithms_->reduce_scatter;
+    if (operation == "all-to-all") spec.name = algorithms_->all_to_all;
+    // Other all-reduces take everyone, those who have nothing with zeros.
+    if (uneven && (operation == "allgather" || takes_subsets(operation, spec.name))) spec.contributors = contributors;
+    try {
+        return {groups, spec, make_algorithm(spec, groups.size), whole_bytes(elements, model_.element_bytes),
+                Phase::activations};
+    } catch (const AlgorithmError& error) {
+        throw ParallelismError("activations",
+                               fmt::format("{} among {} ranks: {}", operation, groups.size, error.what()), error.hint);
+    }
+}
+
+ActivationExchange ExchangePlanner::sum_over_rows(std::uint32_t layer, double elements) {
+    const PlacedLayer& placed = layers_[layer];
+    return make({narrow(placed.layout.rows), 1}, "allreduce", elements, placed.contributors);
+}
+
+void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algorithms) {
+    algorithms_ = &algorithms;
+    const bool summed = layer > 0 && layers_[layer].layout != layers_[layer - 1].layout && add_transition(layer);
+    PlacedLayer& placed = layers_[layer];
+    if (placed.layout.rows > 1 && parallelism_.sequence)
+        add_sequence(layer);
+    else if (placed.layout.rows > 1)
+        add_rows(layer);
+    // What a transition gives back comes behind the sum over this layer's rows, or in its place.
+    if (placed.layout.rows > 1 && !parallelism_.sequence && layer > 0 && !summed) {
+        const double inputs = placed.share.samples * static_cast<double>(model_.layers[layer].inputs);
+        auto& after = placed.exchanges.after_backward;
+        after.insert(after.begin(), sum_over_rows(layer, inputs / static_cast<double>(placed.layout.cells())));
+    }
+    if (placed.layout.cells() > 1) add_halos(layer);
+}
+
+void ExchangePlanner::add_rows(std::uint32_t number) {
+    const Layer& layer = model_.layers[number];
+    PlacedLayer& placed = layers_[number];
+    const double outputs =
+        placed.share.samples * static_cast<double>(layer.activations) / static_cast<double>(placed.layout.cells());
+    if (split_of(layer) == Split::inside) {
+        placed.exchanges.after_forward.push_back(sum_over_rows(number, outputs));
+        return;
+    }
+    const auto* dense = std::get_if<Dense>(&layer.shape);
+    const bool last = number + 1 == model_.layers.size();
+    if (dense && !dense->gathered && last) return;
+    placed.exchanges.after_forward.push_back(
+        make({narrow(placed.layout.rows), 1}, "allgather", outputs * placed.padded, placed.contributors));
+}
+
+void ExchangePlanner::add_sequence(std::uint32_t number) {
+    const Layer& layer = model_.layers[number];
+    PlacedLayer& placed = layers_[number];
+    if (std::holds_alternative<Convolution>(layer.shape))
+        throw ParallelismError("sequence",
+                               fmt::format("layer '{}' has no positions that ranks could hold a part of", layer.name),
+                               "sequence parallelism is for transformers");
+    const Grouping rows{narrow(placed.layout.rows), 1};
+    const double inputs = placed.share.samples * static_cast<double>(layer.inputs);
+    const double outputs = placed.share.samples * static_cast<double>(layer.activations);
+    LayerExchanges& exchanges = placed.exchanges;
+    if (number > 0) {
+        exchanges.before_forward.push_back(make(rows, "allgather", inputs));
+        exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
+        exchanges.after_backward.push_back(make(rows, "reduce-scatter", inputs));
+    }
+    const auto* dense = std::get_if<Dense>(&layer.shape);
+    const bool last = number + 1 == model_.layers.size();
+    if (dense && !dense->gathered && last) return;
+    // Split outputs are gathered, of which every row goes on with its positions.
+    exchanges.after_forward.push_back(
+        make(rows, split_of(layer) == Split::inside ? "reduce-scatter" : "allgather", outputs));
+    exchanges.before_backward.push_back(make(rows, "allgather", outputs));
+}
+
+void ExchangePlanner::add_halos(std::uint32_t number) {
+    const auto* conv = std::get_if<Convolution>(&model_.layers[number].shape);
+    if (!conv) return;
+    PlacedLayer& placed = layers_[number];
+    const Layout& layout = placed.layout;
+    const std::int64_t edge[2] = {conv->kernel[0] / 2, conv->kernel[1] / 2};
+    const std::int64_t parts[2] = {layout.height, layout.width};
+    const std::int64_t in[2] = {conv->height, conv->width};
+    const std::int64_t out[2] = {output_size(*conv, 0), output_size(*conv, 1)};
+    const Grouping lines[2] = {{narrow(layout.height), narrow(layout.rows * layout.width)},
+                               {narrow(layout.width), narrow(layout.rows)}};
+    for (int axis = 0; axis < 2; ++axis) {
+        if (parts[axis] == 1 || edge[axis] == 0) continue;
+        if (in[axis] / parts[axis] < edge[axis])
+            throw ParallelismError(
+                "domain",
+                fmt::format("layer '{}': {} of {} pixels in {} parts are fewer than the {} that its kernel reaches out",
+                            model_.layers[number].name, axis == 0 ? "a height" : "a width", in[axis], parts[axis],
+                            edge[axis]),
+                "give this layer and those behind it another layout under `layers`");
+        const int other = 1 - axis;
+        // Rows first; the columns that follow are longer by the rows that have come, which brings the corners.
+        const auto length = [&](const std::int64_t* size) {
+            const std::int64_t grown = axis == 1 && parts[0] > 1 ? 2 * edge[0] : 0;
+            return static_cast<double>(up(size[other], parts[other]) + grown);
+        };
+        const double deep = placed.share.samples * static_cast<double>(edge[axis]);
+        placed.exchanges.before_forward.push_back(
+            halo(lines[axis], deep * static_cast<double>(conv->channels) * length(in), model_.element_bytes));
+        if (number > 0)
+            placed.exchanges.before_backward.push_back(
+                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part * length(out),
+                     model_.element_bytes));
+    }
+}
+
+bool ExchangePlanner::add_transition(std::uint32_t number) {
+    const Layout& from = layers_[number - 1].layout;
+    PlacedLayer& placed = layers_[number];
+    const Layout& to = placed.layout;
+    const auto inputs = static_cast<double>(model_.layers[number].inputs);
+    LayerExchanges& exchanges = placed.exchanges;
+    const auto reject = [&]() -> bool {
+        throw ParallelismError(
+            "layers",
+            fmt::format("layers '{}' and '{}' follow each other with {} and {}, between which "
+                        "activations cannot be moved",
+                        model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
+            "one number of rows must divide the other, and cells become rows, or replicas");
+    };
+    if (parallelism_.sequence) return reject();
+    const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;
+
+    // Cells become columns, or columns cells, every rank with all channels.
+    if (from.rows == 1 && to.rows == 1 && (from.cells() == 1 || to.cells() == 1)) {
+        const std::int64_t cells = from.cells() * to.cells();
+        const ActivationExchange turn =
+            make({narrow(cells), 1}, "all-to-all", before / static_cast<double>(from.cells()));
+        exchanges.before_forward.push_back(turn);
+        exchanges.after_backward.push_back(turn);
+        return true;
+    }
+    // More ranks need all of the samples' activations: those that hold different ones gather them.
+    const bool gathers = to.cells() == 1 && to.rows > from.rows && to.rows % from.rows == 0 &&
+                         (from.cells() == 1 || to.rows == from.replica());
+    if (gathers) {
+        const Grouping groups{narrow(to.rows / from.rows), narrow(from.rows)};
+        exchanges.before_forward.push_back(make(groups, "allgather", after));
+        exchanges.after_backward.push_back(make(groups, "reduce-scatter", after));
+        if (from.rows > 1)
+            exchanges.after_backward.push_back(
+                make({narrow(from.rows), 1}, "allreduce", before / static_cast<double>(from.cells())));
+        return true;
+    }
+    // Everyone has what it needs, and more; the gradients of the rest are elsewhere.
+    const bool slices = from.cells() == 1 && from.rows > to.rows && from.rows % to.rows == 0 &&
+                        (to.cells() == 1 || from.rows == to.replica());
+    if (!slices) return reject();
+    exchanges.after_backward.push_back(make({narrow(from.rows / to.rows), narrow(to.rows)}, "allgather", before));
+    return false;
+}
+
+}  // namespace syncline

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "sim/training/arrangement.hpp"
+
+namespace syncline {
+
+inline std::uint32_t narrow(std::int64_t number) {
+    return static_cast<std::uint32_t>(number);
+}
+
+/// Quotients rounded up.
+inline std::int64_t up(std::int64_t number, std::int64_t parts) {
+    return (number + parts - 1) / parts;
+}
+
+/// Whole bytes of so many elements. Throws ParallelismError where they are too many to be counted.
+std::uint64_t whole_bytes(double elements, double element_bytes);
+
+/// What layers exchange, and between layers that are laid out differently: see arrange().
+///
+/// A layer that is laid out like the one before it finds its inputs where it needs them, whole on every row (or, with
+/// sequence parallelism, in parts that it gathers).
+class ExchangePlanner {
+public:
+    ExchangePlanner(const Model& model, const Parallelism& parallelism, std::vector<PlacedLayer>& layers)
+        : model_(model), parallelism_(parallelism), layers_(layers) {}
+
+    /// Throws ParallelismError.
+    void add(std::uint32_t layer, const ActivationAlgorithms& algorithms);
+
+private:
+    void add_rows(std::uint32_t layer);
+    void add_sequence(std::uint32_t layer);
+    void add_halos(std::uint32_t layer);
+    /// From the layout of the layer before it. Whether that gives back sums of the gradients of its inputs, too.
+    bool add_transition(std::uint32_t layer);
+
+    ActivationExchange make(const Grouping& groups, const std::string& operation, double elements,
+                            std::uint32_t contributors = 0);
+    ActivationExchange sum_over_rows(std::uint32_t layer, double elements);
+
+    const Model& model_;
+    const Parallelism& parallelism_;
+    std::vector<PlacedLayer>& layers_;
+    const ActivationAlgorithms* algorithms_ = nullptr;
+};
+
+}  // namespace syncline

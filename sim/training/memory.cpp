@@ -1,0 +1,88 @@
+#include "sim/training/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "sim/training/pipeline.hpp"
+#include "sim/workload/kept.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Of one parameter.
+double state_bytes(Optimizer optimizer, double element_bytes) {
+    constexpr double full_precision = 4;
+    const double values = optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+    const double copy = element_bytes < full_precision ? full_precision : 0;
+    return values * std::max(full_precision, element_bytes) + copy;
+}
+
+/// Of a chunk's layers, for one micro-batch.
+double kept_by_chunk(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t part) {
+    double bytes = 0;
+    for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
+        const PlacedLayer& layer = arrangement.layers[i];
+        const std::int64_t sequence_ranks = plan.parallelism.sequence ? layer.layout.rows : 1;
+        bytes += kept_bytes(model, model.layers[i], layer.share, sequence_ranks);
+    }
+    return std::ceil(bytes);
+}
+
+double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+    std::vector<double> chunks;
+    for (std::uint32_t chunk = 0; chunk < arrangement.chunks; ++chunk)
+        chunks.push_back(kept_by_chunk(model, plan, arrangement, chunk * arrangement.stages + stage));
+    double held = 0, peak = 0;
+    for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
+        held += slot.forward ? chunks[slot.chunk] : -chunks[slot.chunk];
+        peak = std::max(peak, held);
+    }
+    return peak;
+}
+
+Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
+    const Sharding sharding = plan.parallelism.sharding;
+    const double state = state_bytes(plan.optimizer, model.element_bytes) / model.element_bytes;
+    Memory memory;
+    std::vector<double> missing;  // of each layer, what is with others until it is gathered
+    for (const PlacedLayer& layer : arrangement.layers) {
+        if (layer.part % arrangement.stages != stage) continue;
+        const auto whole = static_cast<double>(layer.bytes);
+        const double shard = std::ceil(whole / layer.replicas.size);
+        memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
+        // Gradients of several micro-batches are added up before they are reduced.
+        const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
+        memory.gradients_bytes += reduced ? shard : whole;
+        memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
+        missing.push_back(whole - shard);
+    }
+    if (sharding >= Sharding::parameters) {
+        std::sort(missing.begin(), missing.end(), std::greater<>());
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) memory.weights_bytes += missing[i];
+    }
+    for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
+        memory.*bytes = std::ceil(memory.*bytes);
+    memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
+    return memory;
+}
+
+}  // namespace
+
+Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan, const Arrangement& arrangement) {
+    Memory most;
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        const Memory memory = memory_of_stage(model, plan, arrangement, stage);
+        if (memory.total_bytes() > most.total_bytes()) most = memory;
+    }
+    if (std::isfinite(cluster.device.memory_bytes)) most.device_bytes = cluster.device.memory_bytes;
+    return most;
+}
+
+Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan) {
+    return memory_of(cluster, model, plan, arrange(cluster, model, plan));
+}
+
+}  // namespace syncline

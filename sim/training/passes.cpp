@@ -1,0 +1,245 @@
+#include "sim/training/passes.hpp"
+
+#include <utility>
+
+#include "sim/collective/direct.hpp"
+#include "sim/training/exchange.hpp"
+
+namespace syncline {
+
+Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement,
+               const std::vector<ProcessId>& workers)
+    : graph_(graph),
+      plan_(plan),
+      arrangement_(arrangement),
+      workers_(workers),
+      gamma_s_per_B_(gamma_of(reduction_Bps(cluster))),
+      ranks_(workers.size()),
+      cursors_(workers.size()),
+      pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
+    for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+        RankPasses& passes = ranks_[rank];
+        passes.process = workers[rank];
+        passes.compute = graph_.add_stream(workers[rank], StreamKind::compute);
+        passes.forward.resize(arrangement.layers.size());
+        passes.gradients.resize(arrangement.layers.size());
+        cursors_[rank].outputs.resize(arrangement.micro_batches);
+    }
+    const std::size_t boundaries = arrangement.transfer_bytes.size();
+    for (auto& received : received_) received.resize(boundaries * arrangement.micro_batches);
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        for (const bool forward : {true, false}) add_receives(stage, forward);
+        for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) add_slot(stage, slot);
+    }
+}
+
+bool Passes::has_part(std::uint32_t rank, std::uint32_t layer) const {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    return rank % arrangement_.stage_ranks % static_cast<std::uint32_t>(placed.layout.rows) < placed.contributors;
+}
+
+StreamId Passes::open(std::uint32_t rank, StreamId& stream, StreamKind kind) {
+    if (stream == no_stream) stream = graph_.add_stream(workers_[rank], kind);
+    return stream;
+}
+
+GroupId Passes::group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first) {
+    const auto [found, added] = groups_.try_emplace({stage, {grouping, first}});
+    if (added) {
+        std::vector<ProcessId> members;
+        for (std::uint32_t member = 0; member < grouping.size; ++member)
+            members.push_back(workers_[rank_of(stage, grouping.index(first, member))]);
+        found->second = graph_.add_group(std::move(members));
+    }
+    return found->second;
+}
+
+ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t index) {
+    const auto [found, added] = transfers_.try_emplace({boundary, forward, index});
+    if (added) {
+        const std::uint32_t before = boundary % arrangement_.stages, behind = (boundary + 1) % arrangement_.stages;
+        const ProcessId from = workers_[rank_of(forward ? before : behind, index)];
+        const ProcessId to = workers_[rank_of(forward ? behind : before, index)];
+        found->second =
+            graph_.add_exchange({pass_on_, graph_.add_group({from, to}), forward ? forward_channel : backward_channel,
+                                 arrangement_.transfer_bytes[boundary]});
+    }
+    return found->second;
+}
+
+void Passes::add_receives(std::uint32_t stage, bool forward) {
+    if (arrangement_.stages == 1) return;
+    // In the order in which the other side sends.
+    const std::uint32_t stages = arrangement_.stages, parts = stages * arrangement_.chunks;
+    const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
+    for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
+        const std::uint32_t part = slot.chunk * stages + sender;
+        if (slot.forward != forward || part == (forward ? parts - 1 : 0)) continue;
+        const std::uint32_t boundary = forward ? part : part - 1;
+        auto& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index);
+            Task task{open(rank, cursors_[rank].receive[forward], StreamKind::receive), Phase::transfer,
+                      arrangement_.first_layer[boundary + 1]};
+            task.exchange = transfer(boundary, forward, index);
+            task.member = 1;
+            task.micro_batch = slot.micro_batch;
+            received.push_back(graph_.add_task(task));
+        }
+    }
+}
+
+void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
+    const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
+    const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
+    const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
+    // A stage alone sends nothing: it has what its other chunks put out.
+    const bool sends = arrangement_.stages > 1;
+    const bool follows = slot.forward ? part > 0 : part < boundaries;
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        Cursor& cursor = cursors_[rank_of(stage, index)];
+        cursor.data.reset();
+        if (sends && follows) {
+            const std::uint32_t boundary = slot.forward ? part - 1 : part;
+            cursor.data = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch][index];
+        } else if (follows || !slot.forward) {
+            cursor.data = cursor.outputs[slot.micro_batch];
+        }
+    }
+    if (slot.forward) {
+        for (std::uint32_t layer = first; layer < end; ++layer) add_forward(stage, layer, slot.micro_batch);
+        if (sends && part < boundaries) return add_send(stage, part, slot.micro_batch, true);
+    } else {
+        for (std::uint32_t layer = end; layer-- > first;) add_backward(stage, layer, slot.micro_batch);
+        if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
+    }
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        Cursor& cursor = cursors_[rank_of(stage, index)];
+        cursor.outputs[slot.micro_batch] = cursor.data;
+    }
+}
+
+TaskId Passes::add(std::uint32_t rank, const Task& task) {
+    Cursor& cursor = cursors_[rank];
+    const TaskId id = graph_.add_task(task);
+    // Streams take their tasks in order.
+    if (cursor.data && graph_.tasks()[*cursor.data].stream != task.stream) graph_.depend(id, *cursor.data);
+    RankPasses& passes = ranks_[rank];
+    if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
+    return id;
+}
+
+TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
+                       const std::optional<TaskId>& weights) {
+    RankPasses& passes = ranks_[rank];
+    Task task{passes.compute, phase, layer, has_part(rank, layer) ? seconds : 0};
+    task.micro_batch = micro_batch;
+    const TaskId id = add(rank, task);
+    if (weights) graph_.depend(id, *weights);
+    passes.computed.push_back(id);
+    return id;
+}
+
+void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    const auto weights = gather(stage, layer, micro_batch);
+    add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, placed.time.forward_s, weights[index]);
+        cursors_[rank].data = pass;
+        if (micro_batch == 0) ranks_[rank].forward[layer] = pass;
+    }
+    add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
+}
+
+void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
+    const auto weights = gather(stage, layer, micro_batch);
+    add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+        gradients[index] = cursors_[rank_of(stage, index)].data;
+    add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
+    const double first_s = apart ? placed.time.input_gradient_s : placed.time.backward_s();
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        Cursor& cursor = cursors_[rank];
+        if (apart && !placed.exchanges.beside_backward.empty())
+            inputs[index] = std::exchange(cursor.data, gradients[index]);
+        const TaskId pass = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
+        ranks_[rank].gradients[layer] = pass;
+        if (apart)
+            ranks_[rank].gradients[layer] =
+                compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, inputs[index]);
+        cursor.data = pass;
+    }
+    add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
+}
+
+void Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
+                           std::uint32_t micro_batch) {
+    for (const ActivationExchange& exchange : exchanges) {
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index), first = exchange.groups.first(index);
+            const auto [found, added] = exchanges_.try_emplace({&exchange, first});
+            if (added)
+                found->second = graph_.add_exchange({exchange.algorithm, group(stage, exchange.groups, first),
+                                                     activation_channel, exchange.bytes, gamma_s_per_B_});
+            Task task{open(rank, cursors_[rank].activations, StreamKind::activations), exchange.phase, layer};
+            task.exchange = found->second;
+            task.member = exchange.groups.member(index);
+            task.micro_batch = micro_batch;
+            cursors_[rank].data = add(rank, task);
+        }
+    }
+}
+
+void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward) {
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        Task task{open(rank, cursors_[rank].send[forward], StreamKind::transfer), Phase::transfer,
+                  arrangement_.first_layer[boundary + 1]};
+        task.exchange = transfer(boundary, forward, index);
+        task.micro_batch = micro_batch;
+        add(rank, task);
+    }
+}
+
+std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    if (plan_.parallelism.sharding != Sharding::parameters || placed.bytes == 0 || placed.replicas.size == 1)
+        return gathered;
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index), first = placed.replicas.first(index);
+        if (!has_part(rank, layer)) continue;
+        const auto [found, added] = exchanges_.try_emplace({&placed, first});
+        if (added)
+            found->second = graph_.add_exchange({gather_weights(placed.replicas.size),
+                                                 group(stage, placed.replicas, first), weight_channel, placed.bytes});
+        Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
+        task.exchange = found->second;
+        task.member = placed.replicas.member(index);
+        task.micro_batch = micro_batch;
+        const TaskId id = graph_.add_task(task);
+        // While the pass before the next one computes.
+        RankPasses& passes = ranks_[rank];
+        if (passes.computed.size() > 1)
+            graph_.depend(id, passes.computed[passes.computed.size() - 2]);
+        else
+            passes.gathered.push_back(id);
+        gathered[index] = id;
+    }
+    return gathered;
+}
+
+std::shared_ptr<const CollectiveAlgorithm> Passes::gather_weights(std::uint32_t members) {
+    auto& made = weight_gathers_[members];
+    if (!made)
+        made = make_algorithm({.operation = "allgather", .name = plan_.parallelism.algorithms.allgather}, members);
+    return made;
+}
+
+}  // namespace syncline

@@ -1,0 +1,53 @@
+#include "sim/workload/kept.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Of one sample: what every rank keeps whole, or its positions of, and what it keeps of its own part.
+struct Kept {
+    double whole = 0;
+    double between = 0;  ///< whole too, but for sequence parallelism
+    double part = 0;
+};
+
+struct KeptBy {
+    const Layer& layer;
+    double element;
+
+    double inputs() const { return static_cast<double>(layer.inputs) * element; }
+    double outputs() const { return static_cast<double>(layer.activations); }
+
+    Kept operator()(const Custom&) const { return {.whole = inputs()}; }
+    Kept operator()(const Convolution& conv) const {
+        return {.whole = inputs(), .part = conv.batch_norm ? outputs() * element : 0};
+    }
+    Kept operator()(const Dense& dense) const {
+        constexpr double full_precision = 4;
+        const double loss = dense.gathered ? 0 : outputs() * full_precision;
+        if (dense.positions == 1) return {.whole = inputs(), .part = loss};
+        return {.between = inputs(), .part = loss};
+    }
+    Kept operator()(const Attention& attention) const {
+        const auto s = static_cast<double>(attention.positions), h = static_cast<double>(attention.width);
+        const double scores = static_cast<double>(attention.heads) * s * s;
+        return {.between = s * h * (2 * element + 1), .part = 4 * s * h * element + scores * (2 * element + 1)};
+    }
+    Kept operator()(const FeedForward& forward) const {
+        const auto s = static_cast<double>(forward.positions), h = static_cast<double>(forward.width);
+        return {.between = s * h * (2 * element + 1), .part = 2 * s * static_cast<double>(forward.hidden) * element};
+    }
+    Kept operator()(const Embedding& embedding) const {
+        return {.between = static_cast<double>(embedding.positions) * static_cast<double>(embedding.width)};
+    }
+};
+
+}  // namespace
+
+double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
+    const Kept kept = std::visit(KeptBy{layer, model.element_bytes}, layer.shape);
+    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part * share.part;
+    return sample * share.area * share.samples;
+}
+
+}  // namespace syncline

@@ -1,0 +1,34 @@
+#include "sim/workload/layer_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace syncline {
+
+LayerTable layer_table(const Model& model, const Device& device, std::int64_t batch, ComputeKind compute) {
+    if (compute == ComputeKind::calibrated && !calibration_of(device, model.name)) compute = ComputeKind::roofline;
+    LayerTable table{model.name, device.name, compute, batch, {}, {}};
+    const std::vector<LayerTime> times = layer_times(model, device, batch, compute);
+    LayerRow& total = table.total;
+    total.name = "total";
+    std::array<double, 3> bound_s{};  // by Bound
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        const Layer& layer = model.layers[i];
+        const LayerTime& time = times[i];
+        const double bytes = static_cast<double>(layer.activations) * static_cast<double>(batch) * model.element_bytes;
+        table.layers.push_back({layer.name, layer.parameters, layer.macs, bytes, time});
+        total.parameters += layer.parameters;
+        total.macs += layer.macs;
+        total.activation_bytes += bytes;
+        total.time.forward_s += time.forward_s;
+        total.time.input_gradient_s += time.input_gradient_s;
+        total.time.weight_gradient_s += time.weight_gradient_s;
+        total.time.stall_s += time.stall_s;
+        if (time.bound) bound_s[static_cast<std::size_t>(*time.bound)] += time.forward_s + time.backward_s();
+    }
+    const auto most = std::max_element(bound_s.begin(), bound_s.end());
+    if (*most > 0) total.time.bound = static_cast<Bound>(most - bound_s.begin());
+    return table;
+}
+
+}  // namespace syncline

@@ -1,0 +1,295 @@
+#include <algorithm>
+#include <set>
+
+#include "tests/cli/results.hpp"
+#include "tests/cli/scenario.hpp"
+
+// `expect:` in a scenario, and `run --check`, which compares.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+/// Four ranks, 2 us a message and 1 ns a byte. The ring: 6 messages of a quarter, one after the other; recursive
+/// doubling: 2 of the whole. 4000 B: 18 and 12 us. 8000 B: 24 and 20 us.
+constexpr std::string_view curves = R"(platform: platform.yaml
+collective: {operation: allreduce, ranks: 4, sweep: {bytes: [4000 B, 8000 B]}}
+variants:
+  ring: {collective.algorithm: ring}
+  doubling: {collective.algorithm: recursive-doubling}
+)";
+
+/// One rank sends nothing.
+constexpr std::string_view alone = R"(platform: platform.yaml
+workload: workload.yaml
+training: {ranks: 1, input_copy: none}
+)";
+
+struct Bench : TempDir {
+    Bench() {
+        write("platform.yaml", tiny_platform);
+        write("workload.yaml", tiny_workload);
+    }
+
+    /// The first item stands in line 7 behind `curves`, in line 5 behind `alone`.
+    void scenario(std::string_view text, const std::string& items) const {
+        write("scenario.yaml", std::string(text) + "expect:\n" + items);
+    }
+
+    Outcome check(std::vector<std::string> options = {}) const {
+        options.insert(options.begin(), {"run", "scenario.yaml", "--check"});
+        return run_in(*this, std::move(options));
+    }
+
+    json checks() const { return json::parse(check({"--format", "json"}).out).at("checks"); }
+};
+
+/// An item of the list, on one line.
+std::string item(const std::string& keys) {
+    return "  - {" + keys + ", source: arithmetic}\n";
+}
+
+const std::string ring_over_doubling = "variant: ring, over: doubling, field: completion_time_s, ";
+
+}  // namespace
+
+TEST_CASE("every scenario with expectations meets them") {
+    std::set<std::string> checked;
+    for (const fs::directory_entry& entry : fs::directory_iterator(shipped("scenarios"))) {
+        if (entry.path().extension() != ".yaml" || !holds(read_file(entry.path()), "\nexpect:")) continue;
+        const Outcome outcome =
+            run_program({.arguments = {"run", entry.path().string(), "--check", "--format", "json"}, .limit_s = 120});
+        CAPTURE(entry.path(), outcome.err);
+        CHECK(outcome.status == 0);
+        const json checks = json::parse(outcome.out).at("checks");
+        CHECK_FALSE(checks.empty());
+        for (const json& one : checks) {
+            CAPTURE(one.dump());
+            CHECK(one.at("ok") == true);
+        }
+        checked.insert(entry.path().stem().string());
+    }
+    for (const char* seed : {"awan-2019-allreduce", "awan-2019-resnet-50", "yan-2024", "zhang-2021"}) {
+        CAPTURE(seed);
+        CHECK(checked.count(seed) == 1);
+    }
+}
+
+TEST_CASE("check: numbers, ratios and bounds are compared with what arithmetic says") {
+    const Bench bench;
+    bench.scenario(curves,
+                   item("variant: ring, field: completion_time_s, bytes: 4000 B, value: 18e-6, tolerance: 1e-12") +
+                       item("variant: ring, field: completion_time_s, bytes: 8 kB, value: 24e-6, tolerance: 1e-12") +
+                       item(ring_over_doubling + "bytes: 4 kB, value: 1.5, tolerance: 1e-9") +
+                       item(ring_over_doubling + "bytes: 8 kB, value: 1.2, tolerance: 1e-9") +
+                       item("variant: ring, field: ranks, bytes: 4 kB, value: 4, tolerance: 0") +
+                       item(ring_over_doubling + "bytes: 4 kB, value: 1.6, tolerance: 10 %") +
+                       item(ring_over_doubling + "bytes: 4 kB, least: 1.4") +
+                       item(ring_over_doubling + "bytes: 4 kB, most: 1.6") +
+                       item(ring_over_doubling + "bytes: 4 kB, least: 1.4, most: 1.6"));
+    const Outcome outcome = bench.check();
+    CAPTURE(outcome.out, outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err.empty());
+    CHECK(count(outcome.out, "  ok  ") == 9);
+    CHECK(count(outcome.out, "FAILED") == 0);
+    const json checks = bench.checks();
+    CHECK(checks.at(2).at("found").get<double>() == Approx(1.5).epsilon(1e-9));
+    CHECK(checks.at(3).at("bytes") == 8000);
+    CHECK(checks.at(5).at("tolerance").get<double>() == Approx(0.16));  // in the field's unit
+    CHECK(checks.at(6).at("value").is_null());
+    CHECK(checks.at(6).at("tolerance").is_null());
+    CHECK(checks.at(6).at("least") == 1.4);
+    CHECK(checks.at(6).at("most").is_null());
+}
+
+TEST_CASE("check: what is missed says FAILED, exit code 1, and the results are written all the same") {
+    const Bench bench;
+    bench.scenario(curves, item(ring_over_doubling + "bytes: 4 kB, value: 1.6, tolerance: 5 %") +
+                               item(ring_over_doubling + "bytes: 4 kB, value: 1.4, tolerance: 0.05") +
+                               item(ring_over_doubling + "bytes: 4 kB, least: 1.51") +
+                               item(ring_over_doubling + "bytes: 4 kB, most: 1.49") +
+                               item(ring_over_doubling + "bytes: 4 kB, least: 1, most: 1.49") +
+                               item(ring_over_doubling + "bytes: 4 kB, least: 1.49"));
+    const Outcome outcome = bench.check({"--out", "out"});
+    CAPTURE(outcome.out, outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(outcome.err == "error: 5 of 6 expectations FAILED\n");
+    CHECK(count(outcome.out, "FAILED") == 5);
+    CHECK(count(outcome.out, "  ok  ") == 1);
+    CHECK(read_file(bench / "out/results.txt") == outcome.out);
+    const Outcome plain = run_in(bench, {"run", "scenario.yaml", "--format", "csv"});
+    CHECK(plain.status == 0);
+    CHECK(read_file(bench / "out/results.csv") == plain.out);
+    CHECK(read_file(bench / "out/checks.csv") == bench.check({"--format", "csv"}).out);
+    // The results are those of a run without --check, with the checks behind them.
+    json checked = json::parse(read_file(bench / "out/results.json"));
+    REQUIRE(checked.erase("checks") == 1);
+    CHECK(checked == json::parse(run_in(bench, {"run", "scenario.yaml", "--format", "json"}).out));
+}
+
+TEST_CASE("check: a field that is null, or divided by zero, meets no expectation") {
+    const Bench bench;
+    bench.scenario(alone, item("variant: base, field: messages, value: 0, tolerance: 0") +
+                              item("variant: base, over: base, field: messages, least: 0") +
+                              item("variant: base, field: links.0.utilisation, least: 0"));
+    const json checks = bench.checks();
+    REQUIRE(checks.size() == 3);
+    CHECK(checks.at(0).at("ok") == true);
+    for (const std::size_t missed : {1U, 2U}) {
+        CHECK(checks.at(missed).at("found").is_null());
+        CHECK(checks.at(missed).at("ok") == false);
+    }
+    CHECK(bench.check().status == 1);
+}
+
+TEST_CASE("check: a field in a mapping and one in a list are found by their paths") {
+    const Bench bench;
+    bench.scenario(tiny_scenario, item("variant: ring, field: closed_form.iteration_time_s, least: 0") +
+                                      item("variant: ring, field: links.0.utilisation, least: 0, most: 1") +
+                                      item("variant: later, over: ring, field: iteration_time_s, least: 1"));
+    const json report = json::parse(bench.check({"--format", "json"}).out);
+    const json &checks = report.at("checks"), &ring = report.at("results").at(0);
+    CHECK(checks.at(0).at("found") == ring.at("closed_form").at("iteration_time_s"));
+    CHECK(checks.at(1).at("found") == ring.at("links").at(0).at("utilisation"));
+    CHECK(checks.at(2).at("ok") == true);  // to exchange afterwards is never faster
+}
+
+TEST_CASE("check: variants and sizes that are not there are errors at their places, all at once") {
+    const Bench bench;
+    bench.scenario(curves, item("variant: rimg, field: completion_time_s, bytes: 4 kB, least: 0") +
+                               item("variant: ring, over: none, field: completion_time_s, bytes: 4 kB, least: 0") +
+                               item("variant: ring, field: completion_time_s, bytes: 5 kB, least: 0") +
+                               item("variant: ring, field: completion_time_s, least: 0"));
+    for (const bool checking : {false, true}) {
+        const Outcome outcome = checking ? bench.check() : run_in(bench, {"check", "scenario.yaml"});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.out.empty());
+        CHECK(holds(outcome.err, "scenario.yaml:7:15: error: there is no variant 'rimg'\n"));
+        CHECK(holds(outcome.err, "did you mean 'ring'?"));
+        CHECK(holds(outcome.err, "scenario.yaml:8:27: error: there is no variant 'none'\n"));
+        CHECK(holds(outcome.err, "hint: there are 'ring', 'doubling'"));
+        CHECK(holds(outcome.err, "scenario.yaml:9:54: error: 5000 B is no size of variant 'ring'\n"));
+        CHECK(holds(outcome.err, "it goes from 4000 to 8000 B"));
+        CHECK(holds(outcome.err, "scenario.yaml:10:5: error: variant 'ring' has several sizes\n"));
+        CHECK(count(outcome.err, "error:") == 4);
+    }
+    bench.scenario(alone, item("variant: base, field: messages, bytes: 4 kB, least: 0"));
+    CHECK(holds(bench.check().err, "scenario.yaml:5:45: error: a training has no sizes to choose from\n"));
+}
+
+TEST_CASE("check: fields that are not there, or are no numbers, are errors before anything is simulated") {
+    const Bench bench;
+    bench.scenario(
+        alone,
+        item("variant: base, field: iteration_time, least: 0") +
+            item("variant: base, field: closed_form.iteration_times_s, least: 0") +
+            item("variant: base, field: workload, least: 0") + item("variant: base, field: links, least: 0") +
+            item("variant: base, field: messages.0, least: 0") + item("variant: base, field: links.first, least: 0") +
+            item("variant: base, field: closed_form., least: 0") + item("variant: base, field: messages, least: 0"));
+    for (const std::vector<std::string>& how : std::vector<std::vector<std::string>>{
+             {"run", "scenario.yaml"}, {"run", "scenario.yaml", "--check"}, {"check", "scenario.yaml"}}) {
+        const Outcome outcome = run_in(bench, how);
+        CAPTURE(how, outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(holds(outcome.err, "scenario.yaml:5:28: error: results have no field 'iteration_time'\n"));
+        CHECK(holds(outcome.err, "did you mean 'iteration_time_s'?"));
+        CHECK(holds(outcome.err, "scenario.yaml:6:28: error: results have no field 'closed_form.iteration_times_s'\n"));
+        CHECK(holds(outcome.err, "did you mean 'closed_form.iteration_time_s'?"));
+        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is no number\n"));
+        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is no number\n"));
+        for (const char* place : {"9", "10", "11"})
+            CHECK(holds(outcome.err, std::string("scenario.yaml:") + place + ":28: error: results have no field"));
+        CHECK(count(outcome.err, "error:") == 7);
+    }
+}
+
+TEST_CASE("check: a text where results may have one or nothing is an error when it is found") {
+    const Bench bench;
+    bench.scenario(tiny_scenario, item("variant: ring, field: algorithm, least: 0"));
+    const Outcome outcome = bench.check();
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(holds(outcome.err, ":28: error: 'algorithm' is no number\n"));
+}
+
+TEST_CASE("check: an expectation says one thing") {
+    const auto [keys, message] = GENERATE(table<std::string, std::string>(
+        {{"least: 1, value: 2, tolerance: 0", "7:64: error: 'value' beside 'least' or 'most'"},
+         {"value: 2", "7:54: error: 'value' without 'tolerance'"},
+         {"least: 2, tolerance: 0", "7:68: error: 'tolerance' without 'value'"},
+         {"least: 2, most: 1", "7:63: error: 'most' is below 'least', 2"},
+         {"bytes: 4 kB", "7:5: error: nothing is expected here"},
+         {"value: 2, tolerance: 2 percent", "error: 'tolerance' is '2 percent', not a number"},
+         {"value: 2, tolerance: -1 %", "error: 'tolerance' is '-1 %', not a number"},
+         {"value: 2, tolerance: '%'", "error: 'tolerance' is \"%\", not a number"},
+         {"value: 2, tolerance: '1'", "error: 'tolerance' is \"1\", not a number"},
+         {"value: 2 s, tolerance: 1", "7:54: error: 'value' is '2 s', not a number"},
+         {"leest: 2", "7:47: error: unknown key 'leest'"},
+         {"bytes: 0.5 B, least: 1", "7:54: error: 'bytes' is not a whole number of bytes"}}));
+    const Bench bench;
+    bench.scenario(curves, item("variant: ring, field: completion_time_s, " + keys));
+    const Outcome outcome = bench.check();
+    CAPTURE(keys, outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(holds(outcome.err, message));
+}
+
+TEST_CASE("check: an expectation without a source, and expectations that are no list, are errors") {
+    const Bench bench;
+    bench.scenario(alone, "  - {variant: base, field: messages, least: 0}\n");
+    CHECK(holds(bench.check().err, "scenario.yaml:5:5: error: missing key 'source' in item 1 of expect\n"));
+    bench.write("scenario.yaml", std::string(alone) + "expect: messages\n");
+    CHECK(holds(bench.check().err, "scenario.yaml:4:9: error: 'expect' is 'messages', not a list\n"));
+    bench.write("scenario.yaml", std::string(alone) + "expect: []\n");
+    CHECK(holds(bench.check().err, "scenario.yaml:4:9: error: 'expect' has no items\n"));
+    bench.write("scenario.yaml", std::string(alone) + "variants: {base: {expect: []}}\n");
+    CHECK(holds(bench.check().err, "scenario.yaml:4:19: error: a variant cannot change 'expect'\n"));
+}
+
+TEST_CASE("check: without expectations there is nothing to check, and nothing is run dry") {
+    const Bench bench;
+    bench.write("scenario.yaml", alone);
+    const Outcome outcome = bench.check();
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.empty());
+    CHECK(holds(outcome.err, "scenario.yaml:1:1: error: there is nothing to check\n"));
+    CHECK(holds(outcome.err, "hint: `expect:` in the scenario"));
+    CHECK(bench.check({"--dry-run"}).status == 2);
+}
+
+TEST_CASE("check: --set is noted, and what it takes away is left out") {
+    const Bench bench;
+    bench.scenario(curves, item("variant: ring, field: ranks, bytes: 4 kB, value: 4, tolerance: 0") +
+                               item(ring_over_doubling + "bytes: 4 kB, least: 1"));
+    const std::string note = "note: what is expected is expected of the file as it is, which --set changes\n";
+    const Outcome fewer = bench.check({"--set", "variants.doubling=~", "--format", "json"});
+    CHECK(fewer.status == 0);
+    CHECK(fewer.err == note + "note: 1 of 2 expectations are left out: --set takes away their variant or size\n");
+    CHECK(json::parse(fewer.out).at("checks").size() == 1);
+    const Outcome other = bench.check({"--set", "collective.ranks=8"});
+    CHECK(other.status == 1);
+    CHECK(other.err == note + "error: 1 of 2 expectations FAILED\n");
+    const Outcome none = bench.check({"--set", "variants.ring=~"});
+    CHECK(none.status == 3);
+    CHECK(holds(none.err, "hint: all that the file expects is of variants or sizes that --set takes away"));
+    CHECK(bench.check({"--set", "expect=~"}).status == 3);
+    const Outcome typed =
+        bench.check({"--set", "expect=[{variant: ring, field: ranks, bytes: 8 kB, least: 5, source: me}]"});
+    CHECK(typed.status == 1);
+    // Without --check they are in nobody's way.
+    CHECK(run_in(bench, {"run", "scenario.yaml", "--set", "collective.sweep.bytes=1 kB"}).err.empty());
+}

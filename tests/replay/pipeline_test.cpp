@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <vector>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/replay/replay.hpp"
+#include "sim/training/iteration.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/split_worlds.hpp"
+
+// Pipelines of equal stages against D. Narayanan et al. (SC 2021), on the timeline, and two stages by hand.
+
+using namespace syncline;
+
+namespace {
+
+constexpr double forward_s = 1, backward_s = 2;  // of a sample in a layer
+
+Cluster equal_layers(std::int64_t ranks, const Model& model, double bandwidth_Bps, double latency_s) {
+    return timed_star(ranks, bandwidth_Bps, latency_s, model, std::vector<double>(model.layers.size(), forward_s),
+                      std::vector<double>(model.layers.size(), backward_s));
+}
+
+/// Each stage on `each` ranks, with a sample in a micro-batch of each.
+Plan plan_of(PipelineSchedule schedule, std::int64_t stages, std::int64_t micro_batches, std::int64_t chunks,
+             std::int64_t each = 1) {
+    Plan plan;
+    plan.ranks = stages * each;
+    plan.batch_per_rank = micro_batches;
+    plan.compute = ComputeKind::measured;
+    plan.iterations = 3;
+    plan.algorithm.name = "ring";
+    plan.parallelism.pipeline = {stages, micro_batches, chunks, schedule, {}};
+    return plan;
+}
+
+constexpr double no_time_Bps = 1e18;
+
+}  // namespace
+
+TEST_CASE("pipelines of equal stages without transfers: iteration and bubble are those of the formula") {
+    for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
+        for (const std::int64_t p : {2, 3, 5}) {
+            for (const std::int64_t m : {1, 2, 4, 7}) {
+                const std::int64_t each = 1 + m % 2;
+                CAPTURE(static_cast<int>(schedule), p, m, each);
+                const Model model = plain_model(static_cast<std::size_t>(2 * p), 0, 1);
+                const Result result =
+                    simulate(equal_layers(p * each, model, no_time_Bps, 0), model, plan_of(schedule, p, m, 1, each));
+                const auto slots = static_cast<double>(m + p - 1);
+                CHECK(result.time.iteration_s == Approx(slots * 2 * (forward_s + backward_s)).epsilon(1e-9));
+                REQUIRE(result.time.pipeline_bubble);
+                CHECK(*result.time.pipeline_bubble == Approx(static_cast<double>(p - 1) / slots).epsilon(1e-9));
+            }
+        }
+    }
+}
+
+TEST_CASE("interleaved pipelines of equal stages: the bubble shrinks with the chunks") {
+    for (const std::int64_t p : {2, 3, 4}) {
+        for (const std::int64_t v : {1, 2, 3}) {
+            for (const std::int64_t m : {p, 2 * p, 3 * p}) {
+                CAPTURE(p, v, m);
+                const Model model = plain_model(static_cast<std::size_t>(p * v), 0, 1);
+                const Result result = simulate(equal_layers(p, model, no_time_Bps, 0), model,
+                                               plan_of(PipelineSchedule::interleaved, p, m, v));
+                const auto slots = static_cast<double>(v * m + p - 1);
+                CHECK(result.time.iteration_s == Approx(slots * (forward_s + backward_s)).epsilon(1e-9));
+                REQUIRE(result.time.pipeline_bubble);
+                CHECK(*result.time.pipeline_bubble == Approx(static_cast<double>(p - 1) / slots).epsilon(1e-9));
+            }
+        }
+    }
+}
+
+TEST_CASE("without stages there is no bubble to speak of") {
+    const Model model = plain_model(3, 1000, 1);
+    const Result result = simulate(equal_layers(2, model, 1e3, 0), model, plan_of(PipelineSchedule::gpipe, 1, 2, 1, 2));
+    CHECK_FALSE(result.time.pipeline_bubble);
+}
+
+TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on the timeline and in memory") {
+    for (const std::int64_t p : {2, 4}) {
+        for (const std::int64_t m : {1, 3, 6}) {
+            CAPTURE(p, m);
+            const Model model = plain_model(static_cast<std::size_t>(p), 0, 10);
+            const Cluster cluster = equal_layers(p, model, no_time_Bps, 0);
+            double held_bytes[2] = {};
+            for (const bool gpipe : {false, true}) {
+                const Plan plan = plan_of(gpipe ? PipelineSchedule::gpipe : PipelineSchedule::one_f_one_b, p, m, 1);
+                held_bytes[gpipe] = memory_of(cluster, model, plan).activations_bytes;
+                const TaskGraph graph = build_iteration(cluster, model, plan);
+                const Timeline timeline = replay_isolated(cluster, graph, {3, 1});
+                for (ProcessId stage = 0; stage < p; ++stage) {
+                    std::vector<std::pair<double, int>> changes;
+                    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+                        const Task& task = graph.tasks()[id];
+                        if (graph.streams()[task.stream].process != stage) continue;
+                        // Half a unit aside, so that what ends makes place for what begins then.
+                        if (task.phase == Phase::forward)
+                            changes.push_back({timeline.measured()[id].start_s + forward_s / 2, 1});
+                        if (task.phase == Phase::backward) changes.push_back({timeline.measured()[id].end_s, -1});
+                    }
+                    std::sort(changes.begin(), changes.end());
+                    int held = 0, most = 0;
+                    for (const auto& [when, change] : changes) most = std::max(most, held += change);
+                    CHECK(held == 0);
+                    CHECK(most == (gpipe ? m : std::min<std::int64_t>(m, p - stage)));
+                }
+            }
+            REQUIRE(held_bytes[true] > 0);
+            CHECK(held_bytes[false] * static_cast<double>(m) == held_bytes[true] * static_cast<double>(std::min(m, p)));
+        }
+    }
+}
+
+TEST_CASE("two stages, two micro-batches, transfers that take time: by hand") {
+    // 1F1B: stage 0 is F0 F1 B0 B1, stage 1 is F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
+    // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe: the same end.
+    for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
+        for (const double t : {0.25, 0.5, 1.0}) {
+            CAPTURE(static_cast<int>(schedule), t);
+            const Model model = plain_model(2, 0, 25);  // 100 bytes for a sample
+            const Star star{200 / t, t / 4};
+            const Cluster cluster = equal_layers(2, model, star.bandwidth_Bps, star.latency_s);
+            REQUIRE(star.message_s(100) == Approx(t));
+            const Result result = simulate(cluster, model, plan_of(schedule, 2, 2, 1));
+            const double f = forward_s, b = backward_s, iteration_s = 3 * f + 3 * b + 2 * t;
+            CHECK(result.time.iteration_s == Approx(iteration_s).epsilon(1e-9));
+            CHECK(result.bytes_sent == 400);
+            // Of two sends of each stage one is beside computation: with gpipe on stage 1, too, as B1 follows B0.
+            CHECK(*result.time.pipeline_bubble == Approx((f + b + t) / iteration_s).epsilon(1e-9));
+        }
+    }
+}

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/replay/replay.hpp"
+#include "sim/training/iteration.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/split_worlds.hpp"
+
+// Shards of what ranks hold in common (S. Rajbhandari et al., "ZeRO", SC 2020, section 7: volumes).
+
+using namespace syncline;
+
+namespace {
+
+constexpr Star star{1e9, 5e-6};
+constexpr std::int64_t element_bytes = 4;
+
+struct World {
+    Model model;
+    Cluster cluster;
+    std::vector<double> forward_s, backward_s;
+
+    double bytes(std::size_t layer) const {
+        return static_cast<double>(model.layers[layer].parameters * element_bytes);
+    }
+};
+
+/// Parameters of each layer divide by the ranks, so that shards are equal.
+World world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers) {
+    World world;
+    world.model = plain_model(layers, 0, 100);
+    std::uniform_real_distribution<double> seconds(1e-4, 4e-3);
+    for (Layer& layer : world.model.layers) {
+        layer.parameters = ranks * static_cast<std::int64_t>(random() % 400'000 + 1);
+        world.forward_s.push_back(seconds(random));
+        world.backward_s.push_back(seconds(random));
+    }
+    world.cluster =
+        timed_star(ranks, star.bandwidth_Bps, star.latency_s, world.model, world.forward_s, world.backward_s);
+    world.cluster.device.reduction_Bps = 2e10;
+    return world;
+}
+
+Plan plan_of(std::int64_t ranks, Sharding sharding) {
+    Plan plan;
+    plan.ranks = ranks;
+    plan.batch_per_rank = 1;
+    plan.compute = ComputeKind::measured;
+    plan.iterations = 3;
+    plan.overlap = Overlap::none;
+    plan.algorithm.name = "ring";
+    plan.parallelism.sharding = sharding;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, as long as the ring's all-reduce") {
+    std::mt19937 random(3);
+    for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
+        const World world = world_of(random, ranks, 1 + random() % 5);
+        const Result whole = simulate(world.cluster, world.model, plan_of(ranks, Sharding::none));
+        double by_hand_s = 0, all_bytes = 0;
+        for (std::size_t i = 0; i < world.model.layers.size(); ++i) {
+            const double n = static_cast<double>(ranks), reduced = (n - 1) / n * world.bytes(i) / 2e10;
+            by_hand_s += world.forward_s[i] + world.backward_s[i] + 2 * star.ring_s(n, world.bytes(i)) + reduced;
+            all_bytes += world.bytes(i);
+        }
+        for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients}) {
+            CAPTURE(ranks, static_cast<int>(sharding));
+            const Result sharded = simulate(world.cluster, world.model, plan_of(ranks, sharding));
+            CHECK(sharded.time.iteration_s == Approx(by_hand_s).epsilon(1e-6));
+            CHECK(sharded.time.iteration_s == Approx(whole.time.iteration_s).epsilon(1e-6));
+            CHECK(static_cast<double>(sharded.bytes_sent) == 2 * static_cast<double>(ranks - 1) * all_bytes);
+        }
+    }
+}
+
+TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer, and how long they take") {
+    std::mt19937 random(5);
+    for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
+        for (const std::size_t layers : {1u, 2u, 3u}) {
+            CAPTURE(ranks, layers);
+            const World world = world_of(random, ranks, layers);
+            const Result result = simulate(world.cluster, world.model, plan_of(ranks, Sharding::parameters));
+            // Passes F0 F1 … B1 B0: a gathering begins when the one before it and the pass before the last are through.
+            const auto n = static_cast<double>(ranks);
+            double gathered_s = 0, computed_s = 0, before_s = 0, all_bytes = 0;
+            for (std::size_t pass = 0; pass < 2 * layers; ++pass) {
+                const std::size_t layer = pass < layers ? pass : 2 * layers - 1 - pass;
+                gathered_s = std::max(gathered_s, before_s) + star.ring_s(n, world.bytes(layer));
+                before_s = computed_s;
+                computed_s = std::max(computed_s, gathered_s) +
+                             (pass < layers ? world.forward_s[layer] : world.backward_s[layer]);
+            }
+            for (std::size_t i = 0; i < layers; ++i) {
+                computed_s += star.ring_s(n, world.bytes(i)) + (n - 1) / n * world.bytes(i) / 2e10;
+                all_bytes += world.bytes(i);
+            }
+            CHECK(result.time.iteration_s == Approx(computed_s).epsilon(1e-6));
+            CHECK(static_cast<double>(result.bytes_sent) == 3 * (n - 1) * all_bytes);
+        }
+    }
+}
+
+TEST_CASE("sharded parameters: at most two layers' weights are gathered at a time, and each before its pass") {
+    std::mt19937 random(7);
+    for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
+        for (const std::int64_t micro_batches : {1, 3}) {
+            for (const std::int64_t rows : {1, 2}) {
+                CAPTURE(static_cast<int>(overlap), micro_batches, rows);
+                World world = world_of(random, 4, 5);
+                Plan plan = plan_of(4, Sharding::parameters);
+                plan.overlap = overlap;
+                plan.batch_per_rank = micro_batches;
+                plan.parallelism.pipeline.micro_batches = micro_batches;
+                plan.parallelism.layout.rows = rows;
+                const TaskGraph graph = build_iteration(world.cluster, world.model, plan);
+                const Timeline timeline = replay_isolated(world.cluster, graph, {3, 1});
+                for (ProcessId rank = 0; rank < 4; ++rank) {
+                    // From the start of a gathering to the end of the first pass of that layer that waits for it.
+                    std::vector<std::pair<double, int>> changes;
+                    std::size_t gatherings = 0;
+                    for (TaskId id = 0; id < graph.tasks().size(); ++id) {
+                        const Task& task = graph.tasks()[id];
+                        const bool gathering = task.phase == Phase::weights;
+                        if (graph.streams()[task.stream].process != rank || !gathering) continue;
+                        ++gatherings;
+                        std::size_t users = 0;
+                        for (TaskId user = 0; user < graph.tasks().size(); ++user) {
+                            const auto on = graph.dependencies_of(user);
+                            const bool waits = std::ranges::any_of(
+                                on, [&](const Dependency& d) { return d.on == id && !d.previous_iteration; });
+                            if (!waits) continue;
+                            ++users;
+                            CHECK(graph.tasks()[user].subject == task.subject);
+                            CHECK(timeline.measured()[user].start_s >= timeline.measured()[id].end_s - 1e-12);
+                            changes.push_back({timeline.measured()[id].start_s + 1e-9, 1});
+                            changes.push_back({timeline.measured()[user].end_s, -1});
+                        }
+                        CHECK(users == 1);
+                    }
+                    CHECK(gatherings == 2 * 5 * static_cast<std::size_t>(micro_batches));
+                    std::sort(changes.begin(), changes.end());
+                    int held = 0, most = 0;
+                    for (const auto& [when, change] : changes) most = std::max(most, held += change);
+                    CHECK(most <= 2);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("nothing to share out on one rank, or of layers without parameters") {
+    std::mt19937 random(9);
+    for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+        for (const std::int64_t ranks : {1, 3}) {
+            CAPTURE(static_cast<int>(sharding), ranks);
+            World world = world_of(random, ranks, 3);
+            if (ranks > 1)
+                for (Layer& layer : world.model.layers) layer.parameters = 0;
+            const Result result = simulate(world.cluster, world.model, plan_of(ranks, sharding));
+            double computed_s = 0;
+            for (std::size_t i = 0; i < 3; ++i) computed_s += world.forward_s[i] + world.backward_s[i];
+            CHECK(result.time.iteration_s == Approx(computed_s).epsilon(1e-9));
+            CHECK(result.bytes_sent == 0);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+#include <cmath>
+#include <string>
+
+#include "sim/config/document.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/reader.hpp"
+#include "tests/catch.hpp"
+
+// The keys of device files that say what a device holds, and how fast it is for what.
+
+using namespace syncline;
+
+namespace {
+
+Device written(const std::string& text) {
+    config::Library library;
+    Device device;
+    std::vector<Diagnostic> errors;
+    config::read(
+        library.parse("test.yaml", "flops: 1 Tflops\nmemory_bandwidth: 300 GBps\n" + text, "."), "device",
+        [&](config::Fields& fields) { describe(fields, device); }, errors);
+    if (!errors.empty()) throw ConfigError(errors);
+    return device;
+}
+
+/// What is said against a device, place included.
+std::string refusal(const std::string& text) {
+    try {
+        written(text);
+    } catch (const ConfigError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string curve(const std::string& points) {
+    return "efficiency: {over: gemm, points: [" + points + "], source: chosen}\n";
+}
+
+}  // namespace
+
+TEST_CASE("a device that says nothing more holds anything, and starts kernels at once") {
+    const Device device = written("");
+    CHECK(std::isinf(device.memory_bytes));
+    CHECK(device.kernel_latency_s == 0);
+    CHECK_FALSE(device.efficiency);
+    CHECK(device.layer_times.empty());
+}
+
+TEST_CASE("memory and the least time of a kernel") {
+    const Device device = written("memory: 16 GB\nkernel_latency: 5 us\n");
+    CHECK(device.memory_bytes == 16e9);
+    CHECK(device.kernel_latency_s == Approx(5e-6));
+    CHECK(std::isinf(written("memory: unlimited\n").memory_bytes));
+    CHECK(written("kernel_latency: none\n").kernel_latency_s == 0);
+    CHECK(contains(refusal("memory: 16\n"), "test.yaml:3:9"));
+    CHECK(contains(refusal("memory: 16 GBps\n"), "'memory'"));
+    CHECK(contains(refusal("memory: 0 GB\n"), "above zero"));
+    CHECK(contains(refusal("kernel_latency: -1 us\n"), "'kernel_latency'"));
+    CHECK(contains(refusal("memroy: 16 GB\n"), "did you mean 'memory'?"));
+}
+
+TEST_CASE("an efficiency curve is read as it stands") {
+    const Device device =
+        written(curve("{at: 8, part: 0.1}, {at: 16, part: 0.2}, {at: 100, part: 0.2}, {at: 1e3, part: 1}"));
+    REQUIRE(device.efficiency);
+    CHECK(device.efficiency->over == EfficiencyCurve::Over::gemm);
+    REQUIRE(device.efficiency->points.size() == 4);
+    CHECK(device.efficiency->points[1].at == 16);
+    CHECK(device.efficiency->points[1].part == 0.2);
+    CHECK(written("efficiency: {over: batch, points: [{at: 1, part: 0.5}], source: x}\n").efficiency->over ==
+          EfficiencyCurve::Over::batch);
+}
+
+TEST_CASE("efficiency curves that would make larger work faster, or that fall, are refused at the point") {
+    CHECK(contains(refusal(curve("{at: 8, part: 0.1}, {at: 8, part: 0.2}")), "8 stands behind 8"));
+    CHECK(contains(refusal(curve("{at: 8, part: 0.2}, {at: 9, part: 0.1}")), "0.1 is less than 0.2 before it"));
+    const std::string steep = refusal(curve("{at: 8, part: 0.1}, {at: 12, part: 0.2}"));
+    CHECK(contains(steep, "test.yaml:3:"));
+    CHECK(contains(steep, "the larger work would take less time"));
+    CHECK(contains(steep, "at most 0.15 here"));
+    CHECK(contains(refusal(curve("{at: 8, part: 1.1}")), "'part'"));
+    CHECK(contains(refusal(curve("{at: 8, part: 0}")), "'part'"));
+    CHECK(contains(refusal(curve("")), "no items"));
+    CHECK(contains(refusal("efficiency: {over: gemm, points: [{at: 1, part: 1}]}\n"), "missing key 'source'"));
+    CHECK(
+        contains(refusal("efficiency: {over: gem, points: [{at: 1, part: 1}], source: x}\n"), "did you mean 'gemm'?"));
+    // In proportion is allowed, whatever rounding makes of it.
+    for (int at = 1; at < 50; ++at)
+        for (int next = at + 1; next < 50; ++next)
+            CHECK(refusal(curve("{at: " + std::to_string(at) + ", part: " + std::to_string(at) + "e-2}, {at: " +
+                                std::to_string(next) + ", part: " + std::to_string(next) + "e-2}")) == "");
+}
+
+TEST_CASE("times of layers") {
+    const Device device = written(
+        "layer_times:\n"
+        "  alexnet: {batch: 64, source: here, layers: {conv1: {forward: 1.2 ms, backward: 2.4 ms}, fc: {forward: 1 us, "
+        "backward: none}}}\n"
+        "  other: {batch: 1, source: there, layers: {a: {forward: 1 s, backward: 1 s}}}\n");
+    REQUIRE(device.layer_times.size() == 2);
+    const MeasuredLayers& alexnet = device.layer_times[0];
+    CHECK(alexnet.workload == "alexnet");
+    CHECK(alexnet.batch == 64);
+    CHECK(alexnet.source == "here");
+    REQUIRE(alexnet.layers.size() == 2);
+    CHECK(alexnet.layers[0].name == "conv1");
+    CHECK(alexnet.layers[0].forward_s == Approx(1.2e-3));
+    CHECK(alexnet.layers[0].backward_s == Approx(2.4e-3));
+    CHECK(alexnet.layers[1].backward_s == 0);
+    const std::string start = "layer_times: {w: {batch: 64, source: x, layers: {a: ";
+    CHECK(contains(refusal(start + "{forward: 1 ms}}}}\n"), "missing key 'backward'"));
+    CHECK(contains(refusal(start + "{forward: 1, backward: 1 ms}}}}\n"), "'forward'"));
+    CHECK(contains(refusal("layer_times: {w: {batch: 64, layers: {a: {forward: 1 ms, backward: 1 ms}}}}\n"),
+                   "missing key 'source'"));
+}
+
+TEST_CASE("the shipped devices hold what their makers say") {
+    const auto memory = [](const std::string& name) {
+        config::Library library;
+        Device device;
+        std::vector<Diagnostic> errors;
+        config::read(
+            library.load_argument(SYNCLINE_SOURCE_DIR "/platforms/devices/" + name + ".yaml"), "device",
+            [&](config::Fields& fields) { describe(fields, device); }, errors);
+        REQUIRE(errors.empty());
+        return device.memory_bytes;
+    };
+    CHECK(memory("p100-sxm2") == 16e9);  // NVIDIA, Tesla P100 datasheet
+    CHECK(memory("a100-sxm4") == 40e9);  // NVIDIA, A100 datasheet, the 40 GB form
+    CHECK(memory("a100-sxm4-80gb") == 80e9);
+}

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/document.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/reader.hpp"
+#include "sim/workload/model.hpp"
+#include "sim/workload/transformer.hpp"
+
+/// Layers and models for tests of kernels and compute models.
+namespace syncline::test {
+
+/// A shipped workload.
+inline Model shipped_model(const std::string& name) {
+    config::Library library;
+    Model model;
+    std::vector<Diagnostic> errors;
+    config::read(
+        library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"), "workload",
+        [&](config::Fields& fields) { describe(fields, model); }, errors);
+    if (!errors.empty()) throw ConfigError(errors);
+    return model;
+}
+
+inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nogroup", "alexnet-owt",
+                                                   "alexnet-tf",    "vgg-16",          "resnet-50",
+                                                   "resnet-50-v1",  "inception-v3",    "inception-v3-aux"};
+
+inline const std::vector<std::string> shipped_transformers{"bert-large", "gpt-2", "gpt-2-xl", "gpt-3-175b"};
+
+/// One of each kind, with sizes that divide by little.
+inline Model every_kind() {
+    Model model;
+    model.name = "every-kind";
+    Convolution conv{.channels = 6, .height = 31, .width = 17, .filters = 35, .kernel = {5, 3}, .stride = {2, 1}};
+    model.layers.push_back(convolution("convolution", conv));
+    conv = {
+        .channels = 60, .height = 14, .width = 14, .filters = 60, .kernel = {3, 3}, .padding = {1, 1}, .groups = 12};
+    model.layers.push_back(convolution("grouped", conv));
+    conv.groups = 60;
+    model.layers.push_back(convolution("depthwise", conv));
+    model.layers.push_back(dense("dense", 2048, 1001, true));
+    model.layers.push_back(
+        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = true}));
+    model.layers.push_back(embedding("embedding", Embedding{.vocabulary = 5000, .positions = 33, .width = 96}));
+    model.layers.push_back(attention("attention", Attention{.positions = 33, .width = 96, .heads = 12}));
+    model.layers.push_back(feed_forward("feed-forward", FeedForward{.positions = 33, .width = 96, .hidden = 385}));
+    Layer custom;
+    custom.name = "custom";
+    custom.parameters = 1234, custom.macs = 987654, custom.inputs = 432, custom.activations = 321;
+    model.layers.push_back(custom);
+    return model;
+}
+
+}  // namespace syncline::test

@@ -1,0 +1,445 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "sim/config/files.hpp"
+#include "tests/catch.hpp"
+
+// How a scenario says in which ways a model is split, and how large the batch is.
+
+using namespace syncline;
+
+namespace {
+
+const std::string machine =
+    "platform:\n"
+    "  device: {flops: 1 Tflops, memory_bandwidth: 100 GBps}\n"
+    "  fabric: {bandwidth: 10 Gbps, latency: 1 us}\n";
+
+/// 30 = 2·3·5 outputs; its images have 64×64 pixels, and the names of its layers are not each other's neighbours.
+const std::string network =
+    "workload:\n"
+    "  name: net\n"
+    "  input: [3, 64, 64]\n"
+    "  layers:\n"
+    "    - {name: stem, kind: convolution, input: [3, 64, 64], filters: 30, kernel: 3, padding: 1}\n"
+    "    - {name: body, kind: convolution, input: [30, 64, 64], filters: 30, kernel: 3, padding: 1}\n"
+    "    - {name: neck, kind: convolution, input: [30, 64, 64], filters: 30, kernel: 1}\n"
+    "    - {name: head, kind: dense, inputs: 122880, outputs: 30}\n";
+
+/// The scenario with this much in `training`, in line 12. Throws ConfigError.
+config::Scenario load(const std::string& training, const std::string& rest = "",
+                      const std::vector<std::string>& assignments = {}) {
+    const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-parallelism-{}.yaml", getpid());
+    std::ofstream(path) << machine << network << "training: {" << training << "}\n" << rest;
+    struct Remove {
+        std::filesystem::path path;
+        ~Remove() { std::filesystem::remove(path); }
+    } remove{path};
+    return config::load_scenario(path.string(), assignments);
+}
+
+Plan plan_of(const std::string& training) {
+    const config::Scenario scenario = load(training);
+    REQUIRE(scenario.variants.size() == 1);
+    CHECK(scenario.variants.front().name == "base");
+    CHECK(scenario.variants.front().choice_of.empty());
+    return scenario.variants.front().plan;
+}
+
+std::vector<Diagnostic> errors_of(const std::string& training) {
+    try {
+        load(training);
+    } catch (const ConfigError& error) {
+        return error.diagnostics();
+    }
+    return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+struct Mistake {
+    const char *training, *at, *message, *hint;
+};
+
+/// That `mistake` is the only error, and stands where `at` is written for the last time.
+void check_mistake(const Mistake& mistake) {
+    CAPTURE(mistake.training);
+    const std::vector<Diagnostic> errors = errors_of(mistake.training);
+    for (const Diagnostic& error : errors) UNSCOPED_INFO(render(error));
+    CHECK(errors.size() == 1);
+    if (errors.empty()) return;
+    CHECK(contains(errors[0].message, mistake.message));
+    CHECK(contains(errors[0].hint, mistake.hint));
+    CHECK(errors[0].where.line == 12);
+    const std::string line = std::string("training: {") + mistake.training + "}";
+    CHECK(errors[0].where.column == static_cast<int>(line.rfind(mistake.at)) + 1);
+}
+
+}  // namespace
+
+TEST_CASE("without the key, and with the word data, every rank has the whole model") {
+    for (const char* training : {"ranks: 6", "ranks: 6, parallelism: data", "ranks: 6, parallelism: {}",
+                                 "ranks: 6, parallelism: {data: 6}", "ranks: 6, parallelism: {grid: {columns: 6}}"}) {
+        CAPTURE(training);
+        const Plan plan = plan_of(training);
+        CHECK(plan.parallelism.data_only());
+        CHECK(plan.replicas() == 6);
+        CHECK(plan.batch_per_rank == 32);
+        CHECK(plan.optimizer == Optimizer::momentum);
+    }
+}
+
+TEST_CASE("a word splits in one way between all ranks") {
+    const Plan model = plan_of("ranks: 6, parallelism: model");
+    CHECK(model.parallelism.layout == Layout{6, 1, 1});
+    CHECK(model.replicas() == 1);
+    const Plan domain = plan_of("ranks: 8, parallelism: domain");
+    CHECK(domain.parallelism.layout == Layout{1, 8, 1});
+    const Plan pipeline = plan_of("ranks: 4, parallelism: pipeline");
+    CHECK(pipeline.parallelism.pipeline.stages == 4);
+    CHECK(pipeline.parallelism.layout.replica() == 1);
+    CHECK(pipeline.replicas() == 1);
+}
+
+TEST_CASE("a number of cells or stages is a mapping's height or stages") {
+    CHECK(plan_of("ranks: 8, parallelism: {domain: 4}").parallelism.layout == Layout{1, 4, 1});
+    CHECK(plan_of("ranks: 8, parallelism: {domain: {height: 2, width: 4}}").parallelism.layout == Layout{1, 2, 4});
+    CHECK(plan_of("ranks: 8, parallelism: {pipeline: 2}").parallelism.pipeline.stages == 2);
+    CHECK(plan_of("ranks: 8, parallelism: {pipeline: {stages: 2}}").parallelism.pipeline.stages == 2);
+}
+
+TEST_CASE("products leave the columns that remain, whether these are said or not") {
+    for (std::int64_t stages = 1; stages <= 3; ++stages) {
+        for (const std::int64_t rows : {1, 2, 5}) {
+            for (std::int64_t height = 1; height <= 3; ++height) {
+                for (const std::int64_t columns : {1, 3}) {
+                    const std::int64_t ranks = stages * rows * height * 2 * columns;
+                    const std::string way = fmt::format(
+                        "ranks: {}, batch: {}, parallelism: {{pipeline: {{stages: {}, micro_batches: 3}}, domain: "
+                        "{{height: {}, width: 2}}, ",
+                        ranks, 6 * columns, stages, height);
+                    for (const std::string& grid :
+                         {fmt::format("model: {}", rows), fmt::format("grid: {{rows: {}}}", rows),
+                          fmt::format("model: {}, data: {}", rows, columns),
+                          fmt::format("grid: {{rows: {}, columns: {}}}", rows, columns)}) {
+                        const std::string text = way + grid + "}";
+                        CAPTURE(text);
+                        const Plan plan = plan_of(text);
+                        CHECK(plan.parallelism.layout == Layout{rows, height, 2});
+                        CHECK(plan.parallelism.pipeline.stages == stages);
+                        CHECK(plan.replicas() == columns);
+                        CHECK(plan.batch_per_rank == 6);
+                        CHECK(plan.global_batch() == 6 * columns);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("every key of a product is read") {
+    const Plan plan = plan_of(
+        "ranks: 16, batch: 64, optimizer: adam, iterations: 1, parallelism: {model: 2, data: 4, pipeline: {stages: 2, "
+        "micro_batches: 4, schedule: interleaved, chunks: 2, layers: [1, 1, 1, 1]}, activations: {allgather: bruck, "
+        "reduce_scatter: direct, allreduce: rabenseifner, all_to_all: pairwise, uneven_allgather: padded-ring, "
+        "uneven_allreduce: ring}, sharding: gradients, layers: [{first: stem, last: body, grid: {rows: 1, columns: 8}, "
+        "activations: {allgather: direct}}, {first: head, activations: {allreduce: direct}}]}");
+    CHECK(plan.optimizer == Optimizer::adam);
+    CHECK(plan.iterations == 1);
+    CHECK(plan.batch_per_rank == 16);
+    const Parallelism& parallelism = plan.parallelism;
+    CHECK(parallelism.layout == Layout{2, 1, 1});
+    CHECK(parallelism.pipeline.stages == 2);
+    CHECK(parallelism.pipeline.micro_batches == 4);
+    CHECK(parallelism.pipeline.schedule == PipelineSchedule::interleaved);
+    CHECK(parallelism.pipeline.chunks == 2);
+    CHECK(parallelism.pipeline.layers == std::vector<std::int64_t>{1, 1, 1, 1});
+    CHECK(parallelism.algorithms.allgather == "bruck");
+    CHECK(parallelism.algorithms.reduce_scatter == "direct");
+    CHECK(parallelism.algorithms.allreduce == "rabenseifner");
+    CHECK(parallelism.algorithms.all_to_all == "pairwise");
+    CHECK(parallelism.algorithms.uneven_allgather == "padded-ring");
+    CHECK(parallelism.algorithms.uneven_allreduce == "ring");
+    CHECK(parallelism.sharding == Sharding::gradients);
+    CHECK(!parallelism.sequence);
+    REQUIRE(parallelism.ranges.size() == 2);
+    const LayerRange &images = parallelism.ranges[0], &head = parallelism.ranges[1];
+    CHECK(images.first == "stem");
+    CHECK(images.last == "body");
+    CHECK(images.layout == Layout{1, 1, 1});
+    REQUIRE(images.algorithms);
+    CHECK(images.algorithms->allgather == "direct");
+    // What a range does not say is as it is for all.
+    CHECK(images.algorithms->all_to_all == "pairwise");
+    CHECK(head.first == "head");
+    CHECK(head.last == "head");
+    CHECK(!head.layout);
+    REQUIRE(head.algorithms);
+    CHECK(head.algorithms->allreduce == "direct");
+    CHECK(head.algorithms->allgather == "bruck");
+}
+
+TEST_CASE("schedules and sharding have their words") {
+    const auto schedule = [](const std::string& word) {
+        return plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: " + word + "}}")
+            .parallelism.pipeline.schedule;
+    };
+    CHECK(schedule("gpipe") == PipelineSchedule::gpipe);
+    CHECK(schedule("1f1b") == PipelineSchedule::one_f_one_b);
+    CHECK(plan_of("ranks: 2, parallelism: pipeline").parallelism.pipeline.schedule == PipelineSchedule::one_f_one_b);
+    const auto sharding = [](const std::string& word) {
+        return plan_of("ranks: 2, parallelism: {sharding: " + word + "}").parallelism.sharding;
+    };
+    CHECK(sharding("none") == Sharding::none);
+    CHECK(sharding("optimizer") == Sharding::optimizer);
+    CHECK(sharding("gradients") == Sharding::gradients);
+    CHECK(sharding("parameters") == Sharding::parameters);
+    CHECK(plan_of("ranks: 2, optimizer: sgd").optimizer == Optimizer::sgd);
+}
+
+TEST_CASE("an automatic grid is one variant for each factorisation that the batch divides into") {
+    for (std::int64_t ranks = 1; ranks <= 30; ++ranks) {
+        for (const std::int64_t batch : {1, 7, 12, 60}) {
+            CAPTURE(ranks, batch);
+            const config::Scenario scenario =
+                load(fmt::format("ranks: {}, batch: {}, parallelism: {{grid: auto}}", ranks, batch));
+            std::set<std::int64_t> expected;
+            std::size_t divisors = 0;
+            for (std::int64_t columns = 1; columns <= ranks; ++columns) {
+                if (ranks % columns != 0) continue;
+                ++divisors;
+                if (batch % columns == 0) expected.insert(ranks / columns);
+            }
+            std::set<std::int64_t> found;
+            for (const config::Variant& variant : scenario.variants) {
+                const Plan& plan = variant.plan;
+                const std::int64_t rows = plan.parallelism.layout.rows;
+                found.insert(rows);
+                CHECK(rows * plan.replicas() == ranks);
+                CHECK(plan.global_batch() == batch);
+                CHECK(variant.name == fmt::format("base {}x{}", rows, ranks / rows));
+                CHECK(variant.choice_of == "base");
+            }
+            CHECK(found == expected);
+            CHECK(scenario.variants.size() == expected.size());
+            CHECK(scenario.left_out.size() == divisors - expected.size());
+        }
+    }
+}
+
+TEST_CASE("an automatic grid has the same rows wherever it is said, in each variant that says it") {
+    const config::Scenario scenario =
+        load("ranks: 8, batch: 32",
+             "variants:\n  plain: {}\n  all: {training.parallelism: {grid: auto}}\n"
+             "  head: {training.parallelism: {layers: [{first: head, grid: auto}]}}\n"
+             "  both: {training.parallelism: {grid: auto, layers: [{first: stem, data: 8}, "
+             "{first: head, grid: auto}]}}\n");
+    std::vector<std::string> names;
+    for (const config::Variant& variant : scenario.variants) {
+        names.push_back(variant.name);
+        CAPTURE(variant.name);
+        const Plan& plan = variant.plan;
+        CHECK(plan.global_batch() == 32);
+        const std::int64_t rows = plan.parallelism.layout.rows;
+        if (variant.choice_of == "head") {
+            CHECK(rows == 1);
+            CHECK(plan.batch_per_rank == 4);
+            CHECK(variant.name == fmt::format("head {0}x{1}", plan.parallelism.ranges[0].layout->rows,
+                                              8 / plan.parallelism.ranges[0].layout->rows));
+        }
+        if (variant.choice_of == "both") {
+            CHECK(plan.parallelism.ranges[0].layout == Layout{1, 1, 1});
+            CHECK(plan.parallelism.ranges[1].layout->rows == rows);
+        }
+    }
+    CHECK(names == std::vector<std::string>{"plain", "all 1x8", "all 2x4", "all 4x2", "all 8x1", "head 1x8", "head 2x4",
+                                            "head 4x2", "head 8x1", "both 1x8", "both 2x4", "both 4x2", "both 8x1"});
+    CHECK(scenario.variants[0].choice_of.empty());
+    CHECK(scenario.left_out.empty());
+}
+
+TEST_CASE("stages and cells take their ranks before an automatic grid") {
+    const config::Scenario scenario =
+        load("ranks: 24, batch: 12, parallelism: {grid: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
+    // 24 / (2 stages · 2 cells) = 6 = rows · columns, and each column's 12/columns samples are two micro-batches.
+    std::vector<std::string> names;
+    for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
+    CHECK(names == std::vector<std::string>{"base 1x6", "base 2x3", "base 3x2", "base 6x1"});
+    const config::Scenario odd =
+        load("ranks: 24, batch: 18, parallelism: {grid: auto, domain: 2, pipeline: {stages: 2, micro_batches: 2}}");
+    names.clear();
+    for (const config::Variant& variant : odd.variants) names.push_back(variant.name);
+    CHECK(names == std::vector<std::string>{"base 2x3", "base 6x1"});
+    REQUIRE(odd.left_out.size() == 2);
+    CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica do not divide into 2 micro-batches");
+}
+
+TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one holds") {
+    const std::string base = "ranks: 8, batch: 64, parallelism: {model: 2, data: 4}";
+    const auto plan = [&](const std::string& variant, const std::vector<std::string>& assignments = {}) {
+        return load(base, "variants: {a: {training: {" + variant + "}}}\n", assignments).variants.front().plan;
+    };
+    CHECK(plan("").batch_per_rank == 16);
+    CHECK(plan("batch_per_rank: 5").batch_per_rank == 5);
+    CHECK(plan("batch_per_rank: 5", {"training.batch=32"}).batch_per_rank == 8);
+    CHECK(plan("parallelism: {grid: {rows: 8}}").parallelism.layout.rows == 8);
+    CHECK(plan("parallelism: {grid: {rows: 8}}", {"training.parallelism.model=4", "training.parallelism.data=2"})
+              .parallelism.layout.rows == 4);
+    CHECK(plan("parallelism: model").parallelism.layout.rows == 8);
+    CHECK(load(base, "", {"training.parallelism.grid=auto"}).variants.size() == 4);
+}
+
+TEST_CASE("factors that do not make up the ranks are errors that say which") {
+    const Mistake mistakes[] = {
+        {"ranks: 8, parallelism: {model: 3}", "3}", "8 ranks do not divide into 3 rows", ""},
+        {"ranks: 8, parallelism: {grid: {rows: 3}}", "3}}", "8 ranks do not divide into 3 rows", ""},
+        {"ranks: 8, parallelism: {pipeline: 3}", "3}", "8 ranks do not divide into 3 stages", ""},
+        {"ranks: 8, parallelism: {pipeline: {stages: 3}}", "3}}", "8 ranks do not divide into 3 stages", ""},
+        {"ranks: 8, parallelism: {pipeline: 2, model: 3}", "3}",
+         "4 ranks of each of 2 stages do not divide into 3 rows", ""},
+        {"ranks: 8, parallelism: {domain: 3}", "3}", "8 ranks do not divide into 3×1 parts", ""},
+        {"ranks: 8, parallelism: {model: 4, domain: {height: 2, width: 2}}", "{height",
+         "8 ranks do not divide into 4 rows of 2×2 parts", ""},
+        {"ranks: 8, parallelism: {model: 4, data: 4}", "4}", "4 rows × 4 columns are 16 ranks, and there are 8 ranks",
+         "2 columns remain"},
+        {"ranks: 8, parallelism: {grid: {rows: 2, columns: 2}}", "2}}", "2 rows × 2 columns are 4 ranks",
+         "4 columns remain"},
+        {"ranks: 8, parallelism: {data: 4}", "4}", "1 rows × 4 columns are 4 ranks", "8 columns remain"},
+        {"ranks: 8, parallelism: {layers: [{first: head, model: 3}]}", "3}]", "8 ranks do not divide into 3 rows", ""},
+        {"ranks: 8, parallelism: {layers: [{first: head, grid: {rows: 4, columns: 4}}]}", "4}}]",
+         "4 rows × 4 columns are 16 ranks", "2 columns remain"},
+        {"ranks: 4, parallelism: {model: 2, grid: {rows: 2}}", "2, grid", "'model' beside 'grid'", ""},
+        {"ranks: 4, parallelism: {data: 2, grid: {rows: 2}}", "2, grid", "'data' beside 'grid'", ""},
+        {"ranks: 4, parallelism: {model: 0}", "0}", "'model': '0' is out of range", ""},
+        {"ranks: 4, parallelism: {grid: automatic}", "automatic", "'grid' cannot be 'automatic'", "auto"},
+        {"ranks: 4, parallelism: pipelin", "pipelin", "'parallelism' cannot be 'pipelin'", "'pipeline'"},
+        {"ranks: 4, parallelism: {modl: 2}", "modl", "unknown key 'modl'", "'model'"},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("pipelines that do not fit are errors") {
+    const Mistake mistakes[] = {
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: interleaved}}", "interleaved",
+         "needs several chunks", "chunks: 2"},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2}}", "2}}", "2 chunks on a stage need an interleaved",
+         "schedule: interleaved"},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 3, chunks: 2, schedule: interleaved}}",
+         "3, chunks", "a multiple of its 2 stages as micro-batches, not 3", ""},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2, 1]}}", "[", "are 2 parts, and here are 3", ""},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2]}}", "[",
+         "these are 3 layers, and workload 'net' has 4", ""},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [4, 0]}}", "0]", "'layers': '0' is out of range", ""},
+        {"ranks: 5, parallelism: {pipeline: {stages: 5}}", "5}}", "has 4 layers, too few for 5 parts", ""},
+        {"ranks: 5, parallelism: {pipeline: 5}", "5}", "has 4 layers, too few for 5 parts", ""},
+        {"ranks: 5, parallelism: pipeline", "pipeline", "has 4 layers, too few for 5 parts", ""},
+        {"ranks: 2, batch_per_rank: 32, parallelism: {pipeline: {stages: 2, micro_batches: 5}}", "5}}",
+         "the 32 samples of a replica do not divide into 5 micro-batches", ""},
+        {"ranks: 4, batch: 20, parallelism: {pipeline: {stages: 2, micro_batches: 4}}", "4}}",
+         "the 10 samples of a replica do not divide into 4 micro-batches", ""},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, schedule: 1f2b}}", "1f2b", "'schedule' cannot be '1f2b'",
+         "'1f1b'"},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("ranges of layers are the model's, and each layer is in one") {
+    const Mistake mistakes[] = {
+        {"ranks: 4, parallelism: {layers: [{first: haed, model: 2}]}", "haed", "workload 'net' has no layer 'haed'",
+         "'head'"},
+        {"ranks: 4, parallelism: {layers: [{first: stem, data: 4}, {first: body, last: nek, model: 2}]}", "nek",
+         "workload 'net' has no layer 'nek'", "'neck'"},
+        {"ranks: 4, parallelism: {layers: [{first: classifier, model: 2}]}", "classifier", "has no layer 'classifier'",
+         "from 'stem' to 'head'"},
+        {"ranks: 4, parallelism: {layers: [{first: head, last: body, model: 2}]}", "body", "'body' is before 'head'",
+         ""},
+        {"ranks: 4, parallelism: {layers: [{first: body, last: head, model: 2}, {first: neck, data: 4}]}", "neck",
+         "layer 'neck' is in item 1 as well", ""},
+        {"ranks: 4, parallelism: {layers: [{first: neck}]}", "neck", "nothing is said about these layers", "grid"},
+        {"ranks: 4, parallelism: {layers: [{last: neck, model: 2}]}", "{last", "missing key 'first'", ""},
+        {"ranks: 4, parallelism: {layers: []}", "[]", "'layers' has no items", ""},
+        {"ranks: 4, parallelism: {layers: {first: neck}}", "{first", "'layers' is a mapping, not a list", ""},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("batches that do not divide are errors") {
+    const Mistake mistakes[] = {
+        {"ranks: 8, batch: 20", "20", "20 samples do not divide into 8 replicas", "24 samples do"},
+        {"ranks: 8, batch: 1", "1", "1 sample do", "8 samples do"},
+        {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples do not divide into 4 replicas",
+         "32 samples do"},
+        {"ranks: 8, batch_per_rank: 4, batch: 32", "32", "'batch' beside 'batch_per_rank'", ""},
+        {"ranks: 8, parallelism: {grid: auto}", "auto", "there is no 'batch'", "`batch`"},
+        {"ranks: 2, batch: 8, parallelism: {grid: auto, pipeline: {micro_batches: 3}}", "auto", "none of 2 grids fits",
+         "1x2: the 4 samples of a replica do not divide into 3 micro-batches"},
+        {"ranks: 8, batch: 0", "0", "'batch': '0' is out of range", ""},
+        {"ranks: 8, parallelism: {layers: [{first: head, grid: auto}]}", "auto", "there is no 'batch'", "`batch`"},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("what is modelled for plain data parallelism alone is refused beside anything else") {
+    const Mistake mistakes[] = {
+        {"ranks: 4, parallelism: model, exchange: parameter-server", "parameter-server", "'parameter-server'",
+         "exchange: allreduce"},
+        {"ranks: 4, parallelism: {model: 2}, exchange: gossip", "gossip", "'gossip'", "exchange: allreduce"},
+        {"ranks: 4, parallelism: {sharding: optimizer}, overlap: across-iterations", "across-iterations",
+         "'across-iterations'", "wait-free"},
+        {"ranks: 4, parallelism: {pipeline: 2}, schedule: priority", "priority", "'priority'", "fifo"},
+        {"ranks: 4, parallelism: {pipeline: {micro_batches: 2}}, fusion: {threshold: 1 MiB, cycle: 5 ms}", "5 ms",
+         "'cycle'", ""},
+        {"ranks: 4, parallelism: {domain: 2}, fusion: {threshold: 1 MiB, negotiation: true}", "true", "'negotiation'",
+         ""},
+        {"ranks: 4, parallelism: {layers: [{first: head, model: 2}]}, schedule: priority", "priority", "'priority'",
+         "fifo"},
+        {"ranks: 4, batch: 64, parallelism: {grid: auto}, exchange: gossip", "gossip", "'gossip'", "allreduce"},
+        {"ranks: 4, parallelism: {sharding: gradients}, algorithm: segmented-ring, segment: 1 MiB", "1 MiB",
+         "'segment' is of no use to sharded gradients", "reduce_scatter"},
+        {"ranks: 4, parallelism: {sharding: gradients}, selection: {name: s, rows: [{operation: allreduce, algorithm: "
+         "ring}]}",
+         "{name", "of no use to sharded gradients", "leave out"},
+        {"ranks: 4, parallelism: {sequence: true}", "true", "with one row nobody shares", "model: 8"},
+    };
+    for (const Mistake& mistake : mistakes) {
+        check_mistake(mistake);
+        // The same is fine where every rank has the whole model.
+        std::string plain = mistake.training;
+        const auto from = plain.find("parallelism: "), to = plain.find("}, ", from);
+        if (to == std::string::npos || plain.find("grid") != std::string::npos) continue;
+        plain.replace(from, to + 1 - from, "parallelism: data");
+        CAPTURE(plain);
+        CHECK(errors_of(plain).empty());
+    }
+}
+
+TEST_CASE("what the arrangement refuses is an error where it is written") {
+    const Mistake mistakes[] = {
+        {"ranks: 4, parallelism: {model: 4, sequence: true}", "true", "no positions", "transformers"},
+        {"ranks: 128, parallelism: domain", "domain", "128×1 cells", "under `layers`"},
+        {"ranks: 128, parallelism: {domain: {height: 128}}", "{height", "128×1 cells", "under `layers`"},
+        {"ranks: 6, parallelism: {model: 2, layers: [{first: head, model: 3}]}", "[{first",
+         "activations cannot be moved", ""},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("gradients' algorithms have to fit the ranks that share weights") {
+    const std::string overlay = "algorithm: pipelined-tree, overlay: {topology: tree, hosts: 4}";
+    CHECK(errors_of("ranks: 8, parallelism: {model: 2}, " + overlay).empty());
+    const std::vector<Diagnostic> errors = errors_of("ranks: 8, parallelism: {model: 4}, " + overlay);
+    REQUIRE(errors.size() == 1);
+    CHECK(contains(errors[0].message, "all-reduce of gradients among 2 ranks"));
+    // Automatic grids take the ways that fit: four replicas, or one that has nobody to exchange with.
+    const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {grid: auto}, " + overlay);
+    REQUIRE(scenario.variants.size() == 2);
+    CHECK(scenario.variants[0].name == "base 2x4");
+    CHECK(scenario.variants[1].name == "base 8x1");
+    CHECK(scenario.left_out.size() == 2);
+}
