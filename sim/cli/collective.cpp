@@ -51,16 +51,8 @@ std::string algorithms_by_operation() {
 void add_collective(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("collective", "Replay one exchange alone, without computation");
     const auto options = std::make_shared<Options>();
-    // Values stay text here: the field tables check them, with the same messages as for files.
-    const auto add = [&](const std::string& key, const std::string& placeholder, const std::string& description) {
-        return verb
-            ->add_option_function<std::string>(
-                "--" + key,
-                [options, key](const std::string& value) {
-                    options->arguments.push_back({key, value});
-                },
-                description)
-            ->option_text(placeholder);
+    const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
+        return add_argument(*verb, key, shown, description, options->arguments);
     };
     add("platform", "FILE", "the platform file (required)")->required();
     add("transport", "FILE", "what software adds to the platform's wires: a transport file, or {keys}");
@@ -85,9 +77,7 @@ void add_collective(CLI::App& program, Action& action) {
     verb->add_flag("--dry-run", options->dry, "simulate nothing: say which algorithm would run, and why");
     add_seed(*verb, options->seed);
     add_format(*verb, options->format);
-    verb->add_option("--out", options->directory, "also write collective.json, .csv and .txt into DIR")
-        ->option_text("DIR")
-        ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
+    add_out(*verb, options->directory, "also write collective.json, .csv and .txt into DIR");
     verb->callback([options, &action] {
         const auto given = [&](const std::string& key, const std::string& value = "") {
             return std::any_of(options->arguments.begin(), options->arguments.end(), [&](const config::Argument& one) {

@@ -18,6 +18,12 @@ void add_format(CLI::App& verb, Format& format) {
         ->option_text("table|json|csv");
 }
 
+void add_out(CLI::App& verb, std::string& directory, const std::string& description) {
+    verb.add_option("--out", directory, description)->option_text("DIR")->check([](const std::string& given) {
+        return given.empty() ? "is empty" : "";
+    });
+}
+
 template <class Result>
 void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem) {
     const std::string json = to_json(result), csv = to_csv(result), table = to_table(result);

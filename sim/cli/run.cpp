@@ -139,9 +139,7 @@ void add_run(CLI::App& program, Action& action) {
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     add_format(*verb, options->format);
-    verb->add_option("--out", options->directory, "also write results.json, results.csv and results.txt into DIR")
-        ->option_text("DIR")
-        ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
+    add_out(*verb, options->directory, "also write results.json, results.csv and results.txt into DIR");
     CLI::Option* const dry = verb->add_flag(
         "--dry-run", options->dry, "simulate nothing: list buckets, which algorithm would exchange each, and why");
     verb->add_flag("--check", options->check,

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "sim/config/files.hpp"
 
 /// One verb of the command line each: adds its options to the program; when it is chosen, what it does is put into
 /// `action`.
@@ -23,6 +26,14 @@ enum class Format { table, json, csv };
 
 /// The option `--format table|json|csv`.
 void add_format(CLI::App& verb, Format& format);
+
+/// An option `--KEY VALUE` whose value stays text, put into `arguments` (which outlives the parsing): the field tables
+/// check it, with the same messages as for files. `shown` stands for the value in the help.
+CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::string& shown,
+                          const std::string& description, std::vector<config::Argument>& arguments);
+
+/// The option `--out DIR`.
+void add_out(CLI::App& verb, std::string& directory, const std::string& description);
 
 /// The option `--seed N`.
 void add_seed(CLI::App& verb, std::uint64_t& seed);

@@ -28,24 +28,14 @@ void add_workload(CLI::App& program, Action& action) {
     const auto options = std::make_shared<Options>();
     verb->add_option("NAME|FILE", options->workload, "a workload file, or the name of one in workloads/ (alexnet-tf)")
         ->required();
-    // Values stay text here: the field tables check them, with the same messages as for files.
-    const auto add = [&](const std::string& key, const std::string& placeholder, const std::string& description) {
-        return verb
-            ->add_option_function<std::string>(
-                "--" + key,
-                [options, key](const std::string& value) {
-                    options->arguments.push_back({key, value});
-                },
-                description)
-            ->option_text(placeholder);
+    const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
+        return add_argument(*verb, key, shown, description, options->arguments);
     };
     add("device", "NAME|FILE", "a device file, or the name of one in platforms/devices/ (required)")->required();
     add("batch", "N", "samples that the device computes at once (required)")->required();
     add("compute", "KIND", "calibrated (default), roofline, im2col, efficiency or measured");
     add_format(*verb, options->format);
-    verb->add_option("--out", options->directory, "also write workload.json, .csv and .txt into DIR")
-        ->option_text("DIR")
-        ->check([](const std::string& directory) { return directory.empty() ? "is empty" : ""; });
+    add_out(*verb, options->directory, "also write workload.json, .csv and .txt into DIR");
     verb->callback([options, &action] { action = [options] { workload(*options); }; });
 }
 

@@ -15,11 +15,9 @@ double next_tick(double ready_s, double cycle_s) {
 
 /// Whether a gradient still belongs to `bucket`, whose limit is `limit_bytes`.
 bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, double limit_bytes, const Fusion& fusion) {
-    const bool same = bucket.stage == gradient.stage && bucket.replicas == gradient.replicas &&
-                      bucket.contributors == gradient.contributors;
     const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + gradient.bytes) <= limit_bytes
                                                   : static_cast<double>(bucket.bytes) < limit_bytes;
-    return same && fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
+    return same_ranks(bucket, gradient) && fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
 }
 
 }  // namespace

@@ -40,6 +40,12 @@ struct Gradient {
     std::uint32_t contributors = 1;
 };
 
+/// Whether two of these are exchanged among the same ranks.
+template <class Some, class Other>
+bool same_ranks(const Some& a, const Other& b) {
+    return a.stage == b.stage && a.replicas == b.replicas && a.contributors == b.contributors;
+}
+
 /// Merges gradients that are there in this order. Only those that are exchanged among the same ranks travel together.
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
 

@@ -107,14 +107,9 @@ public:
         const Sharding sharding = plan_.parallelism.sharding;
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and they are gathered again.
-        std::map<std::uint32_t, std::shared_ptr<const CollectiveAlgorithm>> gathers;
-        for (std::size_t b = 0; b < buckets_.size(); ++b) {
-            auto& made = gathers[buckets_[b].replicas.size];
-            if (!made)
-                made = make_algorithm({.operation = "allgather", .name = plan_.parallelism.algorithms.allgather},
-                                      buckets_[b].replicas.size);
-            collectives[b] = {buckets_[b].bytes, made};
-        }
+        for (std::size_t b = 0; b < buckets_.size(); ++b)
+            collectives[b] = {buckets_[b].bytes,
+                              make_algorithm(plan_.parallelism.weight_gathering(), buckets_[b].replicas.size)};
         add_runs(collectives, nullptr, results);
         return results;
     }
@@ -122,6 +117,8 @@ public:
 private:
     /// `ready`: null, where streams' order is all there is to wait for.
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Results& results) {
+        // Priorities and negotiations are for plans in which all ranks are one group.
+        const Coordination coordination = ready ? coordinate(buckets_, plan_) : Coordination{};
         for (const auto& [first, end] : runs_of(buckets_)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
@@ -135,8 +132,6 @@ private:
                     for (std::size_t b = 0; b < members_ready.size(); ++b)
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
-                // Priorities and negotiations are for plans in which all ranks are one group.
-                const Coordination coordination = ready ? coordinate(buckets_, plan_) : Coordination{};
                 const Results some_results =
                     add_collectives(graph_, members, streams, some, members_ready, cluster_, coordination);
                 for (std::size_t member = 0; member < group.size(); ++member)
@@ -189,10 +184,7 @@ std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, con
 std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
     std::vector<BucketRun> runs;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
-        const bool same = b > 0 && buckets[b].stage == buckets[b - 1].stage &&
-                          buckets[b].replicas == buckets[b - 1].replicas &&
-                          buckets[b].contributors == buckets[b - 1].contributors;
-        if (!same) runs.push_back({b, b});
+        if (b == 0 || !same_ranks(buckets[b], buckets[b - 1])) runs.push_back({b, b});
         runs.back().end = b + 1;
     }
     return runs;
@@ -201,8 +193,7 @@ std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
 std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
     const std::vector<Place> places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
     AlgorithmSpec named = plan.algorithm;
-    if (plan.parallelism.sharding != Sharding::none)
-        named = {.operation = "reduce-scatter", .name = plan.parallelism.algorithms.reduce_scatter};
+    if (plan.parallelism.sharding != Sharding::none) named = plan.parallelism.gradient_scattering();
     std::vector<Chosen> all;
     for (const auto& [first, end] : runs_of(buckets)) {
         // All groups of a run have the same size; the first stands for them.

@@ -82,6 +82,12 @@ struct Parallelism {
     bool sequence = false;
     Sharding sharding = Sharding::none;
 
+    /// What collects sharded weights, and what adds up the gradients that go with them.
+    AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }
+    AlgorithmSpec gradient_scattering() const {
+        return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
+    }
+
     /// Whether every rank has the whole model, and does nothing with others but exchange whole gradients.
     bool data_only() const;
 };

@@ -217,8 +217,9 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
         if (!has_part(rank, layer)) continue;
         const auto [found, added] = exchanges_.try_emplace({&placed, first});
         if (added)
-            found->second = graph_.add_exchange({gather_weights(placed.replicas.size),
-                                                 group(stage, placed.replicas, first), weight_channel, placed.bytes});
+            found->second =
+                graph_.add_exchange({make_algorithm(plan_.parallelism.weight_gathering(), placed.replicas.size),
+                                     group(stage, placed.replicas, first), weight_channel, placed.bytes});
         Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
         task.exchange = found->second;
         task.member = placed.replicas.member(index);
@@ -233,13 +234,6 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
         gathered[index] = id;
     }
     return gathered;
-}
-
-std::shared_ptr<const CollectiveAlgorithm> Passes::gather_weights(std::uint32_t members) {
-    auto& made = weight_gathers_[members];
-    if (!made)
-        made = make_algorithm({.operation = "allgather", .name = plan_.parallelism.algorithms.allgather}, members);
-    return made;
 }
 
 }  // namespace syncline

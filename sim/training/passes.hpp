@@ -80,7 +80,6 @@ private:
     StreamId open(std::uint32_t rank, StreamId& stream, StreamKind kind);
     GroupId group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first);
     ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index);
-    std::shared_ptr<const CollectiveAlgorithm> gather_weights(std::uint32_t members);
     /// Whether a rank's row has a part of the layer.
     bool has_part(std::uint32_t rank, std::uint32_t layer) const;
     std::uint32_t rank_of(std::uint32_t stage, std::uint32_t index) const {
@@ -99,7 +98,6 @@ private:
     /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i is behind part i of the model.
     std::vector<std::vector<TaskId>> received_[2];
     std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
-    std::map<std::uint32_t, std::shared_ptr<const CollectiveAlgorithm>> weight_gathers_;  ///< by members
     std::shared_ptr<const CollectiveAlgorithm> pass_on_;
 };
 

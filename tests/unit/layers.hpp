@@ -12,16 +12,20 @@
 /// Layers and models for tests of kernels and compute models.
 namespace syncline::test {
 
-/// A shipped workload.
-inline Model shipped_model(const std::string& name) {
-    config::Library library;
+/// Throws ConfigError.
+inline Model read_model(const config::Node& node) {
     Model model;
     std::vector<Diagnostic> errors;
     config::read(
-        library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"), "workload",
-        [&](config::Fields& fields) { describe(fields, model); }, errors);
+        node, "workload", [&](config::Fields& fields) { describe(fields, model); }, errors);
     if (!errors.empty()) throw ConfigError(errors);
     return model;
+}
+
+/// A shipped workload.
+inline Model shipped_model(const std::string& name) {
+    config::Library library;
+    return read_model(library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"));
 }
 
 inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nogroup", "alexnet-owt",

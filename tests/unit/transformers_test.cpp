@@ -8,26 +8,14 @@
 #include "sim/config/reader.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/layers.hpp"
 
 // Transformers: their counts against published totals and formulas, and their keys in files.
 
 using namespace syncline;
+using test::read_model, test::shipped_model;
 
 namespace {
-
-Model read_model(const config::Node& node) {
-    Model model;
-    std::vector<Diagnostic> errors;
-    config::read(
-        node, "workload", [&](config::Fields& fields) { describe(fields, model); }, errors);
-    if (!errors.empty()) throw ConfigError(errors);
-    return model;
-}
-
-Model shipped(const std::string& name) {
-    config::Library library;
-    return read_model(library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"));
-}
 
 /// A workload of these layers, of 10 tokens if nothing else is said.
 Model written(const std::string& layers, const std::string& sample = "sequence: 10\n") {
@@ -96,7 +84,7 @@ TEST_CASE("shipped transformers have the published parameters") {
     };
     for (const Published& published : all) {
         INFO(published.name);
-        const Model model = shipped(published.name);
+        const Model model = shipped_model(published.name);
         CHECK(model.name == published.name);
         REQUIRE(model.layers.size() == published.layers);
         CHECK(model.parameters() == published.parameters);
@@ -114,7 +102,7 @@ TEST_CASE("shipped transformers have the published parameters") {
 TEST_CASE("BERT-large up to its pooler is the published encoder") {
     // BertModel of Hugging Face, bert-large-uncased.
     std::int64_t parameters = 0;
-    for (const Layer& layer : shipped("bert-large").layers) {
+    for (const Layer& layer : shipped_model("bert-large").layers) {
         parameters += layer.parameters;
         if (layer.name == "pooler") break;
     }
@@ -124,7 +112,7 @@ TEST_CASE("BERT-large up to its pooler is the published encoder") {
 TEST_CASE("the operations of BERT-large are its layers', and its heads'") {
     const std::int64_t l = 24, s = 512, h = 1024, V = 30522;
     const std::int64_t pooler = h * h, next_sentence = 2 * h, transform = s * h * h, decoder = s * h * V;
-    CHECK(shipped("bert-large").macs() ==
+    CHECK(shipped_model("bert-large").macs() ==
           l * (12 * s * h * h + 2 * s * s * h) + pooler + next_sentence + transform + decoder);
 }
 
@@ -162,7 +150,7 @@ TEST_CASE("parameters and operations of a GPT are those of Megatron-LM's formula
 TEST_CASE("the operations of GPT-3 are those that Megatron-LM reports, with the forward pass computed twice") {
     // D. Narayanan et al., SC 2021, equation 3: 96Bslh²(1 + s/(6h) + V/(16lh)): the layers' forward pass once more, not
     // the head's.
-    const Model model = shipped("gpt-3-175b");
+    const Model model = shipped_model("gpt-3-175b");
     const double B = 1536, s = 2048, l = 96, h = 12288, V = 51200;
     double macs = 0;
     for (const Layer& layer : model.layers) macs += static_cast<double>(layer.macs) * (layer.name == "head" ? 3 : 4);
@@ -368,7 +356,7 @@ TEST_CASE("absurd transformers are refused and do not overflow") {
 }
 
 TEST_CASE("transformers are split inside, a head by its words") {
-    const Model model = shipped("gpt-2-xl");
+    const Model model = shipped_model("gpt-2-xl");
     CHECK(split_of(model.layers.front()) == Split::inside);
     CHECK(parts_of(model.layers.front()) == 50257);
     CHECK(split_of(model.layers[1]) == Split::inside);

@@ -7,24 +7,12 @@
 #include "sim/config/reader.hpp"
 #include "sim/workload/model.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/layers.hpp"
 
 using namespace syncline;
+using test::read_model, test::shipped_model;
 
 namespace {
-
-Model read_model(const config::Node& node) {
-    Model model;
-    std::vector<Diagnostic> errors;
-    config::read(
-        node, "workload", [&](config::Fields& fields) { describe(fields, model); }, errors);
-    if (!errors.empty()) throw ConfigError(errors);
-    return model;
-}
-
-Model shipped(const std::string& name) {
-    config::Library library;
-    return read_model(library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"));
-}
 
 /// A workload of one layer, written as in a file.
 Model written(const std::string& layers) {
@@ -81,7 +69,7 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
     };
     for (const Published& published : all) {
         INFO(published.name);
-        const Model model = shipped(published.name);
+        const Model model = shipped_model(published.name);
         CHECK(model.name == published.name);
         CHECK(model.layers.size() == published.layers);
         CHECK(model.parameters() == published.parameters);
@@ -94,8 +82,8 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
 }
 
 TEST_CASE("shipped workloads read one image") {
-    CHECK(shipped("resnet-50").sample_elements == 3 * 224 * 224);
-    CHECK(shipped("inception-v3").sample_elements == 3 * 299 * 299);
+    CHECK(shipped_model("resnet-50").sample_elements == 3 * 224 * 224);
+    CHECK(shipped_model("inception-v3").sample_elements == 3 * 299 * 299);
 }
 
 TEST_CASE("a convolution's counts") {
