@@ -93,6 +93,19 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
     return all_s > 0 ? std::optional(idle_s / all_s) : std::nullopt;
 }
 
+/// See Breakdown::standard_error; of the last `count` iterations.
+template <class Ended>
+double standard_error(const Ended& ended_s, std::uint32_t count) {
+    if (count < 2 || ended_s(0) == ended_s(count)) return 0;
+    const double mean_s = (ended_s(0) - ended_s(count)) / count;
+    double squares = 0;
+    for (std::uint32_t before = 0; before < count; ++before) {
+        const double off_s = ended_s(before) - ended_s(before + 1) - mean_s;
+        squares += off_s * off_s;
+    }
+    return std::sqrt(squares / (count - 1.0) / count) / mean_s;
+}
+
 /// The update that ends the iteration of the rank that ends last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     const TaskId none = static_cast<TaskId>(graph.tasks().size());
@@ -138,6 +151,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.communication_s = length(exchanging) / period;
     result.exposed_communication_s = (length(exchanging) - overlap(computing, exchanging)) / period;
     result.pipeline_bubble = bubble(graph, timeline, period);
+    result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {
         const double before_s = (ended_s(period) - ended_s(2 * std::size_t{period})) / period;
         result.drift = std::abs(1 - before_s / result.iteration_s);

@@ -24,6 +24,9 @@ struct Breakdown {
     std::optional<double> pipeline_bubble = std::nullopt;  ///< nothing without stages, or time
     /// How far its length is from that of the iteration before, as a part of it; 0 if there are too few.
     double drift = 0;
+    /// Of the mean of several iterations: the standard deviation of their lengths over the root of how many they are,
+    /// as a part of it; 0 if there are too few.
+    double standard_error = 0;
 };
 
 /// Of the iteration that `timeline` measured, which is not its first; where exchanges are alike only every `period`

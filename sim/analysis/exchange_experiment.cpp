@@ -34,6 +34,12 @@ std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const Co
     return all;
 }
 
+/// Of its own size alone.
+CollectivePlan single(CollectivePlan plan) {
+    plan.sweep.clear();
+    return plan;
+}
+
 Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
     const Sweep sweep = build_sweep(cluster, plan, chosen);
@@ -61,6 +67,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
             };
             point.completion_time_s = end_s(i + 1) - end_s(i);
         }
+        point.cost = cost_of(cluster, sweep.graph, plan.ranks, point.completion_time_s);
         point.closed_form_s = closed_s[i];
         if (point.completion_time_s > 0) {
             point.algorithm_bandwidth_Bps = static_cast<double>(sizes[i]) / point.completion_time_s;
@@ -85,10 +92,13 @@ SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, c
     return measure(cluster, plan, watch).result;
 }
 
+std::optional<double> closed_form_s(const Cluster& cluster, const CollectivePlan& plan) {
+    const CollectivePlan one = single(plan);
+    return closed_forms(cluster, one, choose_exchanges(cluster, one)).front();
+}
+
 CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch) {
-    CollectivePlan single = plan;
-    single.sweep.clear();
-    const auto [sweep, timeline] = measure(cluster, single, watch);
+    const auto [sweep, timeline] = measure(cluster, single(plan), watch);
     const SweepPoint& point = sweep.points.front();
 
     CollectiveResult result;
@@ -102,6 +112,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.receivers = sweep.receivers;
     result.bytes = plan.bytes;
     result.completion_time_s = point.completion_time_s;
+    result.cost = point.cost;
     result.closed_form_s = point.closed_form_s;
     result.messages = timeline.messages;
     result.bytes_sent = timeline.bytes_sent;

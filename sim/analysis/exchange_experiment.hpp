@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/cost.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/training/chooser.hpp"
 
@@ -24,6 +25,7 @@ struct CollectiveResult {
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
     std::uint64_t bytes = 0;
     double completion_time_s = 0;
+    Cost cost;
     std::optional<double> closed_form_s;
     std::uint64_t messages = 0;
     std::uint64_t bytes_sent = 0;
@@ -34,6 +36,9 @@ struct CollectiveResult {
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
 };
 
+/// What simulate_collective() would say of the closed form, without simulating.
+std::optional<double> closed_form_s(const Cluster& cluster, const CollectivePlan& plan);
+
 CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch = {});
 
 /// One size of a sweep.
@@ -41,6 +46,7 @@ struct SweepPoint {
     std::uint64_t bytes = 0;
     std::string algorithm;
     double completion_time_s = 0;
+    Cost cost;
     std::optional<double> closed_form_s;
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
 };

@@ -11,12 +11,13 @@ namespace syncline {
 
 namespace {
 
-/// One rank with its share of the samples, at least one.
+/// One rank with its share of the samples, at least one, which computes as fast as planned.
 Plan alone(const Plan& plan) {
     Plan one = plan;
     one.ranks = 1;
     one.batch_per_rank = std::max<std::int64_t>(1, plan.global_batch() / plan.ranks);
     one.parallelism = {};
+    one.noise = {};
     return one;
 }
 
@@ -48,6 +49,12 @@ std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, con
     return choose_exchanges(cluster, plan, buckets);
 }
 
+struct Run {
+    Breakdown time;
+    Timeline timeline;
+    Cost cost;
+};
+
 }  // namespace
 
 void mark_best(Report& report) {
@@ -65,22 +72,30 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     const auto run = [&](const Plan& one) {
         const TaskGraph graph = build_iteration(cluster, model, one);
         const std::vector<Bucket> buckets = plan_buckets(cluster, model, one);
-        const std::uint32_t window = averaged(buckets, collectives_of(cluster, one, buckets));
+        const auto asked = static_cast<std::uint32_t>(one.iterations);
+        std::uint32_t window = averaged(buckets, collectives_of(cluster, one, buckets));
+        // One of a random process says little. They have no steady state that could be looked for either.
+        const bool random = one.noise.jitter > 0;
+        if (random) window = std::max(window, asked - 1);
         // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
         // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
-        const auto asked = static_cast<std::uint32_t>(one.iterations);
-        const std::uint32_t iterations = window == 1 ? asked : std::max(asked, 2 * window + 1);
+        const std::uint32_t least = random ? window + 1 : 2 * window + 1;
+        const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
         const ReplayOptions options{iterations == 1 ? 1 : iterations + 1, iterations - 1, window};
         Timeline timeline = watched_replay(cluster, graph, options, watch);
-        return std::pair{measure(graph, timeline, window), std::move(timeline)};
+        const Breakdown time = measure(graph, timeline, window);
+        return Run{time, std::move(timeline), cost_of(cluster, graph, one.ranks, time.iteration_s)};
     };
-    const auto [time, timeline] = run(plan);
+    const Run whole = run(plan);
+    const Breakdown& time = whole.time;
+    const Timeline& timeline = whole.timeline;
     const Plan one = alone(plan);
-    const Breakdown single = plan.ranks == 1 ? time : run(one).first;
+    const Breakdown single = plan.ranks == 1 && !plan.noise.any() ? time : run(one).time;
 
     Result result;
     result.workload = model.name;
     result.ranks = plan.ranks;
+    result.samples = plan.global_batch();
     result.fabric = fabric_of(cluster);
     result.transport = transport_of(cluster);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
@@ -106,6 +121,7 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(cluster, model, plan);
+    result.cost = whole.cost;
     result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
     return result;

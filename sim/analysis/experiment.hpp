@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/breakdown.hpp"
+#include "sim/analysis/cost.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
@@ -20,6 +21,7 @@ struct Result {
     std::string variant;
     std::string workload;
     std::int64_t ranks = 0;
+    std::int64_t samples = 0;                  ///< of all ranks together
     std::string fabric;                        ///< its shape, or the native platform's file
     std::string transport;                     ///< its name; empty where wires are all there is
     std::string exchange, algorithm, overlay;  ///< as in files; empty where there is none
@@ -36,6 +38,7 @@ struct Result {
     std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are no ranks
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
+    Cost cost;
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten with the highest utilisation, that first
 };
@@ -49,7 +52,7 @@ struct Report {
 /// not.
 void mark_best(Report& report);
 
-/// Simulates `plan` and, for the efficiency, the same on one rank; each in a process of its own.
+/// Simulates `plan` and, for the efficiency, the same on one rank without noise; each in a process of its own.
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch = {});
 
 }  // namespace syncline

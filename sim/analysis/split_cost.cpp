@@ -68,6 +68,7 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
         return "none for a split model, but on one switch, without a transport";
     for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than there are rows";
+    if (plan.noise.any()) return "none with jitter or stragglers";
     return "";
 }
 

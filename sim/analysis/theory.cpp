@@ -172,7 +172,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s();
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (buckets.empty()) return {"no exchange", 0.0, least_s};
+    if (buckets.empty()) return {"no exchange", 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
 
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
@@ -196,6 +196,10 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     ClosedForm result{formula, end_s(at_once), {}};
     if (plan.overlap == Overlap::across_iterations) {
         result.formula += "; none for iterations that reach into each other";
+        return result;
+    }
+    if (plan.noise.any()) {
+        result.formula += "; none for iterations with jitter or stragglers";
         return result;
     }
     if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {

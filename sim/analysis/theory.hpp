@@ -22,8 +22,8 @@
 /// it has both the sum and its link. There is no closed form with more servers than workers, none by priority, and none
 /// with PullStart::each on colocated servers.
 ///
-/// None either for iterations that reach into each other (Overlap::across_iterations). Models that ranks share have
-/// their own: split_cost.hpp.
+/// None either for iterations that reach into each other (Overlap::across_iterations), or with noise. Models that ranks
+/// share have their own: split_cost.hpp.
 ///
 /// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
 /// ring's, where its neighbours' ways share no link and all cost the same. There

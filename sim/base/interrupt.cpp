@@ -1,12 +1,15 @@
 #include "sim/base/interrupt.hpp"
 
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
-#include <initializer_list>
 #include <string_view>
+#include <system_error>
 
 namespace syncline {
 
@@ -14,11 +17,14 @@ namespace {
 
 std::atomic<pid_t> child_to_end = 0;
 std::atomic<const char*> file_to_remove = nullptr;
+/// Who holds the next signal hears of it here; nobody: -1.
+std::atomic<int> holder = -1;
 
 static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 
-/// Nothing but what may be called in a signal's handler.
-void end_program(int) {
+// Nothing but what may be called in a signal's handler.
+
+[[noreturn]] void end_program() {
     if (const pid_t child = child_to_end; child > 0) {
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
@@ -30,23 +36,60 @@ void end_program(int) {
     _exit(130);
 }
 
-void set_handler(void (*handler)(int)) {
+void interrupt(int) {
+    const int held = holder.exchange(-1);
+    if (held < 0) end_program();
+    const int before = errno;
+    eventfd_write(held, 1);
+    errno = before;
+}
+
+constexpr std::array signals{SIGINT, SIGTERM};
+
+sigset_t set_of_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : signals) sigaddset(&set, signal);
+    return set;
+}
+
+void set_handler(int signal, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
-    sigemptyset(&action.sa_mask);
-    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, signal);
-    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+    action.sa_flags = SA_RESTART;  // a signal that is held disturbs nothing that is being written
+    action.sa_mask = set_of_signals();
+    sigaction(signal, &action, nullptr);
+}
+
+bool is_ignored(int signal) {
+    struct sigaction present {};
+    sigaction(signal, nullptr, &present);
+    return present.sa_handler == SIG_IGN;
 }
 
 }  // namespace
 
 void catch_interrupts() {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error of writing it
-    set_handler(end_program);
+    for (const int signal : signals) set_handler(signal, interrupt);
 }
 
 void release_interrupts() {
-    set_handler(SIG_DFL);
+    for (const int signal : signals)
+        if (!is_ignored(signal)) set_handler(signal, SIG_DFL);
+}
+
+void ignore_interrupts() {
+    for (const int signal : signals) set_handler(signal, SIG_IGN);
+}
+
+DelayedInterrupts::DelayedInterrupts() {
+    const sigset_t delayed = set_of_signals();
+    sigprocmask(SIG_BLOCK, &delayed, &before_);
+}
+
+DelayedInterrupts::~DelayedInterrupts() {
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void end_when_interrupted(pid_t child) {
@@ -55,6 +98,20 @@ void end_when_interrupted(pid_t child) {
 
 void remove_when_interrupted(const char* path) {
     file_to_remove = path;
+}
+
+HeldInterrupts::HeldInterrupts() : descriptor_(eventfd(0, EFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+    holder = descriptor_;
+}
+
+HeldInterrupts::~HeldInterrupts() {
+    holder = -1;
+    close(descriptor_);
+}
+
+bool HeldInterrupts::interrupted() const {
+    return holder != descriptor_;
 }
 
 }  // namespace syncline

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "sim/batch/exploration.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
@@ -42,5 +43,6 @@ template void write_result(const SweepResult&, Format, const std::string&, const
 template void write_result(const DryRunReport&, Format, const std::string&, const std::string&);
 template void write_result(const LayerTable&, Format, const std::string&, const std::string&);
 template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
+template void write_result(const batch::Exploration&, Format, const std::string&, const std::string&);
 
 }  // namespace syncline::cli

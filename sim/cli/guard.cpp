@@ -22,6 +22,9 @@ int guarded(const std::function<int()>& work) {
     } catch (const Failed& error) {
         say("error: {}\n", error.what());
         return failed;
+    } catch (const Interrupted& error) {
+        say("interrupted: {}\n", error.what());
+        return interrupted;
     } catch (const std::bad_alloc&) {
         say("error: this needs more memory than there is\n");
         return failed;

@@ -41,6 +41,10 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_topology(program, action);
     cli::add_workload(program, action);
     cli::add_check(program, action);
+    cli::add_batch(program, action);
+    cli::add_explore(program, action);
+    cli::add_results(program, action);
+    cli::add_plot(program, action);
     cli::add_schema(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;
     try {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/base/units.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/memory.hpp"
 
@@ -25,10 +24,7 @@ void check_memory(const config::Scenario& scenario, bool allowed) {
     for (const config::Variant& variant : scenario.variants) {
         const Memory memory = memory_of(variant.cluster, variant.model, variant.plan);
         if (memory.fits()) continue;
-        const std::string what =
-            fmt::format("needs {} of memory, and '{}' has {}: {}",
-                        format_quantity(memory.total_bytes(), Dimension::bytes), variant.cluster.device.name,
-                        format_quantity(*memory.device_bytes, Dimension::bytes), text::kinds_of(memory));
+        const std::string what = text::shortage(memory, variant.cluster.device.name);
         if (allowed)
             say("note: {}: {}\n", variant.name, what);
         else

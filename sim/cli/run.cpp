@@ -57,7 +57,7 @@ config::Scenario load(const Options& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
     for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
     for (config::Variant& variant : scenario.variants) {
-        variant.plan.placement.seed = options.seed;
+        variant.plan.set_seed(options.seed);
         if (variant.collective) variant.collective->placement.seed = options.seed;
     }
     require_expectations(scenario, options);
@@ -104,7 +104,7 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
 }
 
 void run(const Options& options) {
-    constexpr double steady = 1e-6;
+    constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
@@ -119,6 +119,11 @@ void run(const Options& options) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
                 variant.name, 100 * result.time.drift);
+        }
+        if (variant.plan.noise.jitter > 0 && result.time.standard_error > precise) {
+            say("note: {}: the mean of iterations with jitter has a standard error of {:.2g} %; raise "
+                "training.iterations for a better one\n",
+                variant.name, 100 * result.time.standard_error);
         }
         report.results.push_back(std::move(result));
     }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sim/config/files.hpp"
-#include "sim/config/reader.hpp"
 #include "sim/topology/formats.hpp"
 
 namespace syncline::config {
@@ -117,7 +116,7 @@ void Assembly::expand_references(Node& document) {
 
 void Assembly::read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
     std::vector<Diagnostic> found;
-    config::read(node, what, body, found);
+    config::read(node, what, body, found, &other_files_);
     for (const Diagnostic& error : found) {
         // A file that could not be read leaves its name where the reader expects a mapping: that has been said already.
         const bool unread = std::any_of(unread_.begin(), unread_.end(),
@@ -126,18 +125,20 @@ void Assembly::read(const Node& node, const std::string& what, const std::functi
     }
 }
 
-void Assembly::finish() const {
+void Assembly::finish() {
+    other_files_.clear();
+    unread_.clear();
     if (errors_.empty()) return;
+    std::vector<Diagnostic> sorted = std::exchange(errors_, {});
     // In the order in which a person goes through the files, not in that of the field tables.
     std::vector<std::string> files;
     const auto position = [&](const Diagnostic& error) {
         const auto file = std::find(files.begin(), files.end(), error.where.file);
         return std::tuple(file - files.begin(), error.where.line, error.where.column);
     };
-    for (const Diagnostic& error : errors_) {
+    for (const Diagnostic& error : sorted) {
         if (std::find(files.begin(), files.end(), error.where.file) == files.end()) files.push_back(error.where.file);
     }
-    std::vector<Diagnostic> sorted = errors_;
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](const Diagnostic& a, const Diagnostic& b) { return position(a) < position(b); });
     throw ConfigError(std::move(sorted));

@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/config/reader.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/placement.hpp"
 
@@ -45,14 +46,18 @@ public:
     /// Whether nothing has been wrong so far.
     bool sound() const { return errors_.empty(); }
 
-    /// Throws ConfigError if anything was wrong.
-    void finish() const;
+    /// Throws ConfigError if anything was wrong, and forgets it: one Assembly can put several documents together.
+    void finish();
+
+    /// Files that are no YAML, as far as read() came across their names.
+    const std::vector<OtherFile>& other_files() const { return other_files_; }
 
 private:
     void expand(Node* node);
 
     std::vector<Diagnostic> errors_;
     std::vector<Location> unread_;  ///< names of files that could not be read
+    std::vector<OtherFile> other_files_;
 };
 
 /// An option of the command line as a document's entry, whose place is the option as it was typed.

@@ -1,6 +1,8 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
+#include "sim/config/study.hpp"
+#include "sim/config/study_file.hpp"
 
 namespace syncline::config {
 
@@ -54,19 +56,33 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
     return "";
 }
 
-}  // namespace
-
-std::string check_file(const std::string& path, const Inspect& inspect) {
-    Assembly assembly;
-    Node node = assembly.load_argument(path);
+/// By its keys, which may be paths; in other files a path is an unknown key, which reading them says.
+bool is_scenario(const Node& node) {
     Node top = node;
-    // A scenario's keys may be paths; in other files a path is an unknown key, which reading them says.
     try {
         split_paths(top);
     } catch (const ConfigError&) {
         top = node;
     }
-    if (top.find("training") || top.find("collective") || top.find("variants")) {
+    return top.find("training") || top.find("collective") || top.find("variants");
+}
+
+}  // namespace
+
+bool is_study_or_scenario(const std::string& path) {
+    Assembly assembly;
+    const Node node = assembly.load_argument(path);
+    return is_study(node) || is_scenario(node);
+}
+
+std::string check_file(const std::string& path, const Inspect& inspect) {
+    Assembly assembly;
+    Node node = assembly.load_argument(path);
+    if (is_study(node)) {
+        Study(path, {}, inspect).check();
+        return "study";
+    }
+    if (is_scenario(node)) {
         load_scenario(path, {}, inspect);
         return "scenario";
     }

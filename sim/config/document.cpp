@@ -74,13 +74,20 @@ Node Library::load_argument(const std::string& path) {
 }
 
 void Library::expand(Node& node) {
+    if (node.kind != Node::Kind::scalar) return;
+    const std::string first = referred_file(node).string();
     while (node.kind == Node::Kind::scalar) {
         const fs::path path = referred_file(node);
         check_cycle(node.mark, path);
+        if (const auto known = expanded_.find(path.string()); known != expanded_.end()) {
+            node = known->second;
+            break;
+        }
         Text file = read_text(path);
         if (!file.text) throw ConfigError({{locate(node.mark), file.error, file.hint}});
         node = load(path, std::move(*file.text), node.mark);
     }
+    expanded_.emplace(first, node);
 }
 
 Node Library::parse(std::string name, std::string text, fs::path directory, std::size_t skip) {

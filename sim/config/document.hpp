@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -67,10 +68,10 @@ public:
     /// Reads and parses a file that the command line names. Throws ConfigError.
     Node load_argument(const std::string& path);
 
-    /// Replaces `node`, a scalar that names a file, by what that file holds (which may again be the name of a file).
-    /// The path is relative to the directory of the text that names it. A node that is no scalar is left alone. Throws
-    /// ConfigError: the place is that of the reference when the file cannot be read or refers back to itself, else a
-    /// place in the file.
+    /// Replaces `node`, a scalar that names a file, by what that file holds (which may again be the name of a file). A
+    /// file is read once, however often it is named. The path is relative to the directory of the text that names it. A
+    /// node that is no scalar is left alone. Throws ConfigError: the place is that of the reference when the file
+    /// cannot be read or refers back to itself, else a place in the file.
     void expand(Node& node);
 
     /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Nothing but comments is a null.
@@ -84,6 +85,7 @@ private:
     Node load(const std::filesystem::path& path, std::string text, const Mark& reference);
     const Source& add(Source source);
     std::vector<std::unique_ptr<Source>> sources_;
+    std::map<std::string, Node> expanded_;  ///< what files hold, by path: each is read once
 };
 
 }  // namespace syncline::config

@@ -58,6 +58,8 @@ public:
     /// A list of whole numbers, not empty.
     virtual void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least,
                               std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;
+    /// One whole number of at least 1, or a list of whole numbers from 0.
+    virtual void count_or_list(Key key, std::int64_t& count, std::vector<std::int64_t>& list, std::int64_t most) = 0;
     virtual void quantity(Key key, double& value, Dimension dimension, QuantityRange range = {}) = 0;
     /// One quantity, or a list of them, not empty.
     virtual void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range = {}) = 0;

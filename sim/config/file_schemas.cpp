@@ -2,6 +2,7 @@
 
 #include "sim/config/files.hpp"
 #include "sim/config/schema.hpp"
+#include "sim/config/study_file.hpp"
 
 namespace syncline::config {
 
@@ -18,8 +19,8 @@ std::string schema_for(const std::string& kind) {
 }  // namespace
 
 const std::vector<std::string>& file_kinds() {
-    static const std::vector<std::string> kinds{"scenario", "platform", "device",   "transport",
-                                                "workload", "topology", "selection"};
+    static const std::vector<std::string> kinds{"scenario", "platform", "device",    "transport",
+                                                "workload", "topology", "selection", "study"};
     return kinds;
 }
 
@@ -31,6 +32,7 @@ std::string schema_of(const std::string& kind) {
     if (kind == "workload") return schema_for<Model>(kind);
     if (kind == "topology") return schema_for<TopologySpec>(kind);
     if (kind == "selection") return schema_for<Selection>(kind);
+    if (kind == "study") return schema_for<StudyFile>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");
 }
 

@@ -116,7 +116,7 @@ WorkloadQuestion load_workload(const std::string& workload, const std::vector<Ar
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 
 /// The kinds of file that there are: "scenario", "platform", "device", "transport", "workload", "topology",
-/// "selection".
+/// "selection", "study".
 const std::vector<std::string>& file_kinds();
 
 /// The JSON Schema of a kind of file.

@@ -108,6 +108,10 @@ void describe(Fields& fields, NodeDesign& node) {
                            {.word = "none", .most = 3600});
         });
     describe_affinity(fields, node);
+    double price = -1;
+    fields.number({"price_per_hour", "Of a node, in a currency of your choice: `12.24`. For the `cost` of results."},
+                  price, 0, 1e9);
+    if (fields.given("price_per_hour")) node.price_per_hour = price;
 }
 
 void describe(Fields& fields, Routing& routing) {

@@ -22,7 +22,11 @@ constexpr std::size_t most_errors = 50;
 /// All that one reading finds.
 class Findings {
 public:
-    explicit Findings(std::vector<Diagnostic>& errors) : errors_(errors) {}
+    Findings(std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) : errors_(errors), files_(files) {}
+
+    void note(const Mark& name, const std::filesystem::path& path, const std::string& text) {
+        if (files_) files_->push_back({name, path, text});
+    }
 
     /// A list of a million wrong values is told from its first ones.
     bool enough() const { return count_ == most_errors; }
@@ -39,6 +43,7 @@ public:
 
 private:
     std::vector<Diagnostic>& errors_;
+    std::vector<OtherFile>* files_;
     std::size_t count_ = 0;
 };
 
@@ -81,6 +86,7 @@ public:
         const std::filesystem::path path = referred_file(*node);
         const Text file = read_text(path, largest_other_file);
         if (!file.text) return fail(node->mark, file.error, file.hint);
+        findings_.note(node->mark, path, *file.text);
         body(shown(path), *file.text);
     }
 
@@ -118,6 +124,13 @@ public:
         if (const Node* node = find(key))
             read_list(key, *node, values, "whole numbers",
                       [&](const Node& item) { return whole(key, item, least, most); });
+    }
+
+    void count_or_list(Key key, std::int64_t& count, std::vector<std::int64_t>& list, std::int64_t most) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return integer_list(key, list, 0, most);
+        if (const auto number = whole(key, *node, 1, most)) count = *number;
     }
 
     void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
@@ -416,8 +429,8 @@ private:
 }  // namespace
 
 void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body,
-          std::vector<Diagnostic>& errors) {
-    Findings findings(errors);
+          std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) {
+    Findings findings(errors, files);
     Reader(node, what, findings).run(body);
 }
 

@@ -66,6 +66,9 @@ public:
     void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) override {
         add(key, list(whole(least, most)), values.empty() ? Json() : Json(values));
     }
+    void count_or_list(Key key, std::int64_t&, std::vector<std::int64_t>&, std::int64_t most) override {
+        add(key, {{"anyOf", {whole(1, most), list(whole(0, most))}}}, {});
+    }
     void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
         const Json any = quantity(dimension, range);
         add(key, any.size() == 1 ? any[0] : Json{{"anyOf", any}}, default_quantity(value, dimension, range));

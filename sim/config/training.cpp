@@ -4,6 +4,7 @@
 #include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/noise.hpp"
 #include "sim/config/parallelism.hpp"
 
 namespace syncline::config {
@@ -74,8 +75,8 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.integer({"batch", "Samples of all ranks together in an iteration, in place of `batch_per_rank`."},
                    open.batch, 1, 1 << 30);
     fields.integer({"iterations",
-                    "The last of so many is measured, and one more replayed behind it; 1: only that one, from a "
-                    "standing start."},
+                    "The last of so many is measured, with `jitter` all but the first, and one more replayed behind; "
+                    "1: only that one, from a standing start."},
                    plan.iterations, 1, 10'000);
     describe_parallelism(fields, ranks, plan.parallelism, open);
     fields.one_of({"optimizer",
@@ -83,6 +84,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                   plan.optimizer,
                   {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
     describe_compute(fields, plan.compute);
+    describe_noise(fields, ranks, plan.noise);
     fields.one_of({"exchange", "How gradients, or with gossip models, reach other ranks."}, plan.exchange,
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},

@@ -49,7 +49,12 @@ std::string to_csv(const Report& report) {
                              parallelism_columns,
                              "choice_of",
                              "best",
-                             "pipeline_bubble"});
+                             "pipeline_bubble",
+                             "nodes",
+                             "samples",
+                             "device_time_s",
+                             "cost",
+                             "cost_per_million_samples"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -77,7 +82,12 @@ std::string to_csv(const Report& report) {
                       parallelism_fields(r.parallelism, r.ranks),
                       quoted(r.choice_of),
                       r.best ? fmt::format("{}", *r.best) : "",
-                      field(r.time.pipeline_bubble)});
+                      field(r.time.pipeline_bubble),
+                      field(r.cost.nodes),
+                      field(r.samples),
+                      field(r.cost.device_time_s),
+                      field(r.cost.cost),
+                      field(r.cost.per_million_samples(r.samples))});
     }
     return text;
 }
@@ -85,11 +95,13 @@ std::string to_csv(const Report& report) {
 std::string to_csv(const CollectiveResult& r) {
     return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
                  "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "most_bytes_sent_by_rank", "overlay",
-                 "fabric", "most_used_link", "most_used_link_utilisation", "transport"}) +
+                 "fabric", "most_used_link", "most_used_link_utilisation", "transport", "nodes", "device_time_s",
+                 "cost"}) +
            line({r.operation, quoted(r.algorithm), field(r.ranks), field(r.bytes), field(r.completion_time_s),
                  field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
                  field(r.bus_bandwidth_Bps), field(r.most_bytes_sent_by_rank), r.overlay, quoted(r.fabric),
-                 quoted(most_used(r.links)), field(utilisation(r.links)), quoted(r.transport)});
+                 quoted(most_used(r.links)), field(utilisation(r.links)), quoted(r.transport), field(r.cost.nodes),
+                 field(r.cost.device_time_s), field(r.cost.cost)});
 }
 
 }  // namespace syncline

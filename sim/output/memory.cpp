@@ -26,17 +26,19 @@ Json to_json(const Memory& memory) {
             {"optimizer_bytes", whole(memory.optimizer_bytes)},
             {"activations_bytes", whole(memory.activations_bytes)},
             {"total_bytes", whole(memory.total_bytes())},
-            {"device_bytes", memory.device_bytes ? whole(*memory.device_bytes) : Json(nullptr)}};
+            {"device_bytes", memory.device_bytes ? whole(*memory.device_bytes) : Json(nullptr)},
+            {"fraction", number_or_null(memory.fraction())}};
 }
 
 const char* const text::memory_columns =
     "memory_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,memory_total_bytes,"
-    "memory_device_bytes";
+    "memory_device_bytes,memory_fraction";
 
 std::string text::memory_fields(const std::optional<Memory>& memory) {
-    if (!memory) return ",,,,,";
-    return fmt::format("{},{},{},{},{},{}", memory->weights_bytes, memory->gradients_bytes, memory->optimizer_bytes,
-                       memory->activations_bytes, memory->total_bytes(), field(memory->device_bytes));
+    if (!memory) return ",,,,,,";
+    return fmt::format("{},{},{},{},{},{},{}", memory->weights_bytes, memory->gradients_bytes, memory->optimizer_bytes,
+                       memory->activations_bytes, memory->total_bytes(), field(memory->device_bytes),
+                       field(memory->fraction()));
 }
 
 std::string text::memory(const Memory& memory) {
@@ -52,6 +54,11 @@ std::string text::kinds_of(const Memory& memory) {
     return fmt::format("weights {}, gradients {}, optimizer {}, activations {}", scaled(memory.weights_bytes),
                        scaled(memory.gradients_bytes), scaled(memory.optimizer_bytes),
                        scaled(memory.activations_bytes));
+}
+
+std::string text::shortage(const Memory& memory, const std::string& device) {
+    return fmt::format("needs {} of memory, and '{}' has {}: {}", scaled(memory.total_bytes()), device,
+                       scaled(*memory.device_bytes), kinds_of(memory));
 }
 
 }  // namespace syncline

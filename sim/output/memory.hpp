@@ -9,7 +9,7 @@
 /// What a device has to hold, as the writers of results and the program's messages show it.
 namespace syncline {
 
-/// {"weights_bytes", …, "total_bytes", "device_bytes"}
+/// {"weights_bytes", …, "total_bytes", "device_bytes", "fraction"}
 Json to_json(const Memory& memory);
 
 namespace text {
@@ -22,6 +22,8 @@ std::string memory_fields(const std::optional<Memory>& memory);
 std::string memory(const Memory& memory);
 /// "weights 1 GB, gradients 1 GB, optimizer 2 GB, activations 8.3 GB"
 std::string kinds_of(const Memory& memory);
+/// Of what does not fit: "needs 20 GB of memory, and 'p100' has 16 GB: weights 1 GB, …".
+std::string shortage(const Memory& memory, const std::string& device);
 
 }  // namespace text
 

@@ -16,6 +16,9 @@ Json object(const SweepResult& result) {
     for (const SweepPoint& point : result.points)
         points.push_back({{"bytes", point.bytes},
                           {"completion_time_s", point.completion_time_s},
+                          {"nodes", point.cost.nodes},
+                          {"device_time_s", point.cost.device_time_s},
+                          {"cost", number_or_null(point.cost.cost)},
                           {"algorithm_bandwidth_Bps", number_or_null(point.algorithm_bandwidth_Bps)},
                           {"bus_bandwidth_Bps", number_or_null(point.bus_bandwidth_Bps)},
                           {"closed_form_s", number_or_null(point.closed_form_s)},
@@ -40,7 +43,10 @@ const std::vector<std::string> columns{"bytes",
                                        "operation",
                                        "ranks",
                                        "fabric",
-                                       "transport"};
+                                       "transport",
+                                       "nodes",
+                                       "device_time_s",
+                                       "cost"};
 
 std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
     return {field(point.bytes),
@@ -52,7 +58,10 @@ std::vector<std::string> fields(const SweepResult& result, const SweepPoint& poi
             result.operation,
             field(result.ranks),
             quoted(result.fabric),
-            quoted(result.transport)};
+            quoted(result.transport),
+            field(point.cost.nodes),
+            field(point.cost.device_time_s),
+            field(point.cost.cost)};
 }
 
 std::string micro(const std::optional<double>& value_s) {

@@ -22,6 +22,12 @@ std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
+/// Of a currency that nobody has named.
+std::string amount(const std::optional<double>& value) {
+    if (!value) return "-";
+    return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
+}
+
 }  // namespace
 
 std::string to_table(const Report& report) {
@@ -29,13 +35,17 @@ std::string to_table(const Report& report) {
                             "closed form", "samples/s", "efficiency"}};
     std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
     std::vector<Row> splits{{"variant", "split", "bubble"}};
-    bool split_up = false, choices = false;
+    std::vector<Row> costs{{"variant", "nodes", "device time", "cost", "per million samples"}};
+    bool split_up = false, choices = false, priced = false;
     for (const Result& r : report.results) {
         const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
         splits.push_back(
             {name, split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
         split_up = split_up || !r.parallelism.data_only();
         choices = choices || r.best;
+        costs.push_back({name, fmt::format("{}", r.cost.nodes), seconds(r.cost.device_time_s), amount(r.cost.cost),
+                         amount(r.cost.per_million_samples(r.samples))});
+        priced = priced || r.cost.cost;
         times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
                          seconds(r.time.compute_s), seconds(r.time.communication_s),
                          seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
@@ -47,6 +57,7 @@ std::string to_table(const Report& report) {
     }
     std::string text = report.name + ": one iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
     if (split_up) text.append("\n").append(aligned(splits, 2));
+    if (priced) text.append("\n").append(aligned(costs));
     if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
     return text;
 }
@@ -63,6 +74,7 @@ std::string to_table(const CollectiveResult& r) {
         {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
         {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
     };
+    if (r.cost.cost) rows.push_back({"cost", amount(r.cost.cost)});
     constexpr std::size_t shown = 3;
     for (std::size_t i = 0; i < std::min(shown, r.links.size()); ++i) {
         rows.push_back(

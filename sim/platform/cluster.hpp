@@ -69,6 +69,7 @@ enum class NodeLinks { all_to_all, ring, crossbar, pcie };
 
 struct NodeDesign {
     std::int64_t devices = 1;
+    std::optional<double> price_per_hour;  ///< in whatever currency; nothing: it is not said
     NodeLinks links = NodeLinks::crossbar;
     Wire link;  ///< each of them, each direction
     std::int64_t devices_per_switch = 2;

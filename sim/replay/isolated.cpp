@@ -1,23 +1,32 @@
+#include "sim/replay/isolated.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <string>
+#include <regex>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "sim/base/interrupt.hpp"
-#include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline {
 
 namespace {
+
+/// See isolated_already().
+bool alone = false;
 
 /// What the child says first.
 enum class Outcome : char { done = 'd', failed = 'f', bug = 'b' };
@@ -35,68 +44,146 @@ std::string answer_of(const std::function<std::string()>& work) {
     }
 }
 
-[[noreturn]] void run_child(pid_t parent, int out, const std::function<std::string()>& work) {
-    release_interrupts();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves nothing running behind ...
-    if (getppid() != parent) _exit(1);  // ... nor does one that died before that
-    const std::string answer = answer_of(work);
-    const char* from = answer.data();
-    for (std::size_t left = answer.size(); left > 0;) {
-        const ssize_t written = write(out, from, left);
-        if (written < 0 && errno != EINTR) _exit(1);
-        if (written < 0) continue;
-        from += written;
-        left -= static_cast<std::size_t>(written);
+/// All of it; whether that went well.
+bool write_all(int out, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = write(out, text.data(), text.size());
+        if (written < 0 && errno != EINTR) return false;
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
     }
-    _exit(0);  // not exit(): what the parent has buffered is the parent's to write
+    return true;
 }
 
-/// Everything that comes through `in`, until its other end is closed.
-std::string read_all(int in) {
-    std::string answer;
-    char buffer[65536];
-    while (true) {
-        const ssize_t count = read(in, buffer, sizeof buffer);
-        if (count > 0) answer.append(buffer, static_cast<std::size_t>(count));
-        if (count == 0) return answer;
-        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "read");
-    }
+void become_worker(int said) {
+    setpgid(0, 0);
+    // A signal to all of a job may come here first, which is no fault of the work's.
+    ignore_interrupts();
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    dup2(said, STDERR_FILENO);
+    write_all(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC), "500");
+}
+
+[[noreturn]] void run_child(pid_t parent, int out, const std::function<std::string()>& work) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves nothing running behind ...
+    if (getppid() != parent) _exit(1);  // ... nor does one that died before that
+    // _exit(), not exit(): what the parent has buffered is the parent's to write.
+    _exit(write_all(out, answer_of(work)) ? 0 : 1);
+}
+
+[[noreturn]] void no_process() {
+    throw ReplayError(fmt::format("cannot start a process: {}", std::strerror(errno)));
 }
 
 }  // namespace
 
-std::string isolate(const std::function<std::string()>& work) {
+Descriptor::~Descriptor() {
+    if (number_ >= 0) close(number_);
+}
+
+Isolated::Isolated(const std::function<std::string()>& work, Role role) : role_(role) {
+    if (role == Role::worker) {
+        said_.set(memfd_create("said", MFD_CLOEXEC));
+        if (said_.get() < 0) no_process();
+    }
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    if (pipe2(ends, O_CLOEXEC) != 0) no_process();
+    in_.set(ends[0]);
+    const Descriptor out(ends[1]);
+    fcntl(in_.get(), F_SETFL, O_NONBLOCK);
     std::fflush(nullptr);  // or the child would write what is buffered once more
     const pid_t parent = getpid();
-    const pid_t child = fork();
-    if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (child == 0) {
-        close(ends[0]);
-        run_child(parent, ends[1], work);
+    {
+        const DelayedInterrupts delayed;
+        process_ = fork();
+        if (process_ < 0) no_process();
+        if (process_ == 0) {
+            close(in_.get());
+            release_interrupts();
+            if (role == Role::worker) become_worker(said_.get());
+        }
     }
-    end_when_interrupted(child);
-    close(ends[1]);
-    const std::string answer = read_all(ends[0]);
-    close(ends[0]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    end_when_interrupted(0);
+    if (process_ == 0) run_child(parent, out.get(), work);
+    if (role == Role::worker) setpgid(process_, process_);  // whichever of the two comes first
+}
 
+Isolated::~Isolated() {
+    if (process_ > 0) {
+        kill();
+        reap();
+    }
+}
+
+bool Isolated::take() {
+    char buffer[65536];
+    while (true) {
+        const ssize_t count = read(in_.get(), buffer, sizeof buffer);
+        if (count > 0) answer_.append(buffer, static_cast<std::size_t>(count));
+        if (count == 0) return false;
+        if (count < 0 && errno == EAGAIN) return true;
+        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "read");
+    }
+}
+
+void Isolated::kill() const {
+    ::kill(role_ == Role::worker ? -process_ : process_, SIGKILL);
+}
+
+int Isolated::reap() {
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+    process_ = 0;
+    return status;
+}
+
+std::string Isolated::last_words() const {
+    constexpr off_t few = 400;
+    const off_t size = said_.get() < 0 ? 0 : lseek(said_.get(), 0, SEEK_END), from = std::max<off_t>(0, size - few);
+    std::string text(static_cast<std::size_t>(size - from), '\0');
+    const ssize_t count = pread(said_.get(), text.data(), text.size(), from);
+    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    if (from > 0) text.erase(0, text.find('\n') + 1);
+    text.erase(text.find_last_not_of(" \n") + 1);
+    // Addresses are others each time; of a run that fails, the message is to be the same.
+    text = std::regex_replace(text, std::regex("0x[0-9a-fA-F]+"), "0x...");
+    return text.empty() ? text : "; it said: " + text;
+}
+
+std::string Isolated::outcome() {
+    while (take()) {
+        pollfd ready{in_.get(), POLLIN, 0};
+        poll(&ready, 1, -1);
+    }
+    const int status = reap();
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        const std::string text = fmt::format("the simulation was ended by signal {} ({})", signal, strsignal(signal));
         // SimGrid aborts when it gets no memory for a stack, the kernel kills.
-        if (signal == SIGABRT || signal == SIGKILL) throw ReplayError(text + "; was there enough memory?");
-        throw ReplayError(text);
+        const bool memory = signal == SIGABRT || signal == SIGKILL;
+        throw ReplayError(fmt::format("the simulation was ended by signal {} ({}){}{}", signal, strsignal(signal),
+                                      memory ? "; was there enough memory?" : "",
+                                      signal == SIGKILL ? "" : last_words()));  // a killed one spoke of something else
     }
-    if (WEXITSTATUS(status) != 0 || answer.empty()) throw std::logic_error("the simulation ended without an answer");
-    const auto outcome = static_cast<Outcome>(answer.front());
-    if (outcome == Outcome::bug) throw std::logic_error(answer.substr(1));
-    if (outcome == Outcome::failed) throw ReplayError(answer.substr(1));
-    return answer.substr(1);
+    if (WEXITSTATUS(status) != 0 || answer_.empty())
+        throw std::logic_error("the simulation ended without an answer" + last_words());
+    const auto outcome = static_cast<Outcome>(answer_.front());
+    answer_.erase(0, 1);
+    if (outcome == Outcome::bug) throw std::logic_error(answer_);
+    if (outcome == Outcome::failed) throw ReplayError(answer_);
+    return std::move(answer_);
+}
+
+std::string isolate(const std::function<std::string()>& work) {
+    if (std::exchange(alone, false)) return work();
+    Isolated process(work, Isolated::Role::part);
+    const struct Tied {
+        explicit Tied(pid_t child) { end_when_interrupted(child); }
+        ~Tied() { end_when_interrupted(0); }
+    } tied(process.process());
+    return process.outcome();
+}
+
+void isolated_already() {
+    alone = true;
 }
 
 }  // namespace syncline

@@ -96,7 +96,8 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     }
 }
 
-void Session::compute(ProcessId process, double seconds) {
+void Session::compute(ProcessId process, std::uint32_t iteration, double seconds) {
+    seconds *= graph.processes()[process].pace.factor(iteration);
     const double slowed = graph.processes()[process].speed_beside_exchange;
     if (slowed == 1) return simgrid::s4u::this_actor::sleep_for(seconds);
     Computation& computation = computations_[process];

@@ -29,8 +29,8 @@ public:
     void started(TaskId task, std::uint32_t iteration, double now_s);
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
-    /// computation take beside the exchanges of the same process.
-    void compute(ProcessId process, double seconds);
+    /// computation take at its pace, beside the exchanges of the same process.
+    void compute(ProcessId process, std::uint32_t iteration, double seconds);
     /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
     /// others of its streams have begun. There is one at a time each way.
     double copy_s(ProcessId process, bool outwards, double seconds);

@@ -41,7 +41,7 @@ void StreamActor::run() {
                 run_exchange(task);
                 if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
-                session_.compute(process_, task.seconds);
+                session_.compute(process_, iteration_, task.seconds);
             } else {
                 spend(task.seconds);
             }

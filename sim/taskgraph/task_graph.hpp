@@ -7,6 +7,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
 #include "sim/platform/place.hpp"
+#include "sim/taskgraph/pace.hpp"
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
 ///
@@ -57,6 +58,7 @@ enum class Phase : std::uint8_t {
 struct Process {
     Place place;
     double speed_beside_exchange = 1;  ///< of its compute stream while another of its streams is in an exchange
+    Pace pace = {};                    ///< of its compute stream
 };
 
 struct Stream {

@@ -231,8 +231,9 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
 
     TaskGraph graph;
     std::vector<ProcessId> workers;
+    const std::vector<Pace> pace = paces(plan.noise, ranks);
     for (const Place& place : place_ranks(cluster, plan.placement, ranks))
-        workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange}));
+        workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange, pace[workers.size()]}));
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));

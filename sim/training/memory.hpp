@@ -34,6 +34,10 @@ struct Memory {
 
     double total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes; }
     bool fits() const { return !device_bytes || total_bytes() <= *device_bytes; }
+    /// Of what the device has: above 1 it does not fit. Nothing if its file does not say.
+    std::optional<double> fraction() const {
+        return device_bytes ? std::optional(total_bytes() / *device_bytes) : std::nullopt;
+    }
 };
 
 /// Of the rank that needs most: the first of the stage that needs most, since first rows have a part of every layer.

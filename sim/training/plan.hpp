@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/collective/selection.hpp"
+#include "sim/training/noise.hpp"
 #include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
 #include "sim/workload/compute_model.hpp"
@@ -90,8 +91,10 @@ struct Plan {
     std::int64_t ranks = 1;
     RankPlacement placement;
     std::int64_t batch_per_rank = 32;  ///< samples of one replica of the model: of a rank, where it has all of it
-    /// The last of so many is measured, and one more replayed behind it; 1: only that one, from a standing start.
+    /// The last of so many is measured, with jitter all but the first, and one more replayed behind; 1: only that one,
+    /// from a standing start.
     std::int64_t iterations = 4;
+    Noise noise;
     Parallelism parallelism;
     ComputeKind compute = ComputeKind::calibrated;
     Optimizer optimizer = Optimizer::momentum;
@@ -106,6 +109,8 @@ struct Plan {
     Schedule schedule = Schedule::fifo;
     Servers servers;
 
+    /// Of all that is drawn.
+    void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }

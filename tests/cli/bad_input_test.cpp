@@ -745,7 +745,8 @@ TEST_CASE("usage: verbs and options that are not there") {
     check_usage(run_in(bench, {"rum", "scenario.yaml"}), "did you mean 'run'?");
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
     check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
-    check_usage(run_in(bench, {"frobnicate"}), "run, collective, topology, workload, check, schema");
+    check_usage(run_in(bench, {"frobnicate"}),
+                "run, collective, topology, workload, check, batch, explore, results, plot, schema");
     check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");

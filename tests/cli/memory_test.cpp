@@ -65,6 +65,7 @@ TEST_CASE("memory: what a device holds is in the results, whatever it has") {
         CHECK(memory["activations_bytes"] == 4000 * samples);
         CHECK(memory["total_bytes"] == 12000000 + 4000 * samples);
         CHECK(memory["device_bytes"].is_null());
+        CHECK(memory["fraction"].is_null());
     }
     CHECK(holds(bench.run().out, "  12 MB  "));
 }
@@ -119,11 +120,13 @@ TEST_CASE("memory: a dry run reports it and refuses nothing") {
     const json runs = json::parse(bench.run({"--dry-run", "--format", "json"}).out)["dry_run"];
     CHECK(runs[1]["memory"]["total_bytes"] == 16000000);
     CHECK(runs[1]["memory"]["device_bytes"] == 16000000);
+    CHECK(runs[1]["memory"]["fraction"] == 1.0);
+    CHECK(runs[2]["memory"]["fraction"] == 25.75);
     const std::string csv = bench.run({"--dry-run", "--format", "csv"}).out;
     CHECK(holds(csv,
                 ",why,memory_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,"
-                "memory_total_bytes,memory_device_bytes\n"));
-    CHECK(holds(csv, ",4000000,4000000,4000000,4000000,16000000,16000000\n"));
+                "memory_total_bytes,memory_device_bytes,memory_fraction\n"));
+    CHECK(holds(csv, ",4000000,4000000,4000000,4000000,16000000,16000000,1\n"));
     const json alone = json::parse(run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "4",
                                                   "--bytes", "1kB", "--dry-run", "--format", "json"})
                                        .out);

@@ -15,14 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-/// The small scenario and its files.
-struct Tiny : TempDir {
-    Tiny() {
-        write("platform.yaml", tiny_platform);
-        write("workload.yaml", tiny_workload);
-        write("scenario.yaml", tiny_scenario);
-    }
-
+struct Tiny : TinyFiles {
     Outcome run(std::vector<std::string> options = {}) const {
         options.insert(options.begin(), {"run", "scenario.yaml"});
         return run_in(*this, std::move(options));
@@ -94,6 +87,11 @@ TEST_CASE("run: JSON is one object with the documented fields") {
         CHECK(keys(result) == std::set<std::string>{"variant",
                                                     "workload",
                                                     "ranks",
+                                                    "nodes",
+                                                    "samples",
+                                                    "device_time_s",
+                                                    "cost",
+                                                    "cost_per_million_samples",
                                                     "iteration_time_s",
                                                     "compute_time_s",
                                                     "communication_time_s",
@@ -127,7 +125,8 @@ TEST_CASE("run: JSON is one object with the documented fields") {
         CHECK(keys(result["closed_form"]) ==
               std::set<std::string>{"formula", "communication_time_s", "iteration_time_s"});
         CHECK(keys(result["memory"]) == std::set<std::string>{"weights_bytes", "gradients_bytes", "optimizer_bytes",
-                                                              "activations_bytes", "total_bytes", "device_bytes"});
+                                                              "activations_bytes", "total_bytes", "device_bytes",
+                                                              "fraction"});
     }
 }
 

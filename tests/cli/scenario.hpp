@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "tests/cli/program.hpp"
+
 /// Small files that the tests of the command line share. A message from node to node takes 2 us plus a nanosecond per
 /// byte, and computation is one flop per picosecond.
 namespace syncline::test {
@@ -37,6 +39,15 @@ variants:
   later: {training.overlap: none}
   servers: {training: {exchange: parameter-server}}
 )";
+
+/// The small scenario and its files.
+struct TinyFiles : TempDir {
+    TinyFiles() {
+        write("platform.yaml", tiny_platform);
+        write("workload.yaml", tiny_workload);
+        write("scenario.yaml", tiny_scenario);
+    }
+};
 
 /// Many gradients for many ranks: takes a minute and more.
 inline constexpr std::string_view long_scenario = R"(platform: @/platforms/p100-25g.yaml

@@ -1,0 +1,38 @@
+#include "sim/batch/objective.hpp"
+
+#include <algorithm>
+
+namespace syncline::batch {
+
+namespace {
+
+bool is_name(const std::string& text) {
+    return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+           std::string::npos;
+}
+
+bool rather_large(const std::string& text) {
+    return is_name(text) && (text.starts_with("throughput") || text.starts_with("scaling_efficiency") ||
+                             text.find("_bandwidth") != std::string::npos);
+}
+
+}  // namespace
+
+Objective parse_objective(const config::Condition& text) {
+    Objective objective{text, rather_large(text.text)};
+    std::string& expression = objective.expression.text;
+    for (const auto& [prefix, most] : {std::pair{"max:", true}, std::pair{"min:", false}}) {
+        if (!expression.starts_with(prefix)) continue;
+        objective.most = most;
+        expression.erase(0, 4);
+        break;
+    }
+    expression.erase(0, expression.find_first_not_of(" \t\n"));
+    if (expression.empty())
+        throw ConfigError(
+            {{text.at, "there is no objective",
+              "for example iteration_time_s, throughput, cost, or an expression over columns of results"}});
+    return objective;
+}
+
+}  // namespace syncline::batch

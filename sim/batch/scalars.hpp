@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sim/batch/database.hpp"
+
+/// Numbers, texts, flags (0 or 1) and nulls of a JSON object, by path: `closed_form.iteration_time_s`. What lists hold
+/// is left out.
+namespace syncline::batch {
+
+void each_scalar(const std::string& json, const std::function<void(const std::string& path, Value value)>& visit);
+
+}  // namespace syncline::batch

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+/// A part of a study for one of several machines: of n shards, shard i has the points whose number leaves i-1 when
+/// divided by n (points count from 0 here), so that long and short ones mix.
+namespace syncline::batch {
+
+struct Shard {
+    std::int64_t index = 1;  ///< from 1
+    std::int64_t count = 1;
+
+    bool has(std::int64_t point_number) const { return (point_number - 1) % count == index - 1; }
+    bool whole() const { return count == 1; }
+    /// `shard-2-of-4`: the directory of its store.
+    std::string directory() const;
+};
+
+/// Reads `2/4`; nothing if that is no shard.
+std::optional<Shard> parse_shard(const std::string& text);
+
+/// Of a task of a Slurm array, from SLURM_ARRAY_TASK_ID, _MIN, _STEP and _COUNT; nothing outside of one.
+/// Throws ConfigError if they make no sense.
+std::optional<Shard> slurm_shard();
+
+}  // namespace syncline::batch

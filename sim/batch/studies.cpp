@@ -1,0 +1,153 @@
+#include "sim/batch/studies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/batch/table.hpp"
+#include "sim/output/files.hpp"
+
+namespace syncline::batch {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds(Table& settings, const config::Condition& condition) {
+    try {
+        return settings.holds(condition.text);
+    } catch (const SqlError& error) {
+        throw located(error, condition.at);
+    }
+}
+
+[[noreturn]] void fail(const std::string& path, std::string message, std::string hint = "") {
+    throw ConfigError({{{path, 1, 1, ""}, std::move(message), std::move(hint)}});
+}
+
+std::vector<std::string> studies_in(const std::string& directory) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().extension() == ".yaml") found.push_back(entry->path().string());
+    if (error) fail(directory, "cannot read this directory: " + error.message());
+    std::sort(found.begin(), found.end());
+    const auto others = std::stable_partition(found.begin(), found.end(), config::is_study_or_scenario);
+    if (others != found.end())
+        say("note: left out what is neither a study nor a scenario: {}\n",
+            fmt::join(std::vector<std::string>(others, found.end()), ", "));
+    found.erase(others, found.end());
+    if (found.empty()) fail(directory, "there is no study or scenario here", "their names end in .yaml");
+    return found;
+}
+
+/// Every sentence once, with whose points it is said of.
+using Reasons = std::vector<std::pair<std::string, std::vector<const config::StudyPoint*>>>;
+
+Reasons misfits_of(const std::vector<config::StudyPoint>& points) {
+    Reasons reasons;
+    std::map<std::string, std::size_t> known;
+    for (const config::StudyPoint& point : points) {
+        if (point.misfit.empty()) continue;
+        const auto [at, added] = known.emplace(point.misfit, reasons.size());
+        if (added) reasons.push_back({point.misfit, {}});
+        reasons[at->second].second.push_back(&point);
+    }
+    return reasons;
+}
+
+std::string first_few(const std::vector<const config::StudyPoint*>& points) {
+    constexpr std::size_t few = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(few, points.size()); ++i)
+        text += fmt::format("{}({})", i > 0 ? ", " : "", shown(points[i]->settings));
+    if (points.size() > few) text += fmt::format(" and {} more", points.size() - few);
+    return text;
+}
+
+}  // namespace
+
+std::string shown(const std::vector<config::Setting>& settings) {
+    std::string text;
+    for (const config::Setting& one : settings)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", one.key, one.value);
+    return text;
+}
+
+std::vector<config::StudyPoint> points_of(const config::Study& study, const std::vector<std::string>& changes) {
+    Table settings(study.keys());
+    const auto wanted = [&](const std::vector<config::Setting>& values) {
+        settings.set(values);
+        const auto is = [&](const config::Condition& condition) { return holds(settings, condition); };
+        const auto& include = study.include();
+        const auto& exclude = study.exclude();
+        return (include.empty() || std::any_of(include.begin(), include.end(), is)) &&
+               std::none_of(exclude.begin(), exclude.end(), is);
+    };
+    std::vector<config::StudyPoint> points;
+    study.each(
+        wanted, [&](const config::StudyPoint& point, const config::Variant*) { points.push_back(point); }, changes);
+    return points;
+}
+
+std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
+                                       const std::vector<std::string>& assignments, const config::Inspect& inspect) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        std::error_code unknown;  // then reading it as a file says why
+        if (!fs::is_directory(path, unknown)) {
+            files.push_back(path);
+            continue;
+        }
+        const std::vector<std::string> found = studies_in(path);
+        files.insert(files.end(), found.begin(), found.end());
+    }
+    std::vector<PlannedStudy> studies;
+    std::map<std::string, std::string> named;
+    for (const std::string& file : files) {
+        config::Study study(file, assignments, inspect);
+        const auto [other, added] = named.emplace(study.name(), file);
+        if (!added)
+            fail(file, fmt::format("this study and {} are both called '{}'", other->second, study.name()),
+                 "the key `name` names a study, by default its file does");
+        std::vector<config::StudyPoint> points = points_of(study);
+        if (points.empty()) fail(file, "the study has no points: its conditions leave out all of them");
+        studies.push_back({file, std::move(study), std::move(points)});
+    }
+    return studies;
+}
+
+void require_fit(const std::vector<PlannedStudy>& studies) {
+    std::vector<Diagnostic> refused;
+    for (const PlannedStudy& planned : studies) {
+        std::size_t unfit = 0;
+        for (const auto& [why, points] : misfits_of(planned.points)) {
+            say("{}  of {} points: {}\n", why, points.size(), first_few(points));
+            unfit += points.size();
+        }
+        if (unfit > 0)
+            refused.push_back({{planned.path, 1, 1, ""},
+                               fmt::format("{} of {} points do not fit", unfit, planned.points.size()),
+                               "`exclude` leaves points out; with `--keep-going` these fail and the rest runs"});
+    }
+    if (!refused.empty()) throw ConfigError(std::move(refused));
+}
+
+void add_points(Store& store, const PlannedStudy& planned, const Shard& shard) {
+    store.begin_study(planned.study.name());
+    for (const config::StudyPoint& point : planned.points) {
+        if (shard.has(point.number))
+            store.add(point);
+        else
+            store.skip(point);
+    }
+    const std::int64_t left = store.end_study();
+    if (left > 0) say("note: {} points are no longer in '{}' and have left its list\n", left, planned.study.name());
+}
+
+}  // namespace syncline::batch

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "sim/batch/batch.hpp"
+#include "sim/batch/derived.hpp"
+#include "sim/batch/listing.hpp"
+#include "sim/batch/show.hpp"
+#include "sim/batch/studies.hpp"
+#include "sim/cli/batch_options.hpp"
+#include "sim/cli/batch_progress.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+#include "sim/replay/native.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace batch;
+
+struct Options {
+    std::vector<std::string> studies, assignments;
+    BatchOptions batch;
+    std::string directory;
+    std::optional<Shard> shard;
+    Format format = Format::table;
+    bool resume = false, keep_going = false, dry = false;
+};
+
+fs::path directory_for(const std::vector<PlannedStudy>& studies, const Options& options, const Shard& shard) {
+    fs::path directory = options.directory;
+    if (directory.empty()) {
+        std::error_code error;
+        const bool folder = fs::is_directory(options.studies.front(), error);
+        const std::string name = options.studies.size() > 1 ? "batch"
+                                 : folder ? fs::canonical(options.studies.front(), error).filename().string()
+                                          : studies.front().study.name();
+        directory = (name.empty() ? "batch" : name) + ".results";
+    }
+    return shard.whole() ? directory : directory / shard.directory();
+}
+
+/// Notes the studies' points and returns their names. The rest of them is in the store then, and not in memory that
+/// every worker would have too.
+std::vector<std::string> note_points(Store& store, std::vector<PlannedStudy> studies, const Shard& shard) {
+    std::vector<std::string> names;
+    for (const PlannedStudy& planned : studies) {
+        add_points(store, planned, shard);
+        names.push_back(planned.study.name());
+    }
+    return names;
+}
+
+Store::Counts counts_of(Store& store, const std::vector<std::string>& studies) {
+    Store::Counts all;
+    for (const std::string& study : studies) {
+        const Store::Counts counts = store.counts(study);
+        all.points += counts.points;
+        all.pending += counts.pending;
+        all.done += counts.done;
+        all.failed += counts.failed;
+    }
+    return all;
+}
+
+std::vector<std::string> to_run(Store& store, const std::vector<std::string>& studies, bool failed) {
+    std::vector<std::string> runs;
+    std::set<std::string> known;
+    for (const std::string& study : studies)
+        for (std::string& id : store.to_run(study, failed))
+            if (known.insert(id).second) runs.push_back(std::move(id));
+    return runs;
+}
+
+void say_failures(Store& store, const std::vector<std::string>& studies) {
+    constexpr std::size_t few = 5;
+    for (const std::string& study : studies)
+        for (const Failure& failure : first_failures(store, study, few))
+            say("failed: {} {} ({}): {}\n", study, failure.point, failure.settings, failure.message);
+}
+
+void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& directory, const Options& options) {
+    const bool there = Store::exists(directory);
+    if (options.resume && !there)
+        throw OutputError(fmt::format("error: there is nothing to resume: {} has no results.db", directory.string()));
+    if (!options.keep_going) require_fit(planned);
+    Store store(directory, Store::Mode::create);
+    const std::vector<std::string> studies = note_points(store, std::move(planned), shard);
+    const Store::Counts before = counts_of(store, studies);
+    if (there && !options.resume)
+        say("note: {} has results already: {} of {} points are done\n", directory.string(), before.done, before.points);
+
+    BatchOutcome outcome;
+    {
+        BatchProgressLine progress;
+        outcome = run_batch(store, to_run(store, studies, options.batch.retry_failed), options.batch,
+                            [&](const BatchProgress& now) { progress.show(now); });
+    }
+    write_derived(store);
+    const Store::Counts after = counts_of(store, studies);
+    if (outcome.interrupted)
+        throw Interrupted(fmt::format("{} of {} points are done; --resume goes on", after.done, after.points));
+    say("{} points: {} done ({} before), {} failed; results in {}\n", after.points, after.done, before.done,
+        after.failed, (directory / "results.csv").string());
+    say_failures(store, studies);
+    if (after.failed > 0) throw Failed(fmt::format("{} of {} points failed", after.failed, after.points));
+}
+
+void batch_verb(const Options& options) {
+    const Shard shard = options.shard ? *options.shard : slurm_shard().value_or(Shard{});
+    std::vector<PlannedStudy> studies = read_studies(options.studies, options.assignments, inspect);
+    const fs::path directory = directory_for(studies, options, shard);
+    if (!options.dry) return run(std::move(studies), shard, directory, options);
+    const Rows points = list_points(studies, shard, directory);
+    say("{} points\n", points.rows.size());
+    write_stdout(options.format == Format::json  ? to_json(points)
+                 : options.format == Format::csv ? to_csv(points)
+                                                 : to_table(points));
+    if (!options.keep_going) require_fit(studies);
+}
+
+}  // namespace
+
+void add_batch(CLI::App& program, Action& action) {
+    CLI::App* verb =
+        program.add_subcommand("batch", "Simulate every point of a study, side by side, and keep the results");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("STUDY", options->studies, "studies, scenarios, or a directory of them")->required();
+    verb->add_option("--set", options->assignments, "change a key of every study, or of every point; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_batch_options(*verb, options->batch);
+    add_out(*verb, options->directory, "where results are kept (default: the study's name and .results)");
+    verb->add_flag("--resume", options->resume, "go on with results that are there; an error if there are none");
+    verb->add_flag("--keep-going", options->keep_going, "points that do not fit fail, and the others run");
+    verb->add_option_function<std::string>(
+            "--shard", [options](const std::string& text) { options->shard = parse_shard(text); },
+            "only the i-th of n parts, into DIR/shard-i-of-n (default: the task of a Slurm array)")
+        ->option_text("I/N")
+        ->check([](const std::string& text) {
+            return parse_shard(text) ? "" : fmt::format("'{}' is not a shard such as 1/4", text);
+        });
+    CLI::Option* const dry = verb->add_flag("--dry-run", options->dry, "run and write nothing: list the points");
+    add_format(*verb, options->format);
+    verb->get_option("--format")->needs(dry);
+    verb->callback([options, &action] { action = [options] { batch_verb(*options); }; });
+}
+
+}  // namespace syncline::cli

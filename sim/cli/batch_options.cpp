@@ -1,0 +1,46 @@
+#include "sim/cli/batch_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "sim/base/units.hpp"
+#include "sim/batch/pool.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+std::string check_jobs(const std::string& text) {
+    constexpr int most = 4096;
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most;
+    return good ? "" : fmt::format("'{}' is not a whole number from 1 to {}", text, most);
+}
+
+std::string check_time(const std::string& text) {
+    const Quantity time = parse_quantity(text, Dimension::seconds);
+    if (!time.value) return fmt::format("'{}': {}; {}", text, time.error, time.hint);
+    return *time.value > 0 ? "" : fmt::format("'{}' is no time to wait", text);
+}
+
+}  // namespace
+
+void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {
+    options.jobs = batch::default_jobs();
+    verb.add_option("--jobs", options.jobs, "so many simulations at a time (default: as many as there are cores)")
+        ->option_text("N")
+        ->check(check_jobs);
+    verb.add_option_function<std::string>(
+            "--timeout",
+            [&options](const std::string& text) { options.timeout_s = parse_quantity(text, Dimension::seconds).value; },
+            "a simulation that takes longer is killed, and has failed: '60 s'")
+        ->option_text("TIME")
+        ->check(check_time);
+    verb.add_flag("--retry-failed", options.retry_failed, "run again what failed");
+}
+
+}  // namespace syncline::cli

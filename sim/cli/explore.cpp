@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "sim/batch/batch.hpp"
+#include "sim/batch/derived.hpp"
+#include "sim/batch/explore.hpp"
+#include "sim/batch/studies.hpp"
+#include "sim/cli/batch_options.hpp"
+#include "sim/cli/batch_progress.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+#include "sim/replay/native.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+using namespace batch;
+
+struct Options {
+    std::string study;
+    std::vector<std::string> assignments, constraints;
+    std::optional<std::string> objective;
+    std::optional<std::int64_t> budget, top;
+    std::uint64_t seed = 1;
+    BatchOptions batch;
+    std::string directory;
+    Format format = Format::table;
+    bool keep_going = false;
+};
+
+config::Condition typed(const std::string& option, const std::string& text) {
+    return {text, {option, 1, 1, text}};
+}
+
+/// What the study asks, and what the command line says in its place.
+ExploreOptions question_of(const PlannedStudy& planned, const Options& options) {
+    const config::Question& question = planned.study.question();
+    ExploreOptions asked;
+    if (options.objective)
+        asked.objective = parse_objective(typed("--objective", *options.objective));
+    else
+        asked.objective = parse_objective({question.objective, {planned.path, 1, 1, question.objective}});
+    asked.constraints = question.constraints;
+    if (!options.constraints.empty()) asked.constraints.clear();
+    for (const std::string& text : options.constraints) asked.constraints.push_back(typed("--constraint", text));
+    asked.budget = options.budget.value_or(question.budget);
+    asked.top = options.top.value_or(question.top > 0 ? question.top : ExploreOptions{}.top);
+    asked.seed = options.seed;
+    asked.retry_failed = options.batch.retry_failed;
+    return asked;
+}
+
+void explore_verb(const Options& options) {
+    const std::vector<PlannedStudy> studies = read_studies({options.study}, options.assignments, inspect);
+    const PlannedStudy& planned = studies.front();
+    const ExploreOptions asked = question_of(planned, options);
+    if (!options.keep_going) require_fit(studies);
+    const std::string directory = options.directory.empty() ? planned.study.name() + ".results" : options.directory;
+    Store store(directory, Store::Mode::create);
+    const auto simulate = [&](const std::vector<std::string>& runs) {
+        BatchProgressLine progress;
+        return run_batch(store, runs, options.batch, [&](const BatchProgress& now) { progress.show(now); });
+    };
+    const Exploration exploration = explore(store, planned, asked, simulate);
+    write_derived(store);
+    if (exploration.interrupted)
+        throw Interrupted(fmt::format("what is done is in {}; the same command goes on", directory));
+    write_result(exploration, options.format, directory, "exploration");
+    if (exploration.counts.ranked == 0) throw Failed("there is no plan to be ranked");
+    // Plans that cannot be, for want of memory for instance, are an answer, too.
+    if (exploration.counts.failed > 0)
+        say("note: {} of {} plans failed: `syncline results {} --where \"status = 'failed'\"` says why\n",
+            exploration.counts.failed, exploration.plans, directory);
+}
+
+/// A whole number from 1 on.
+void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64_t>& count,
+               const std::string& description) {
+    verb.add_option(name, count, description)->option_text("N")->check(CLI::PositiveNumber);
+}
+
+}  // namespace
+
+void add_explore(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("explore", "Find the best plans of a study");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("STUDY", options->study, "the study, or a scenario")->required();
+    verb->add_option(
+            "--objective", options->objective,
+            "what is to be small: iteration_time_s, cost (of an iteration; plans of different batch sizes compare by "
+            "cost_per_million_samples), or an expression over columns of results; "
+            "throughput, scaling_efficiency and bandwidths are to be large; max: or min: before it says which "
+            "(default: the study's question)")
+        ->option_text("EXPRESSION");
+    verb->add_option("--constraint", options->constraints,
+                     "only plans whose results it holds for: 'memory.total_bytes < 16e9'; may be repeated")
+        ->option_text("CONDITION ...")
+        ->allow_extra_args(false);
+    add_count(*verb, "--budget", options->budget,
+              "at most so many simulations: where there are more points they are searched (default: all points)");
+    add_count(*verb, "--top", options->top, "so many of the best plans (default 10)");
+    verb->add_option("--set", options->assignments, "change a key of the study, or of every point; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_batch_options(*verb, options->batch);
+    add_out(*verb, options->directory,
+            "where results are kept, as of batch, and exploration.json, .csv and .txt (default: the study's name and "
+            ".results)");
+    verb->add_flag("--keep-going", options->keep_going, "points that do not fit are counted, and the others run");
+    add_seed(*verb, options->seed);
+    verb->get_option("--seed")->description("seed of what a search draws (default 1)");
+    add_format(*verb, options->format);
+    verb->callback([options, &action] { action = [options] { explore_verb(*options); }; });
+}
+
+}  // namespace syncline::cli

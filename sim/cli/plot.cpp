@@ -1,0 +1,103 @@
+#include "sim/batch/plot.hpp"
+
+#include <filesystem>
+#include <memory>
+
+#include "sim/batch/store.hpp"
+#include "sim/cli/guard.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+using namespace batch;
+
+struct Options {
+    std::string directory, study, file;
+    PlotOptions plot;
+};
+
+Picture picture_for(const std::string& file) {
+    return std::filesystem::path(file).extension() == ".png" ? Picture::png : Picture::svg;
+}
+
+/// Each expression alone, over no row, so that what is wrong is said of the option that has it.
+void check(Table& table, const PlotOptions& options) {
+    const auto selects = [&](const std::string& option, const std::string& text, const Query& query) {
+        try {
+            table.select(query);
+        } catch (const SqlError& error) {
+            throw located(error, {option, 1, 1, text});
+        }
+    };
+    selects("--x", options.x, {{"0"}, {}, {}, {options.x}});
+    selects("--y", options.y, {{"0"}, {}, {}, {options.y}});
+    if (options.series) selects("--series", *options.series, {{"0"}, {}, {}, {*options.series}});
+    for (const std::string& condition : options.where) selects("--where", condition, {{condition}, {}, {}, {"point"}});
+}
+
+void plot(const Options& options) {
+    Store store(options.directory, Store::Mode::read);
+    Table table(store, options.study);
+    check(table, options.plot);
+    std::vector<std::string> notes;
+    std::string script;
+    try {
+        script = plot_script(table, options.plot, picture_for(options.file), notes);
+    } catch (const NothingToDraw& error) {
+        throw Failed(std::string("there is nothing to draw: ") + error.what());
+    } catch (const SqlError& error) {
+        throw located(error, {"--log", 1, 1, ""});
+    }
+    for (const std::string& note : notes) say("note: {}\n", note);
+    const std::string picture = drawn(script);
+    if (options.file.empty())
+        write_stdout(picture);
+    else
+        write_file(options.file, picture);
+}
+
+CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text, const std::string& shown,
+                      const std::string& description) {
+    return verb.add_option(name, text, description)->option_text(shown)->check([](const std::string& given) {
+        return given.empty() ? "is empty" : "";
+    });
+}
+
+}  // namespace
+
+void add_plot(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("plot", "Draw results of a batch: one figure against another");
+    const auto options = std::make_shared<Options>();
+    add_text(*verb, "DIR", options->directory, "", "where `syncline batch` put its results")->required();
+    add_text(*verb, "--x", options->plot.x, "EXPR", "across: a setting, a result, or an expression of them")
+        ->required();
+    add_text(*verb, "--y", options->plot.y, "EXPR", "upwards: for example throughput, or iteration_time_s")->required();
+    verb->add_option("--series", options->plot.series, "a curve for each value of it")->option_text("COLUMN");
+    verb->add_option("--where", options->plot.where, "only points of which this holds: bandwidth = '25 Gbps'")
+        ->option_text("EXPR ...")
+        ->allow_extra_args(false);
+    add_text(*verb, "--study", options->study, "NAME", "only points of this study");
+    verb->add_option_function<std::string>(
+            "--log",
+            [options](const std::string& axes) {
+                options->plot.log_x = axes != "y";
+                options->plot.log_y = axes != "x";
+            },
+            "logarithmic axes")
+        ->option_text("x|y|xy")
+        ->check([](const std::string& axes) {
+            return axes == "x" || axes == "y" || axes == "xy" ? "" : "'" + axes + "' is not x, y or xy";
+        });
+    add_text(*verb, "--title", options->plot.title, "TEXT", "default: the study's name, and --where");
+    add_text(*verb, "--out", options->file, "FILE", "FILE.svg or FILE.png; default: SVG to standard output")
+        ->check([](const std::string& file) {
+            const std::string kind = std::filesystem::path(file).extension();
+            return kind == ".svg" || kind == ".png" ? "" : "'" + file + "' ends neither in .svg nor in .png";
+        });
+    verb->callback([options, &action] { action = [options] { plot(*options); }; });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "sim/batch/derived.hpp"
+#include "sim/batch/show.hpp"
+#include "sim/batch/store.hpp"
+#include "sim/batch/table.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/output/files.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct Options {
+    std::string directory, study, sort, group, columns, format = "table";
+    std::vector<std::string> where;
+    std::optional<std::size_t> limit;
+};
+
+/// What `work` makes of the text that the user gave for `option`.
+template <class Work>
+auto of_option(const std::string& option, const std::string& text, const Work& work) {
+    try {
+        return work();
+    } catch (const batch::SqlError& error) {
+        throw batch::located(error, {option, 1, 1, text});
+    }
+}
+
+std::vector<std::string> list(const std::string& option, const std::string& text) {
+    if (text.empty()) return {};
+    return of_option(option, text, [&] { return batch::split_list(text); });
+}
+
+/// Each part alone, over no row, so that an error is said of the option that has it.
+void check(batch::Table& table, const batch::Query& query, const Options& options) {
+    const auto selects = [&](const batch::Query& part, const std::string& option, const std::string& text) {
+        of_option(option, text, [&] { table.select(part); });
+    };
+    for (const std::string& condition : query.where) selects({{condition}, {}, {}, {"point"}}, "--where", condition);
+    if (!query.columns.empty()) selects({{"0"}, {}, {}, query.columns}, "--columns", options.columns);
+    if (!query.group.empty()) selects({{"0"}, {}, query.group, {"point"}}, "--group", options.group);
+    batch::Query sorted = query;
+    sorted.where = {"0"};
+    selects(sorted, "--sort", options.sort);
+}
+
+std::string lines_of(batch::Store& store, const std::string& study, const batch::Rows& points) {
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::string> lines;
+    for (batch::PointLine& line : batch::point_lines(store, study))
+        lines.emplace(std::tuple{line.study, line.number, line.repeat}, std::move(line.json));
+    std::string text;
+    for (const std::vector<batch::Value>& row : points.rows)
+        text +=
+            lines.at({std::get<std::string>(row[0]), std::get<std::int64_t>(row[1]), std::get<std::int64_t>(row[2])});
+    return text;
+}
+
+void show(const Options& options) {
+    batch::Store store(options.directory, batch::Store::Mode::read);
+    batch::Table table(store, options.study);
+    batch::Query query{options.where, list("--sort", options.sort), list("--group", options.group),
+                       list("--columns", options.columns)};
+    check(table, query, options);
+    const bool whole_lines = options.format == "jsonl" && query.columns.empty() && query.group.empty();
+    if (whole_lines)
+        query.columns = {"study", "point", "repeat"};
+    else if (query.columns.empty() && query.group.empty() && options.format != "table")
+        query.columns = table.columns();
+    batch::Rows rows = table.select(query);
+    if (rows.rows.empty()) say("no point of {} matches\n", store.file().string());
+    if (options.limit && *options.limit < rows.rows.size()) rows.rows.resize(*options.limit);
+    write_stdout(whole_lines                 ? lines_of(store, options.study, rows)
+                 : options.format == "csv"   ? batch::to_csv(rows)
+                 : options.format == "json"  ? batch::to_json(rows)
+                 : options.format == "jsonl" ? batch::to_json_lines(rows)
+                                             : batch::to_table(rows));
+}
+
+void merge(const std::vector<std::string>& from, const std::string& to) {
+    batch::merge_stores({from.begin(), from.end()}, to);
+    batch::Store merged(to, batch::Store::Mode::read);
+    batch::write_derived(merged);
+    const std::string count =
+        "SELECT count(*), count(CASE runs.status WHEN 'done' THEN 1 END) FROM points JOIN runs USING (run_id)";
+    batch::Statement counted = merged.database().prepare(count);
+    counted.step();
+    say("{}: {} points of {} directories, {} of them done\n", merged.file().string(), counted.integer(0), from.size(),
+        counted.integer(1));
+}
+
+void add_merge(CLI::App& results, Action& action) {
+    CLI::App* verb = results.add_subcommand("merge", "Put the results of several directories into a new one");
+    const auto from = std::make_shared<std::vector<std::string>>();
+    const auto to = std::make_shared<std::string>();
+    verb->add_option("DIR", *from, "directories of batches (or their results.db): the shards of one study, say")
+        ->required();
+    verb->add_option("-o,--out", *to, "the directory to make")->option_text("DIR")->required();
+    verb->callback([from, to, &action] { action = [from, to] { merge(*from, *to); }; });
+}
+
+}  // namespace
+
+void add_results(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group what a batch has found");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("DIR", options->directory, "the batch's directory (one called merge: ./merge)");
+    verb->add_option(
+            "--where", options->where,
+            "only points for which this holds, in SQL: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth >= '25 "
+            "Gbps'\", \"status = 'failed'\"; several: all of them")
+        ->option_text("EXPR ...")
+        ->allow_extra_args(false);
+    verb->add_option("--sort", options->sort, "by these, each optionally with desc: \"ranks, throughput desc\"")
+        ->option_text("EXPR,...");
+    verb->add_option("--group", options->group,
+                     "one row for each combination of these columns: number of points, and mean, least, most and "
+                     "deviation of --columns")
+        ->option_text("COLUMN,...");
+    verb->add_option("--columns", options->columns,
+                     "what to show: columns or expressions (default: of a table what varies and the main figures, "
+                     "else everything)")
+        ->option_text("EXPR,...");
+    verb->add_option("--study", options->study, "only this study's points")->option_text("NAME");
+    verb->add_option("--limit", options->limit, "at most so many rows")->option_text("N");
+    verb->add_option("--format", options->format, "default table")
+        ->option_text("table|json|csv|jsonl")
+        ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));
+    add_merge(*verb, action);
+    verb->callback([verb, options, &action] {
+        if (!verb->get_subcommands().empty()) return;
+        if (options->directory.empty()) throw CLI::RequiredError("DIR");
+        action = [options] { show(*options); };
+    });
+}
+
+}  // namespace syncline::cli

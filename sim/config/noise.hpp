@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/config/fields.hpp"
+#include "sim/training/noise.hpp"
+
+/// The keys `jitter` and `stragglers` of a scenario's training.
+namespace syncline::config {
+
+/// `ranks`: nothing if their number is not known, or wrong.
+void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& noise);
+
+}  // namespace syncline::config

@@ -1,0 +1,80 @@
+#include "sim/config/resolved.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "sim/config/assembly.hpp"
+#include "sim/config/variant.hpp"
+#include "sim/config/yaml_text.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+void sort_keys(Node& node) {
+    std::sort(node.entries.begin(), node.entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
+    for (Entry& entry : node.entries) sort_keys(entry.value);
+    for (Node& item : node.items) sort_keys(item);
+}
+
+bool same(const Mark& a, const Mark& b) {
+    return a.source == b.source && a.line == b.line && a.column == b.column;
+}
+
+/// Calls `visit` with each value in `node` that is neither list nor mapping, in the order written.
+template <class Visit>
+void each_scalar(Node& node, const Visit& visit) {
+    if (node.kind == Node::Kind::scalar) visit(node);
+    for (Entry& entry : node.entries) each_scalar(entry.value, visit);
+    for (Node& item : node.items) each_scalar(item, visit);
+}
+
+/// From the working directory.
+std::string from_here(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto relative = std::filesystem::proximate(path, error);
+    return error ? shown(path) : relative.string();
+}
+
+}  // namespace
+
+std::string Resolved::text() const {
+    std::string text;
+    for (const Section& section : sections) text += section.text;
+    return text;
+}
+
+Resolved resolve(Node document, const std::vector<OtherFile>& files) {
+    Resolved resolved;
+    for (const char* key : {"name", "description"})
+        std::erase_if(document.entries, [&](const Entry& entry) { return entry.key == key; });
+    sort_keys(document);
+    const auto rewrite = [&](Node& scalar) {
+        const auto file = std::find_if(files.begin(), files.end(),
+                                       [&](const OtherFile& other) { return same(other.name, scalar.mark); });
+        if (file == files.end()) return;
+        scalar.scalar = from_here(file->path);
+        scalar.quoted = true;
+        resolved.files.push_back(file->text);
+    };
+    if (!files.empty()) each_scalar(document, rewrite);
+    for (Entry& entry : document.entries) {
+        Node section;
+        section.kind = Node::Kind::mapping;
+        section.entries.push_back(std::move(entry));
+        resolved.sections.push_back({section.entries.front().key, block_text(section)});
+    }
+    return resolved;
+}
+
+Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect) {
+    Assembly assembly;
+    const Node document = assembly.library.parse(name, text, "");
+    std::string unnamed;
+    GridChoices choices;
+    Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect);
+    assembly.finish();
+    return variant;
+}
+
+}  // namespace syncline::config

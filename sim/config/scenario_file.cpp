@@ -1,0 +1,71 @@
+#include "sim/config/scenario_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/utf8.hpp"
+#include "sim/config/override.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+/// The changes of one variant, fit to be merged; false if they are not.
+bool prepare(Assembly& assembly, Entry& variant) {
+    if (variant.value.kind != Node::Kind::mapping) {
+        assembly.report(variant.value.mark, fmt::format("variant '{}' is not a mapping", variant.key),
+                        "it holds the keys that differ, such as `training.overlap: none`");
+        return false;
+    }
+    if (variant.key.empty() || has_control(variant.key))
+        assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
+    assembly.attempt([&] { split_paths(variant.value); });
+    for (const char* key : {"name", "variants", "expect"}) {
+        const auto& entries = variant.value.entries;
+        const auto found =
+            std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
+        if (found != entries.end())
+            assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
+                            "it changes platform, workload, training and collective");
+    }
+    take(variant.value, "name");
+    take(variant.value, "variants");
+    take(variant.value, "expect");
+    return true;
+}
+
+}  // namespace
+
+Node take(Node& node, std::string_view key) {
+    const auto found =
+        std::find_if(node.entries.begin(), node.entries.end(), [&](const Entry& entry) { return entry.key == key; });
+    if (found == node.entries.end()) return {};
+    Node value = std::move(found->value);
+    node.entries.erase(found);
+    return value;
+}
+
+void change(Assembly& assembly, Node& document, const Node& changes) {
+    drop_alternatives(document, changes);
+    merge(document, changes);
+    assembly.expand_references(document);
+}
+
+ScenarioFile take_apart(Assembly& assembly, Node document) {
+    Node variants = take(document, "variants");
+    Node expectations = take(document, "expect");
+    if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
+        assembly.report(variants.mark, "'variants' is not a mapping", "it maps a name to the keys that differ");
+    const bool has_variants = !variants.entries.empty();
+    std::erase_if(variants.entries, [&](Entry& variant) { return !prepare(assembly, variant); });
+    if (!has_variants) {
+        Node unchanged;
+        unchanged.kind = Node::Kind::mapping;
+        variants.entries.push_back({"base", document.mark, unchanged});
+    }
+    assembly.expand_references(document);
+    return {std::move(document), std::move(variants.entries), has_variants, std::move(expectations)};
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,382 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "sim/config/study_parts.hpp"
+#include "sim/config/yaml_text.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+bool contains(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Whether `path` leads through `prefix`.
+bool lies_in(const std::string& path, const std::string& prefix) {
+    return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
+}
+
+std::string meant(const std::string& word, const std::vector<std::string>& known) {
+    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
+    return fmt::format("it is one of '{}'", fmt::join(known, "', '"));
+}
+
+Node mapping_at(const Mark& mark) {
+    Node node;
+    node.kind = Node::Kind::mapping;
+    node.mark = mark;
+    return node;
+}
+
+/// Changes entries whose keys are paths; a null takes away.
+void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
+    for (Entry& change : changes) {
+        const bool removes = change.value.kind == Node::Kind::null;
+        std::erase_if(entries, [&](const Entry& entry) {
+            return lies_in(entry.key, change.key) || (removes && entry.key == change.key);
+        });
+        const auto same =
+            std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == change.key; });
+        if (same != entries.end())
+            *same = std::move(change);
+        else if (!removes)
+            entries.push_back(std::move(change));
+    }
+}
+
+/// `{a.b: {least: 1, most: 2}}` from `a.b.least: 1, a.b.most: 2`.
+Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
+    Node groups = mapping_at(mark);
+    for (const Entry& path : paths) {
+        const auto dot = path.key.rfind('.');
+        const std::string key = dot == std::string::npos ? "" : path.key.substr(0, dot);
+        Node* group = groups.find(key);
+        if (!group) {
+            groups.entries.push_back({key, path.mark, mapping_at(path.mark)});
+            group = &groups.entries.back().value;
+        }
+        group->entries.push_back({path.key.substr(dot + 1), path.mark, path.value});
+    }
+    return groups;
+}
+
+class Loader {
+public:
+    explicit Loader(Study::Parts& parts) : parts_(parts), assembly_(parts.assembly) {}
+
+    void load(const std::string& path, const std::vector<std::string>& assignments) {
+        open(path);
+        for (const std::string& text : assignments) assembly_.attempt([&] { assign(text); });
+        read_keys(path);
+        parts_.base = take_apart(assembly_, std::move(base_));
+        assembly_.finish();
+        read_axes();
+        for (const Assigned& other : others_) apply(other);
+        parts_.draw_marks.clear();
+        for (const auto& [key, distribution] : parts_.file.draw) parts_.draw_marks.push_back(place_of_draw(key));
+        check_keys();
+        assembly_.finish();
+        count_points();
+        make_changes();
+        assembly_.finish();
+        list();
+    }
+
+private:
+    /// `--set` of a scenario's key.
+    struct Assigned {
+        std::string key;
+        Node change;
+    };
+
+    void open(const std::string& path) {
+        Node file = assembly_.library.load_argument(path);
+        if (!is_study(file)) {
+            study_ = mapping_at(file.mark);
+            if (const Node* name = file.find("name")) study_.entries.push_back({"name", name->mark, *name});
+            study_.entries.push_back({"base", file.mark, mapping_at(file.mark)});
+            base_ = std::move(file);
+        } else {
+            study_ = std::move(file);
+            if (Node* base = study_.find("base")) {
+                assembly_.attempt([&] { assembly_.library.expand(*base); });
+                base_ = *base;
+            }
+            if (const Node* axes = study_.find("axes")) axes_ = flattened(*axes);
+            if (const Node* draws = study_.find("draw")) draws_ = flattened(*draws);
+        }
+        assembly_.attempt([&] { split_paths(base_); });
+    }
+
+    void assign(const std::string& text) {
+        Node change = parse_assignment(assembly_.library, text);
+        const Entry first = change.entries.front();
+        if (first.key == "axes") return change_paths(axes_, flattened(first.value));
+        if (first.key == "draw") return change_paths(draws_, flattened(first.value));
+        if (first.key == "base") {
+            Node base = first.value;
+            assembly_.library.expand(base);
+            drop_alternatives(base_, base);
+            return merge(base_, base);
+        }
+        if (first.key == "variants" || first.key == "expect") return merge(base_, change);
+        if (contains(study_keys, first.key)) return merge(study_, change);
+        others_.push_back({text.substr(0, text.find('=')), std::move(change)});
+    }
+
+    void read_keys(const std::string& path) {
+        parts_.file.name = std::filesystem::path(path).stem().string();
+        // As they have become; what is no mapping stays, to be complained about.
+        if (const Node* draws = study_.find("draw"); !draws_.empty() && (!draws || !draws->entries.empty())) {
+            const Mark mark = draws_.front().mark;
+            take(study_, "draw");
+            study_.entries.push_back({"draw", mark, grouped(mark, draws_)});
+        }
+        assembly_.read(study_, "study", [&](Fields& fields) { describe(fields, parts_.file); });
+        if (!assembly_.sound()) return;
+        parts_.include = conditions(study_, "include");
+        parts_.exclude = conditions(study_, "exclude");
+        const Node* question = study_.find("question");
+        if (!question) return;
+        parts_.file.question.constraints = conditions(*question, "constraints");
+        const Node* cheaper = question->find("cheaper");
+        if (!cheaper) return;
+        for (const Node& setting : cheaper->items) {
+            std::vector<std::string>& texts = parts_.file.question.cheaper.emplace_back();
+            for (const Entry& entry : flattened(setting)) {
+                check_key(entry.key, entry.mark);
+                texts.push_back(entry.key + "=" + flow_text(entry.value));
+            }
+        }
+    }
+
+    static std::vector<Condition> conditions(const Node& mapping, const char* key) {
+        std::vector<Condition> result;
+        if (const Node* list = mapping.find(key))
+            for (const Node& item : list->items) result.push_back({item.scalar, locate(item.mark)});
+        return result;
+    }
+
+    void read_axes() {
+        const auto column = [&](const Entry& entry) {
+            return read_axis(assembly_, entry.key, entry.mark, entry.value);
+        };
+        for (const Entry& entry : axes_) parts_.axes.push_back({{column(entry)}, {}});
+        if (const Node* zip = study_.find("zip")) {
+            for (const Node& item : zip->items) {
+                JoinedAxis joined;
+                for (const Entry& entry : flattened(item)) joined.columns.push_back(column(entry));
+                if (joined.columns.empty())
+                    assembly_.report(item.mark, "no axes go together here", "{training.ranks: [4, 8], ...}");
+                else
+                    parts_.axes.push_back(std::move(joined));
+            }
+        }
+        if (!parts_.base.has_variants || find(variant_key)) return;
+        AxisColumn variants{variant_key, parts_.base.variants.front().mark, {}, {}};
+        for (const Entry& entry : parts_.base.variants) {
+            Node name;
+            name.kind = Node::Kind::scalar;
+            name.mark = entry.mark;
+            name.scalar = entry.key;
+            variants.values.push_back(std::move(name));
+            variants.texts.push_back(entry.key);
+        }
+        parts_.axes.insert(parts_.axes.begin(), {{std::move(variants)}, {}});
+    }
+
+    const AxisColumn* find(const std::string& key) const {
+        for (const JoinedAxis& axis : parts_.axes)
+            for (const AxisColumn& column : axis.columns)
+                if (column.key == key) return &column;
+        return nullptr;
+    }
+
+    /// What is set replaces an axis or a draw, or changes every point.
+    void apply(const Assigned& other) {
+        const Mark mark = other.change.mark;
+        const Node* value = &other.change;
+        for (std::size_t at = 0; at <= other.key.size();) {
+            const std::size_t dot = std::min(other.key.find('.', at), other.key.size());
+            value = value->find(std::string_view(other.key).substr(at, dot - at));
+            at = dot + 1;
+        }
+        std::erase_if(parts_.file.draw, [&](const auto& draw) { return draw.first == other.key; });
+        if (find(other.key) || other.key == variant_key)
+            return replace_axis(read_axis(assembly_, other.key, mark, *value));
+        check_key(other.key, mark);
+        for (const auto& key : all_keys())
+            if (lies_in(key.first, other.key))
+                assembly_.report(
+                    mark, fmt::format("'{}' would hide '{}', along which the study varies", other.key, key.first),
+                    fmt::format("set '{}'", key.first));
+        parts_.last.push_back(other.change);
+    }
+
+    void replace_axis(AxisColumn column) {
+        for (std::size_t i = 0; i < parts_.axes.size(); ++i) {
+            std::vector<AxisColumn>& columns = parts_.axes[i].columns;
+            if (std::erase_if(columns, [&](const AxisColumn& old) { return old.key == column.key; }) == 0) continue;
+            const auto at = parts_.axes.begin() + static_cast<std::ptrdiff_t>(i);
+            if (columns.empty())
+                columns.push_back(std::move(column));
+            else
+                parts_.axes.insert(at, {{std::move(column)}, {}});
+            return;
+        }
+        parts_.axes.insert(parts_.axes.begin(), {{std::move(column)}, {}});
+    }
+
+    Mark place_of_draw(const std::string& key) const {
+        for (const Entry& entry : study_.find("draw")->entries)
+            if (entry.key == key) return entry.mark;
+        return {};
+    }
+
+    void check_key(const std::string& key, const Mark& mark) {
+        const std::string first = key.substr(0, key.find('.'));
+        if (!contains(scenario_keys, first))
+            assembly_.report(mark, fmt::format("'{}' is no key of a scenario", first), meant(first, scenario_keys));
+    }
+
+    /// Of axes and draws, and where they are written.
+    std::vector<std::pair<std::string, Mark>> all_keys() const {
+        std::vector<std::pair<std::string, Mark>> keys;
+        for (const JoinedAxis& axis : parts_.axes)
+            for (const AxisColumn& column : axis.columns) keys.emplace_back(column.key, column.mark);
+        for (std::size_t i = 0; i < parts_.file.draw.size() && i < parts_.draw_marks.size(); ++i)
+            keys.emplace_back(parts_.file.draw[i].first, parts_.draw_marks[i]);
+        return keys;
+    }
+
+    void check_keys() {
+        const auto keys = all_keys();
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const auto& [key, mark] = keys[i];
+            if (key != variant_key) check_key(key, mark);
+            for (std::size_t j = 0; j < i; ++j) {
+                const auto& [other, place] = keys[j];
+                const std::string hint =
+                    fmt::format("the other one stands in line {} of {}", place.line, place.source->name);
+                if (key == other)
+                    assembly_.report(mark, fmt::format("the study varies along '{}' twice", key), hint);
+                else if (lies_in(key, other) || lies_in(other, key))
+                    assembly_.report(mark, fmt::format("'{}' and '{}' are not apart: one holds the other", key, other),
+                                     hint);
+            }
+        }
+        for (const JoinedAxis& axis : parts_.axes) check_values(axis);
+        if (const AxisColumn* variants = find(variant_key)) check_variants(*variants);
+    }
+
+    void check_values(const JoinedAxis& axis) {
+        const AxisColumn& first = axis.columns.front();
+        for (const AxisColumn& column : axis.columns)
+            if (column.values.size() != first.values.size())
+                return assembly_.report(column.mark,
+                                        fmt::format("'{}' has {} values, and '{}' has {}", column.key,
+                                                    column.values.size(), first.key, first.values.size()),
+                                        "axes that go together have equally many");
+        std::set<std::vector<std::string>> known;
+        for (std::size_t value = 0; value < axis.size(); ++value) {
+            std::vector<std::string> texts;
+            for (const AxisColumn& column : axis.columns) texts.push_back(column.texts[value]);
+            if (!known.insert(texts).second)
+                assembly_.report(first.values[value].mark, fmt::format("'{}' is there twice", fmt::join(texts, ", ")),
+                                 "");
+        }
+    }
+
+    void check_variants(const AxisColumn& column) {
+        std::vector<std::string> names;
+        for (const Entry& entry : parts_.base.variants) names.push_back(entry.key);
+        if (!parts_.base.has_variants)
+            return assembly_.report(column.mark, "the base has no variants", "leave 'variant' out");
+        for (const Node& value : column.values)
+            if (value.kind != Node::Kind::scalar || !contains(names, value.scalar))
+                assembly_.report(value.mark, fmt::format("there is no variant '{}'", flow_text(value)),
+                                 meant(value.scalar, names));
+    }
+
+    void count_points() {
+        auto points = static_cast<double>(parts_.file.repeat);
+        for (const JoinedAxis& axis : parts_.axes) points *= static_cast<double>(axis.size());
+        if (points > static_cast<double>(most_points))
+            assembly_.report(study_.mark, fmt::format("this study has {:.0f} points", points),
+                             fmt::format("at most {} can be done", most_points));
+        assembly_.finish();
+    }
+
+    void make_changes() {
+        for (JoinedAxis& axis : parts_.axes) {
+            axis.changes.resize(axis.size());
+            for (const AxisColumn& column : axis.columns) {
+                if (column.key == variant_key) continue;
+                for (std::size_t value = 0; value < axis.size(); ++value)
+                    assembly_.attempt([&] {
+                        axis.changes[value].push_back(document_of(column.key, column.mark, column.values[value]));
+                    });
+            }
+        }
+        for (const auto& drawn : parts_.file.draw)
+            assembly_.attempt([&] { document_of(drawn.first, place_of_draw(drawn.first), {}); });
+    }
+
+    /// What people see.
+    void list() {
+        for (const JoinedAxis& axis : parts_.axes) {
+            Axis& shown = parts_.shown_axes.emplace_back();
+            for (const AxisColumn& column : axis.columns) {
+                shown.keys.push_back(column.key);
+                parts_.keys.push_back(column.key);
+            }
+            for (std::size_t value = 0; value < axis.size(); ++value) {
+                std::vector<std::string>& texts = shown.values.emplace_back();
+                for (const AxisColumn& column : axis.columns) texts.push_back(column.texts[value]);
+            }
+        }
+        const bool sweeps = some_document(gives_sweep), grids = some_document(gives_open_grid);
+        parts_.open = sweeps || grids;
+        if (sweeps && !find(sizes_key)) parts_.keys.push_back(sizes_key);
+        if (grids && !find(grids_key)) parts_.keys.push_back(grids_key);
+        for (const auto& [key, distribution] : parts_.file.draw) parts_.keys.push_back(key);
+    }
+
+    template <class Gives>
+    bool some_document(const Gives& gives) const {
+        const auto some = [&](const std::vector<Node>& nodes) {
+            return std::any_of(nodes.begin(), nodes.end(), gives);
+        };
+        return gives(parts_.base.base) || some(parts_.last) ||
+               std::any_of(parts_.base.variants.begin(), parts_.base.variants.end(),
+                           [&](const Entry& entry) { return gives(entry.value); }) ||
+               std::any_of(parts_.axes.begin(), parts_.axes.end(), [&](const JoinedAxis& axis) {
+                   return std::any_of(axis.changes.begin(), axis.changes.end(), some);
+               });
+    }
+
+    static inline const std::vector<std::string> scenario_keys{"platform", "workload", "training", "collective"};
+    static inline const std::vector<std::string> study_keys{"name",    "description", "zip",  "include",
+                                                            "exclude", "repeat",      "seed", "question"};
+
+    Study::Parts& parts_;
+    Assembly& assembly_;
+    Node study_, base_;                ///< the study's own keys; the base, before it is taken apart
+    std::vector<Entry> axes_, draws_;  ///< by path
+    std::vector<Assigned> others_;
+};
+
+}  // namespace
+
+std::unique_ptr<Study::Parts> load_study(const std::string& path, const std::vector<std::string>& assignments) {
+    auto parts = std::make_unique<Study::Parts>();
+    Loader(*parts).load(path, assignments);
+    return parts;
+}
+
+}  // namespace syncline::config

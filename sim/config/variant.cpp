@@ -1,0 +1,99 @@
+#include "sim/config/variant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/config/compute.hpp"
+#include "sim/config/exchange.hpp"
+#include "sim/config/expect.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+Location place_of(const Node& mapping, std::string_view key) {
+    const auto found = std::find_if(mapping.entries.begin(), mapping.entries.end(),
+                                    [&](const Entry& entry) { return entry.key == key; });
+    return locate(found == mapping.entries.end() ? mapping.mark : found->mark);
+}
+
+}  // namespace
+
+void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
+                      const Inspect& inspect) {
+    std::string description;
+    fields.text({"name", "Shown in results; the file's name by default."}, name);
+    fields.text({"description", "For people."}, description);
+    // Both are taken out before a variant is read; named here so that a misspelt one is recognised.
+    fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
+                 [](const std::string&, Fields&) {});
+    std::vector<Expectation> expectations;
+    describe_expectations(fields, expectations);
+    fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
+                   [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
+    fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
+                   [&](Fields& inner) { describe(inner, variant.model); });
+    const bool known = fields.sound();
+    fields.section({"collective", "In place of `workload` and `training`: one exchange alone, at one size or several."},
+                   [&](Fields& inner) {
+                       CollectivePlan& plan = variant.collective.emplace();
+                       describe(inner, plan);
+                       if (known && inner.sound()) check_collective(inner, plan, variant.cluster);
+                   });
+    for (const char* key : {"workload", "training"})
+        if (fields.given("collective") && fields.given(key))
+            fields.reject(key, fmt::format("'{}' beside 'collective'", key),
+                          "a scenario trains, or is an exchange alone");
+    const Key training{"training", "How the model is trained on the cluster.", false, false, "collective"};
+    fields.section(training, [&](Fields& inner) {
+        OpenPlan open;
+        describe(inner, variant.plan, open);
+        if (!known || !inner.sound()) return;
+        // Of other parallelism it is known from the arrangement who exchanges gradients: see check_parallelism.
+        const bool whole = variant.plan.parallelism.data_only() && !open.automatic();
+        const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
+        check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
+        check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
+        if (served)
+            check_no_algorithm(inner);
+        else if (whole && variant.plan.selection && variant.plan.exchange == ExchangeKind::allreduce)
+            check_selection(inner, *variant.plan.selection, "allreduce", variant.cluster, variant.plan.ranks,
+                            variant.model.gradient_bytes());
+        else if (whole)
+            check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
+        if (!inner.sound()) return;
+        const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
+        const bool sliced = served && variant.plan.servers.placement == Placement::sliced;
+        const std::int64_t servers = served ? variant.plan.servers.count : 0;
+        require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,
+                      colocated ? 0 : servers);
+        require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
+                          variant.plan.exchange == ExchangeKind::gossip);
+        require_pieces(inner, "partition", static_cast<double>(variant.model.gradient_bytes()),
+                       variant.plan.partition_bytes, variant.plan.ranks * (sliced ? servers : 1));
+        require_connections(inner, "servers", variant.plan.ranks, servers);
+        if (served && colocated && variant.cluster.native)
+            inner.reject("servers",
+                         "SimGrid's platforms seldom have a way from a host to itself, which colocated servers need",
+                         "`location: dedicated` gives them nodes of their own");
+        if (colocated && servers > variant.plan.ranks)
+            inner.reject(
+                "servers",
+                fmt::format("{} colocated servers need as many ranks, and there are {}", servers, variant.plan.ranks),
+                "`location: dedicated` gives them nodes of their own");
+        if (inner.sound()) choices = check_parallelism(inner, variant.cluster, variant.model, variant.plan, open);
+    });
+}
+
+Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
+                     GridChoices& choices, const Inspect& inspect) {
+    Variant variant;
+    variant.name = name;
+    variant.training = place_of(document, "training");
+    assembly.read(document, "scenario",
+                  [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });
+    return variant;
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,30 @@
+// simulations STUDY: simulates the exchange of every point of a study, one after the other, and prints the mean seconds
+// that simulate_collective() takes: what of a batch's time is simulation. Reading the study is not in it; the process
+// that each simulation is given is, as whoever simulates without a batch has it, too.
+
+#include <chrono>
+#include <cstdio>
+
+#include "sim/analysis/exchange_experiment.hpp"
+#include "sim/config/study.hpp"
+#include "sim/replay/native.hpp"
+
+int main(int argc, char* argv[]) {
+    using Clock = std::chrono::steady_clock;
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: simulations STUDY\n");
+        return 2;
+    }
+    const syncline::config::Study study(argv[1], {}, syncline::inspect);
+    double all_s = 0;
+    int points = 0;
+    study.each([](const auto&) { return true; },
+               [&](const auto&, const syncline::config::Variant* variant) {
+                   const auto start = Clock::now();
+                   syncline::simulate_collective(variant->cluster, *variant->collective);
+                   all_s += std::chrono::duration<double>(Clock::now() - start).count();
+                   ++points;
+               });
+    std::printf("%.6f\n", all_s / points);
+    return 0;
+}

@@ -1,0 +1,383 @@
+#include <sys/resource.h>
+
+#include <csignal>
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/batch.hpp"
+
+// The verb `batch`: its options, its exit codes, and that one point's end is not the batch's.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+/// Two points: one that takes a moment, one that takes a minute.
+struct LongBench : TempDir {
+    LongBench() {
+        write("platform.yaml", tiny_platform);
+        write("workload.yaml", tiny_workload);
+        write("scenario.yaml", R"(platform: platform.yaml
+workload: workload.yaml
+training: {ranks: 16, batch_per_rank: 8, input_copy: none, iterations: 2}
+)");
+        write("study.yaml", "base: scenario.yaml\naxes:\n  training.iterations: [2, 10000]\n");
+    }
+
+    Invocation batch(std::vector<std::string> options = {}) const {
+        options.insert(options.begin(), {"batch", "study.yaml", "--out", "out"});
+        return {.arguments = std::move(options), .directory = path()};
+    }
+};
+
+/// The program's workers, once there are some that the batch waits for: those of the last 0.3 s.
+std::vector<pid_t> lasting_workers() {
+    for (int i = 0; i < 500; ++i) {
+        for (const pid_t program : children_of(getpid())) {
+            const std::vector<pid_t> workers = children_of(program);
+            if (workers.empty()) continue;
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            if (children_of(program) == workers) return workers;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return {};
+}
+
+std::string status_of(const fs::path& directory, int number) {
+    return value(directory,
+                 "SELECT status FROM points JOIN runs USING (run_id) WHERE number = " + std::to_string(number));
+}
+
+std::string message_of(const fs::path& directory, int number) {
+    return value(directory,
+                 "SELECT message FROM points JOIN runs USING (run_id) WHERE number = " + std::to_string(number));
+}
+
+}  // namespace
+
+TEST_CASE("batch: every point is simulated once, and the same batch again has nothing to do") {
+    const StudyBench bench(8);
+    const Outcome first = run_program(bench.batch({"--jobs", "3"}));
+    CAPTURE(first.err);
+    REQUIRE(first.status == 0);
+    CHECK(first.out.empty());
+    CHECK(holds(first.err, "8 points: 8 done (0 before), 0 failed; results in out/results.csv"));
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts WHERE status = 'done'") == "8");
+    const auto before = content(bench / "out");
+    const std::string csv = read_file(bench / "out/results.csv");
+
+    const Outcome again = run_program(bench.batch({"--resume"}));
+    CHECK(again.status == 0);
+    CHECK(holds(again.err, "8 points: 8 done (8 before), 0 failed"));
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "8");
+    CHECK(content(bench / "out") == before);
+    CHECK(read_file(bench / "out/results.csv") == csv);
+
+    // A point more is the only one to run. Without --resume it is said that there was something.
+    bench.write("study.yaml", StudyBench::study(9));
+    const Outcome more = run_program(bench.batch());
+    CHECK(more.status == 0);
+    CHECK(holds(more.err, "note: out has results already: 8 of 9 points are done"));
+    CHECK(holds(more.err, "9 points: 9 done (8 before)"));
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "9");
+}
+
+TEST_CASE("batch: what is kept of a run is what the program prints of it, seed and all") {
+    const StudyBench bench(3);
+    REQUIRE(run_program(bench.batch()).status == 0);
+    const Outcome alone = run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "16", "--bytes",
+                                         "2 kB", "--algorithm", "ring", "--format", "json"});
+    REQUIRE(alone.status == 0);
+    const std::string kept =
+        value(bench / "out", "SELECT result FROM points JOIN runs USING (run_id) WHERE number = 2");
+    json expected = json::parse(alone.out);
+    expected.erase("schema_version");
+    CHECK(json::parse(kept) == expected);
+    CHECK(kept.find('\n') == std::string::npos);
+}
+
+TEST_CASE("batch: jobs and shards change nothing in the results") {
+    const StudyBench bench(10);
+    REQUIRE(run_program(bench.batch({"--jobs", "1"})).status == 0);
+    const auto expected = content(bench / "out");
+    Invocation wide = bench.batch({"--jobs", "7"});
+    wide.arguments[3] = "wide";
+    REQUIRE(run_program(wide).status == 0);
+    CHECK(content(bench / "wide") == expected);
+
+    std::vector<std::string> merge{"results", "merge"};
+    for (int i = 1; i <= 4; ++i) {
+        Invocation shard = bench.batch({"--shard", std::to_string(i) + "/4"});
+        shard.arguments[3] = "parts";
+        REQUIRE(run_program(shard).status == 0);
+        merge.push_back("parts/shard-" + std::to_string(i) + "-of-4");
+        CHECK(value(bench / merge.back(), "SELECT count(*) FROM points") == (i <= 2 ? "3" : "2"));
+    }
+    merge.insert(merge.end(), {"-o", "merged"});
+    const Outcome merged = run_in(bench, merge);
+    CAPTURE(merged.err);
+    REQUIRE(merged.status == 0);
+    CHECK(content(bench / "merged") == expected);
+}
+
+TEST_CASE("batch: a Slurm array's task is a shard by itself, unless one is given") {
+    const StudyBench bench(8);
+    for (const auto& [name, text] : std::map<std::string, std::string>{
+             {"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_COUNT", "4"}})
+        setenv(name.c_str(), text.c_str(), 1);
+    const Outcome task = run_program(bench.batch());
+    const Outcome given = run_program(bench.batch({"--shard", "1/1"}));
+    for (const char* name : {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT"}) unsetenv(name);
+    CHECK(task.status == 0);
+    CHECK(query(bench / "out/shard-3-of-4", "SELECT number FROM points ORDER BY number") ==
+          std::vector<Line>{{"3"}, {"7"}});
+    CHECK(given.status == 0);
+    CHECK(value(bench / "out", "SELECT count(*) FROM points") == "8");
+}
+
+TEST_CASE("batch: a point that hangs has failed at its timeout, the rest is done, and it can be tried again") {
+    const LongBench bench;
+    const std::vector<std::string> hasty{"--timeout", "1.5 s", "--jobs", "2"};
+    const Outcome outcome = run_program(bench.batch(hasty));
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(holds(outcome.err, "2 points: 1 done (0 before), 1 failed"));
+    CHECK(holds(outcome.err, "training.iterations=10000"));
+    CHECK(holds(outcome.err, "took longer than --timeout 1.5 s"));
+    CHECK(status_of(bench / "out", 1) == "done");
+    CHECK(message_of(bench / "out", 2) == "took longer than --timeout 1.5 s");
+    CHECK_FALSE(someone_is_in(bench.path()));
+
+    const Outcome resumed = run_program(bench.batch({"--resume"}));
+    CHECK(resumed.status == 1);  // not tried again, and still failed
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "2");
+    std::vector<std::string> retry = hasty;
+    retry.emplace_back("--retry-failed");
+    CHECK(run_program(bench.batch(retry)).status == 1);
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "3");
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts WHERE status = 'done'") == "1");
+}
+
+TEST_CASE("batch: a worker that is killed is a failed point, and the batch goes on") {
+    const LongBench bench;
+    auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
+    const std::vector<pid_t> workers = lasting_workers();
+    for (const pid_t worker : workers) kill(worker, SIGKILL);
+    const Outcome outcome = running.get();
+    CHECK(workers.size() == 1);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(status_of(bench / "out", 1) == "done");
+    CHECK(status_of(bench / "out", 2) == "failed");
+    CHECK(holds(message_of(bench / "out", 2), "was there enough memory?"));
+    CHECK_FALSE(someone_is_in(bench.path()));
+}
+
+TEST_CASE("batch: a point that eats the memory is a failed point, and the batch goes on") {
+#if !defined(__SANITIZE_ADDRESS__)
+    const StudyBench bench(1);
+    bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [4, 12000]\n");
+    bench.write(
+        "exchange.yaml",
+        "platform: platform.yaml\ncollective: {operation: allreduce, algorithm: ring, ranks: 16, bytes: 1 MB}\n");
+    std::string platform{tiny_platform};
+    platform.replace(platform.find("nodes: 16"), 9, "nodes: 12000");
+    bench.write("platform.yaml", platform);
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
+    const rlimit little{700'000'000, before.rlim_max};
+    setrlimit(RLIMIT_AS, &little);
+    const Outcome outcome = run_program(bench.batch({"--jobs", "2"}));
+    setrlimit(RLIMIT_AS, &before);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(status_of(bench / "out", 1) == "done");
+    CHECK(status_of(bench / "out", 2) == "failed");
+    CHECK(holds(message_of(bench / "out", 2), "memory"));
+#endif
+}
+
+TEST_CASE("batch: Ctrl-C keeps what has ended, says how far it came, and leaves nobody behind") {
+    const LongBench bench;
+    const bool to_group = GENERATE(false, true);
+    const int number = GENERATE(SIGINT, SIGTERM);
+    Invocation batch = bench.batch({"--jobs", "2"});
+    batch.signal = Signal{number, 1.5, to_group};
+    const Outcome outcome = run_program(batch);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 130);
+    CHECK(outcome.after_signal_s < 1 * patience);
+    CHECK(holds(outcome.err, "interrupted: 1 of 2 points are done; --resume goes on"));
+    CHECK_FALSE(someone_is_in(bench.path()));
+    CHECK(status_of(bench / "out", 1) == "done");
+    CHECK(status_of(bench / "out", 2) == "pending");
+    CHECK(fs::exists(bench / "out/results.csv"));
+    CHECK(fs::exists(bench / "out/results.jsonl"));
+}
+
+TEST_CASE("batch: a signal to the whole job that reaches workers first makes no point a failure") {
+    const LongBench bench;
+    auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
+    const std::vector<pid_t> workers = lasting_workers();
+    for (const pid_t worker : workers) kill(worker, SIGTERM);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (const pid_t program : children_of(getpid())) kill(program, SIGTERM);
+    const Outcome outcome = running.get();
+    CHECK(workers.size() == 1);
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 130);
+    CHECK(status_of(bench / "out", 1) == "done");
+    CHECK(status_of(bench / "out", 2) == "pending");
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "1");
+    CHECK_FALSE(someone_is_in(bench.path()));
+}
+
+TEST_CASE("batch: two programs on one directory share the work, and every run is done once") {
+    const StudyBench bench(60), alone(60);
+    REQUIRE(run_program(alone.batch()).status == 0);
+    const auto other = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "2"})); });
+    const Outcome one = run_program(bench.batch({"--jobs", "2"}));
+    other.wait();
+    CAPTURE(one.err);
+    CHECK(one.status == 0);
+    CHECK(content(bench / "out") == content(alone / "out"));
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "60");
+    CHECK(value(bench / "out", "SELECT count(DISTINCT run_id) FROM attempts") == "60");
+    CHECK(read_file(bench / "out/results.csv") == read_file(alone / "out/results.csv"));
+}
+
+TEST_CASE("batch: points that do not fit stop everything before anything is written, or fail alone") {
+    const StudyBench bench(1);
+    bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [2, 17, 4, 18]\n");
+    const Outcome refused = run_program(bench.batch());
+    CAPTURE(refused.err);
+    CHECK(refused.status == 3);
+    CHECK(holds(refused.err, "2 of 4 points do not fit"));
+    CHECK(holds(refused.err, "collective.ranks=17"));
+    CHECK(holds(refused.err, "--keep-going"));
+    CHECK(holds(refused.err, "exclude"));
+    CHECK_FALSE(fs::exists(bench / "out"));
+
+    const Outcome kept = run_program(bench.batch({"--keep-going"}));
+    CHECK(kept.status == 1);
+    CHECK(holds(kept.err, "4 points: 2 done (0 before), 2 failed"));
+    CHECK(status_of(bench / "out", 2) == "failed");
+    CHECK(run_program(bench.batch({"--keep-going", "--retry-failed"})).status == 1);
+    CHECK(value(bench / "out", "SELECT count(*) FROM attempts WHERE status = 'done'") == "2");
+
+    const Outcome excluded = run_program(bench.batch({"--set", "exclude=['ranks > 16']"}));
+    CAPTURE(excluded.err);
+    CHECK(excluded.status == 0);
+    CHECK(holds(excluded.err, "2 points: 2 done (2 before), 0 failed"));
+}
+
+TEST_CASE("batch: a condition that is none is an error at its place, before anything is written") {
+    const StudyBench bench(3, "exclude: [\"rnks > 3\"]\n");
+    const Outcome outcome = run_program(bench.batch());
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 3);
+    CHECK(holds(outcome.err, "study.yaml:4:"));
+    CHECK(holds(outcome.err, "rnks"));
+    CHECK_FALSE(fs::exists(bench / "out"));
+}
+
+TEST_CASE("batch: a dry run lists points and what is known of them, and writes nothing") {
+    const StudyBench bench(4);
+    const std::vector<std::string> before = bench.list();
+    const Outcome empty = run_program(bench.batch({"--dry-run", "--format", "csv"}));
+    CAPTURE(empty.err);
+    REQUIRE(empty.status == 0);
+    CHECK(bench.list() == before);
+    CHECK(holds(empty.out, "3 kB"));
+    CHECK(holds(empty.out, "pending"));
+    CHECK_FALSE(holds(empty.out, "done"));
+
+    REQUIRE(run_program(bench.batch({"--shard", "1/1"})).status == 0);
+    bench.write("study.yaml", StudyBench::study(5));
+    const Outcome later = run_program(bench.batch({"--dry-run", "--format", "csv"}));
+    CHECK(value(bench / "out", "SELECT count(*) FROM points") == "4");
+    const std::string id = value(bench / "out", "SELECT run_id FROM points WHERE number = 3");
+    CHECK(holds(later.out, id + ",done"));
+    CHECK(holds(later.out, ",pending"));
+    for (const char* format : {"table", "json"}) {
+        const Outcome listed = run_program(bench.batch({"--dry-run", "--format", format}));
+        CHECK(listed.status == 0);
+        CHECK(holds(listed.out, id));
+    }
+}
+
+TEST_CASE("batch: directories and several files, each study by its name") {
+    const StudyBench bench(2);
+    bench.write("all/a.yaml", "base: ../exchange.yaml\naxes:\n  collective.ranks: [2, 4]\n");
+    bench.write("all/b.yaml",
+                "platform: ../platform.yaml\ncollective: {operation: allreduce, ranks: 4, bytes: 1 MB}\n");
+    bench.write("all/platform.yaml", tiny_platform);
+    const Outcome folder = run_in(bench, {"batch", "all"});
+    CAPTURE(folder.err);
+    CHECK(folder.status == 0);
+    CHECK(holds(folder.err, "note: left out what is neither a study nor a scenario: all/platform.yaml"));
+    CHECK(holds(folder.err, "3 points: 3 done"));
+    CHECK(query(bench / "all.results", "SELECT study, count(*) FROM points GROUP BY study ORDER BY study") ==
+          std::vector<Line>{{"a", "2"}, {"b", "1"}});
+
+    CHECK(run_in(bench, {"batch", "study.yaml"}).status == 0);
+    CHECK(fs::exists(bench / "study.results/results.db"));
+    CHECK(run_in(bench, {"batch", "study.yaml", "all/a.yaml"}).status == 0);
+    CHECK(value(bench / "batch.results", "SELECT count(*) FROM points") == "4");
+
+    bench.write("other/a.yaml", "base: ../exchange.yaml\naxes:\n  collective.ranks: [2, 8]\n");
+    const Outcome twice = run_in(bench, {"batch", "all/a.yaml", "other/a.yaml"});
+    CHECK(twice.status == 3);
+    CHECK(holds(twice.err, "both called 'a'"));
+}
+
+TEST_CASE("batch: what makes no sense on the command line is said, with exit code 2") {
+    const StudyBench bench(2);
+    const std::vector<std::vector<std::string>> wrong{{"--jobs", "0"},
+                                                      {"--jobs", "-1"},
+                                                      {"--jobs", "two"},
+                                                      {"--timeout", "60"},
+                                                      {"--timeout", "0 s"},
+                                                      {"--shard", "0/4"},
+                                                      {"--shard", "5/4"},
+                                                      {"--shard", "4"},
+                                                      {"--out", ""},
+                                                      {"--format", "json"},
+                                                      {"--format", "xml", "--dry-run"},
+                                                      {"--timeout", "-1 s"}};
+    for (const auto& options : wrong) {
+        const Outcome outcome = run_program(bench.batch(options));
+        CAPTURE(options, outcome.err);
+        CHECK(outcome.status == 2);
+        CHECK(holds(outcome.err, options.front()));
+    }
+    CHECK_FALSE(fs::exists(bench / "out"));
+    CHECK(run_in(bench, {"batch"}).status == 2);
+    CHECK(run_in(bench, {"batch", "nowhere.yaml"}).status == 3);
+    // Whether it is a directory cannot be known.
+    const Outcome unknown = run_in(bench, {"batch", std::string(300, 'x')});
+    CHECK(unknown.status == 3);
+    CHECK(holds(unknown.err, "xxx:1:1: error:"));
+    const Outcome nothing = run_program(bench.batch({"--resume"}));
+    CHECK(nothing.status == 4);
+    CHECK(holds(nothing.err, "there is nothing to resume"));
+    CHECK_FALSE(fs::exists(bench / "out"));
+}
+
+TEST_CASE("batch: on a terminal one line shows how far it is") {
+    const StudyBench bench(30);
+    Invocation batch = bench.batch({"--jobs", "2"});
+    batch.err = Stderr::terminal;
+    const Outcome outcome = run_program(batch);
+    CHECK(outcome.status == 0);
+    CHECK(holds(outcome.err, "/30"));
+    CHECK(holds(outcome.err, "[.."));
+    CHECK(holds(outcome.err, "\r\x1b[K30 points: 30 done"));
+    for (std::size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
+        to = outcome.err.find('\r', from);
+        CHECK(outcome.err.substr(from, to - from).size() <= 80 + 3);
+    }
+}

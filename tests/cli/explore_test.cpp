@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// The best plans of small studies, against runs of their own and against what must be so.
+
+using namespace syncline::test;
+using Json = nlohmann::json;
+
+namespace {
+
+/// Gradients of a dense layer on a star, by ring: iterations have an exact closed form.
+const std::string training = R"(platform:
+  nodes: 8
+  device: {flops: 10 Tflops, memory_bandwidth: 500 GBps}
+  host: {reduction_rate: unlimited}
+  fabric: {topology: star, bandwidth: 10 Gbps, latency: 1 us}
+workload:
+  name: dense
+  input: [1000, 1, 1]
+  layers: [{name: fc, kind: dense, inputs: 1000, outputs: 1000, bias: false}]
+training: {batch: 64, ranks: 2, algorithm: ring, input_copy: none}
+)";
+const std::string study = R"(base: training.yaml
+axes:
+  training.ranks: 2^0..2^3
+  platform.fabric.bandwidth: [1 Gbps, 10 Gbps, 100 Gbps]
+)";
+
+struct Bench : TempDir {
+    explicit Bench(const std::string& more = "") {
+        write("training.yaml", training);
+        write("study.yaml", study + more);
+    }
+};
+
+Outcome explore(const TempDir& directory, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"explore", "study.yaml", "--jobs", "1"});
+    return run_in(directory, arguments);
+}
+
+Json explored(const TempDir& directory, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const Outcome outcome = explore(directory, arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return Json::parse(outcome.out);
+}
+
+std::int64_t counted(const Json& exploration) {
+    std::int64_t sum = 0;
+    for (const auto& [name, number] : exploration.at("counts").items()) sum += number.get<std::int64_t>();
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("all plans are simulated and ranked, and the best is what a run of its own says") {
+    const Bench directory;
+    const Json all = explored(directory, {"--objective", "iteration_time_s", "--top", "100"});
+    CHECK(all.at("plans") == 12);
+    CHECK(all.at("simulations") == 12);
+    CHECK(all.at("counts").at("ranked") == 12);
+    CHECK(all.at("stages").empty());
+    const Json& ranked = all.at("ranked");
+    REQUIRE(ranked.size() == 12);
+    for (std::size_t i = 1; i < ranked.size(); ++i)
+        CHECK(ranked[i - 1].at("iteration_time_s") <= ranked[i].at("iteration_time_s"));
+    for (const std::size_t place : {0u, 1u, 11u}) {
+        const Json& plan = ranked[place];
+        const std::string ranks = plan.at("ranks"), bandwidth = plan.at("bandwidth");
+        const Outcome alone = run_in(directory, {"run", "training.yaml", "--set", "training.ranks=" + ranks, "--set",
+                                                 "platform.fabric.bandwidth=" + bandwidth, "--format", "json"});
+        REQUIRE(alone.status == 0);
+        const Json result = Json::parse(alone.out).at("results").at(0);
+        for (const char* figure : {"iteration_time_s", "throughput_samples_per_s"})
+            CHECK(plan.at(figure) == result.at(figure));
+        for (const auto& [per_sample, whole] : {std::pair{"time_per_sample_s", "iteration_time_s"},
+                                                std::pair{"device_time_per_sample_s", "device_time_s"}})
+            CHECK(plan.at(per_sample).get<double>() ==
+                  Approx(result.at(whole).get<double>() / result.at("samples").get<double>()));
+    }
+    // Nothing on the front is beaten by any plan; what is not on it is.
+    const Json& front = all.at("front").at("plans");
+    for (const Json& plan : ranked) {
+        const bool beaten = std::any_of(ranked.begin(), ranked.end(), [&](const Json& other) {
+            const double time = plan.at("time_per_sample_s"), cost = plan.at("device_time_per_sample_s");
+            const double its_time = other.at("time_per_sample_s"), its_cost = other.at("device_time_per_sample_s");
+            return its_time <= time && its_cost <= cost && (its_time < time || its_cost < cost);
+        });
+        CHECK(beaten == (std::find(front.begin(), front.end(), plan) == front.end()));
+    }
+    double shares = 0;
+    for (const Json& axis : all.at("axes")) shares += axis.at("share_of_variance").get<double>();
+    CHECK(shares > 0);
+    CHECK(shares <= Approx(1));
+}
+
+TEST_CASE(
+    "plans with batches per rank compare by the sample: more ranks are on the front though iterations take longer") {
+    const TempDir directory;
+    std::string each = training;
+    each.replace(each.find("batch: 64"), 9, "batch_per_rank: 4096");
+    directory.write("training.yaml", each);
+    directory.write("study.yaml", "base: training.yaml\naxes: {training.ranks: 2^0..2^3}\n");
+    const Json found =
+        explored(directory, {"--objective", "cost_per_million_samples", "--set", "platform.per_node.price_per_hour=2"});
+    const Json& front = found.at("front");
+    CHECK(front.at("time") == "time_per_sample_s");
+    CHECK(front.at("cost") == "cost_per_million_samples");
+    // A rank alone computes for 1.6 ms and has nothing to exchange. Two exchange 4 MB for 3.2 ms, so that a sample
+    // takes longer with them, and costs more: they alone are not on the front. Eight share out a sample's time best.
+    REQUIRE(front.at("plans").size() == 3);
+    CHECK(found.at("ranked").at(0).at("ranks") == "1");
+    CHECK(front.at("plans").at(0).at("ranks") == "8");
+    CHECK(front.at("plans").at(0).at("iteration_time_s") > front.at("plans").at(2).at("iteration_time_s"));
+    for (const Json& plan : front.at("plans")) CHECK(plan.at("ranks") != "2");
+}
+
+TEST_CASE("a search by exact closed forms finds the best plan with any budget, and never spends more") {
+    const Bench directory;
+    const Json all = explored(directory, {"--objective", "throughput"});
+    for (const int budget : {1, 2, 4, 7, 11}) {
+        const Json found = explored(directory, {"--objective", "throughput", "--budget", std::to_string(budget),
+                                                "--out", "by-" + std::to_string(budget)});
+        CAPTURE(budget);
+        CHECK(found.at("simulations") <= budget);
+        CHECK(counted(found) == 12);
+        CHECK(found.at("stages").at(0).at("setting") == "closed form");
+        CHECK(found.at("ranked").at(0) == all.at("ranked").at(0));
+    }
+}
+
+TEST_CASE("without closed forms plans are drawn, and the same seed draws the same") {
+    const Bench directory;
+    const std::vector<std::string> arguments{
+        "--objective", "messages + 1e-9 * bytes_sent", "--budget", "4", "--seed", "3"};
+    const Json found = explored(directory, arguments);
+    CHECK(found.at("stages").at(0).at("setting").get<std::string>().rfind("drawn", 0) == 0);
+    CHECK(found.at("simulations") <= 4);
+    CHECK(counted(found) == 12);
+    CHECK(explored(directory, arguments) == found);
+    auto elsewhere = arguments;
+    elsewhere.insert(elsewhere.end(), {"--out", "elsewhere"});
+    CHECK(explored(directory, elsewhere) == found);
+}
+
+TEST_CASE("what a batch has done is not done again, and answers stay") {
+    const Bench directory;
+    REQUIRE(run_in(directory, {"batch", "study.yaml", "--jobs", "1", "--out", "one"}).status == 0);
+    const auto before = read_file(directory / "one/results.csv");
+    const Json after_batch = explored(directory, {"--objective", "iteration_time_s", "--out", "one"});
+    CHECK(read_file(directory / "one/results.csv") == before);
+    CHECK(explored(directory, {"--objective", "iteration_time_s", "--out", "two"}) == after_batch);
+}
+
+TEST_CASE("plans outside the constraints are counted and not ranked") {
+    const Bench directory;
+    const Json some = explored(directory, {"--objective", "iteration_time_s", "--constraint", "ranks <= 2",
+                                           "--constraint", "bandwidth > '5 Gbps'"});
+    CHECK(some.at("counts").at("ranked") == 4);
+    CHECK(some.at("counts").at("outside_constraints") == 8);
+    for (const Json& plan : some.at("ranked")) CHECK(std::stoi(plan.at("ranks").get<std::string>()) <= 2);
+    const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--constraint", "ranks > 99"});
+    CHECK(none.status == 1);
+    CHECK(none.err.find("no plan to be ranked") != std::string::npos);
+}
+
+TEST_CASE("the study's own question holds unless the command line says otherwise") {
+    const Bench directory("question: {objective: 'max:iteration_time_s', top: 3}\n");
+    const Json worst = explored(directory, {});
+    CHECK(worst.at("direction") == "most");
+    CHECK(worst.at("ranked").size() == 3);
+    const Json best = explored(directory, {"--objective", "iteration_time_s", "--top", "12"});
+    CHECK(best.at("direction") == "least");
+    CHECK(best.at("ranked").at(11) == worst.at("ranked").at(0));
+}
+
+TEST_CASE("questions that make no sense are refused, with what would make some") {
+    const Bench directory;
+    const Outcome nothing = explore(directory, {});
+    CHECK(nothing.status == 3);
+    CHECK(nothing.err.find("there is no objective") != std::string::npos);
+    const Outcome misspelt = explore(directory, {"--objective", "iteraton_time_s"});
+    CHECK(misspelt.status == 3);
+    CHECK(misspelt.err.find("did you mean 'iteration_time_s'?") != std::string::npos);
+    CHECK(explore(directory, {"--objective", "iteration_time_s", "--constraint", "ranks <"}).status == 3);
+    CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "0"}).status == 2);
+}
+
+TEST_CASE("plans that do not fit stop it, or are counted") {
+    const Bench directory;
+    const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set", "axes.training.ranks=[2, 16]"};
+    CHECK(explore(directory, arguments).status == 3);
+    auto going = arguments;
+    going.emplace_back("--keep-going");
+    const Json some = explored(directory, going);
+    CHECK(some.at("counts").at("unfit") == 3);
+    CHECK(some.at("counts").at("ranked") == 3);
+}
+
+TEST_CASE("repetitions of a plan are ranked by their mean") {
+    const Bench directory(R"(repeat: 3
+draw:
+  platform.fabric.latency: {distribution: uniform, least: 1 us, most: 500 us}
+)");
+    const Json all = explored(directory, {"--objective", "iteration_time_s"});
+    CHECK(all.at("plans") == 12);
+    CHECK(all.at("repeats") == 3);
+    CHECK(all.at("counts").at("ranked") == 12);
+    CHECK(all.at("ranked").at(0).count("latency") == 0);
+    const Json some = explored(directory, {"--objective", "iteration_time_s", "--budget", "7"});
+    CHECK(some.at("simulations") <= 7);
+    CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "2"}).status == 3);
+}

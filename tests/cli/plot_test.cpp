@@ -1,0 +1,73 @@
+#include <cstdlib>
+
+#include "tests/catch.hpp"
+#include "tests/cli/batch.hpp"
+
+using namespace syncline::test;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+/// A batch of four sizes, done.
+struct PlotBench : StudyBench {
+    PlotBench() : StudyBench(4) { REQUIRE(run_program(batch()).status == 0); }
+
+    Outcome plot(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), {"plot", "out"});
+        return run_in(*this, std::move(arguments));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("plot draws a batch's results as SVG and PNG") {
+    const PlotBench bench;
+    const Outcome svg = bench.plot({"--x", "bytes", "--y", "completion_time_s"});
+    CHECK(svg.status == 0);
+    CHECK(svg.err.empty());
+    CHECK_THAT(svg.out, StartsWith("<?xml") && Contains("completion time (us)") && Contains("bytes"));
+
+    const Outcome file = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "pictures/a.svg"});
+    CHECK(file.status == 0);
+    CHECK(file.out.empty());
+    CHECK(read_file(bench / "pictures/a.svg") == svg.out);
+
+    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "xy", "--out", "a.png"}).status == 0);
+    CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
+}
+
+TEST_CASE("plot says what is wrong, and where") {
+    const PlotBench bench;
+    const Outcome unknown = bench.plot({"--x", "bytes", "--y", "completion_tme_s"});
+    CHECK(unknown.status == 3);
+    CHECK_THAT(unknown.err, StartsWith("--y:1:") && Contains("completion_tme_s"));
+
+    const Outcome condition = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes >"});
+    CHECK(condition.status == 3);
+    CHECK_THAT(condition.err, StartsWith("--where:1:"));
+
+    const Outcome none = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes > '1 GB'"});
+    CHECK(none.status == 1);
+    CHECK_THAT(none.err, Contains("there is nothing to draw"));
+
+    const Outcome text = bench.plot({"--x", "status", "--y", "completion_time_s", "--log", "x"});
+    CHECK(text.status == 3);
+    CHECK_THAT(text.err, StartsWith("--log:1:1: error: 'status'"));
+
+    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "a.pdf"}).status == 2);
+    CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "z"}).status == 2);
+    CHECK(bench.plot({"--x", "bytes"}).status == 2);
+    CHECK(run_in(bench, {"plot", "nowhere", "--x", "bytes", "--y", "completion_time_s"}).status == 4);
+}
+
+TEST_CASE("Without gnuplot, plot says what to install") {
+    const PlotBench bench;
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", bench.path().c_str(), 1);
+    const Outcome outcome = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "a.svg"});
+    setenv("PATH", path.c_str(), 1);
+    CHECK(outcome.status == 4);
+    CHECK_THAT(outcome.err, Contains("install gnuplot-nox"));
+    CHECK_FALSE(fs::exists(bench / "a.svg"));
+}

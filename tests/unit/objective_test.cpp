@@ -1,0 +1,28 @@
+#include "sim/batch/objective.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace syncline;
+using namespace syncline::batch;
+
+TEST_CASE("what is a rate is to be large, what is not is to be small, unless it is said") {
+    const auto read = [](const std::string& text) { return parse_objective({text, {}}); };
+    for (const char* large : {"throughput", "throughput_samples_per_s", "scaling_efficiency", "bus_bandwidth_Bps",
+                              "algorithm_bandwidth", "max:cost", "max: iteration_time_s", "max:throughput"})
+        CHECK(read(large).most);
+    for (const char* small : {"iteration_time_s", "cost", "min:throughput", "bytes_sent / throughput_samples_per_s",
+                              "-throughput", "maximum", "memory.total_bytes"})
+        CHECK_FALSE(read(small).most);
+    CHECK(read("max: iteration_time_s").expression.text == "iteration_time_s");
+    CHECK(read("min:a + b").expression.text == "a + b");
+    for (const char* nothing : {"", "  ", "max:", "min: "}) CHECK_THROWS_AS(read(nothing), ConfigError);
+}
+
+TEST_CASE("one value is better than another in the objective's direction") {
+    Objective objective;
+    CHECK(better(objective, 1, 2));
+    CHECK_FALSE(better(objective, 2, 2));
+    objective.most = true;
+    CHECK(better(objective, 2, 1));
+    CHECK_FALSE(better(objective, 2, 2));
+}

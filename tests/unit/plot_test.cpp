@@ -1,0 +1,204 @@
+#include "sim/batch/plot.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/output/files.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/stores.hpp"
+
+using namespace syncline;
+using namespace syncline::batch;
+using namespace syncline::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// What a point has, and what came of it: a JSON object, "failed", or nothing yet.
+struct Case {
+    std::vector<config::Setting> settings;
+    std::string ending;
+};
+
+/// A store of these points, as a table.
+struct Points {
+    explicit Points(const std::vector<Case>& cases) : store(scratch.path, Store::Mode::create) {
+        store.begin_study("fabrics");
+        std::vector<std::string> ids;
+        for (const Case& each : cases) {
+            config::StudyPoint point;
+            point.number = static_cast<std::int64_t>(ids.size()) + 1;
+            point.settings = each.settings;
+            point.resolved.sections = {{"training", fmt::format("training: {}\n", point.number)}};
+            ids.push_back(store.add(point));
+        }
+        store.end_study();
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const bool failed = cases[i].ending == "failed";
+            if (!cases[i].ending.empty())
+                store.finish({{ids[i], failed ? Status::failed : Status::done, cases[i].ending, 1}});
+        }
+        table.emplace(store);
+    }
+
+    std::string script(const PlotOptions& options) {
+        notes.clear();
+        return plot_script(*table, options, Picture::svg, notes);
+    }
+
+    Scratch scratch;
+    Store store;
+    std::optional<Table> table;
+    std::vector<std::string> notes;
+};
+
+PlotOptions options(const std::string& x, const std::string& y, std::optional<std::string> series = {}) {
+    return {x, y, std::move(series), {}, false, false, ""};
+}
+
+std::string time_of(double seconds) {
+    return fmt::format(R"({{"iteration_time_s":{}}})", seconds);
+}
+
+/// Two algorithms by three ranks by three bandwidths. The second algorithm takes twice the time.
+Points grid() {
+    std::vector<Case> cases;
+    for (const int slower : {1, 2})
+        for (const int ranks : {2, 4, 8})
+            for (const int gbps : {25, 10, 100})
+                cases.push_back({{{"training.algorithm", slower == 1 ? "ring" : "tree"},
+                                  {"training.ranks", std::to_string(ranks)},
+                                  {"platform.fabric.bandwidth", fmt::format("{} Gbps", gbps)}},
+                                 time_of(0.001 * slower * ranks * (100.0 / gbps))});
+    return Points(cases);
+}
+
+}  // namespace
+
+TEST_CASE("Points of one place are drawn as mean, least and most, and the axes behind them are named") {
+    Points points = grid();
+    const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
+    // Of 100, 25 and 10 Gbps: 1, 4 and 10 ms for each rank; their mean is 5.
+    CHECK_THAT(script, Contains("$curve0 << END\n2 10 2 20\n4 20 4 40\n8 40 8 80\nEND\n"));
+    CHECK_THAT(script, Contains("$curve1 << END\n2 20 4 40\n4 40 8 80\n8 80 16 160\nEND\n"));
+    CHECK_THAT(script, Contains("title 'ring'"));
+    CHECK_THAT(script, Contains("title 'tree'"));
+    CHECK_THAT(script, Contains("yerrorbars"));
+    CHECK_THAT(script, Contains("set ylabel 'iteration time (ms)'"));
+    REQUIRE(points.notes.size() == 1);
+    CHECK_THAT(points.notes[0], Contains("the mean over 3 values of 'bandwidth'") && !Contains("ranks"));
+    CHECK(script == points.script(options("ranks", "iteration_time_s", "algorithm")));
+}
+
+TEST_CASE("What --where fixes is not averaged over") {
+    Points points = grid();
+    PlotOptions fixed = options("ranks", "iteration_time_s", "algorithm");
+    fixed.where = {"bandwidth = '25 Gbps'"};
+    const std::string script = points.script(fixed);
+    CHECK_THAT(script, Contains("$curve0 << END\n2 8 8 8\n4 16 16 16\n8 32 32 32\nEND\n"));
+    CHECK_THAT(script, !Contains("yerrorbars"));
+    CHECK_THAT(script, Contains("set title 'fabrics: bandwidth = ''25 Gbps'''"));
+    CHECK(points.notes.empty());
+}
+
+TEST_CASE("Quantities lie where their numbers are and are written as they were") {
+    Points points = grid();
+    PlotOptions fixed = options("bandwidth", "iteration_time_s");
+    fixed.where = {"ranks = 2", "algorithm = 'ring'"};
+    const std::string script = points.script(fixed);
+    CHECK_THAT(script, Contains("'10 Gbps' 1.25, '25 Gbps' 3.125, '100 Gbps' 12.5"));
+    CHECK_THAT(script, Contains("1.25 20 20 20\n3.125 8 8 8\n12.5 2 2 2\n"));
+    CHECK_THAT(script, Contains("set xlabel 'bandwidth'\n"));
+}
+
+TEST_CASE("Texts are categories in the order in which they appear, with bars from zero side by side") {
+    Points points = grid();
+    const std::string script = points.script(options("algorithm", "iteration_time_s", "ranks"));
+    CHECK_THAT(script, Contains("('ring' 0, 'tree' 1)"));
+    CHECK_THAT(script, Contains("set yrange [0:"));
+    CHECK_THAT(script, Contains("with boxes"));
+    CHECK_THAT(script, Contains("set key") && Contains("title '8'"));
+}
+
+TEST_CASE("A logarithmic axis has its ticks at powers of two where the values are such") {
+    Points points = grid();
+    PlotOptions logarithmic = options("ranks", "iteration_time_s", "algorithm");
+    logarithmic.log_x = logarithmic.log_y = true;
+    const std::string script = points.script(logarithmic);
+    CHECK_THAT(script, Contains("set logscale x") && Contains("set xtics ('2' 2, '4' 4, '8' 8)"));
+    // From 2 to 160 ms.
+    CHECK_THAT(script, Contains("set yrange [2:200]") && Contains("'2' 2, '5' 5, '10' 10"));
+
+    logarithmic.x = "algorithm";
+    CHECK_THROWS_AS(points.script(logarithmic), SqlError);
+}
+
+TEST_CASE("What failed, is not done or is no number is left out, and said") {
+    const auto with = [](int ranks, const std::string& ending) {
+        return Case{{{"training.ranks", std::to_string(ranks)}}, ending};
+    };
+    Points points({with(2, time_of(1)), with(4, "failed"), with(8, ""), with(16, R"({"iteration_time_s":null})"),
+                   with(32, time_of(3))});
+    const std::string script = points.script(options("ranks", "iteration_time_s"));
+    CHECK_THAT(script, Contains("$curve0 << END\n2 1 1 1\n32 3 3 3\nEND\n"));
+    CHECK(points.notes.size() == 3);
+    CHECK_THAT(points.notes.at(0), Contains("1 failed point"));
+
+    PlotOptions none = options("ranks", "iteration_time_s");
+    none.where = {"ranks = 4"};
+    CHECK_THROWS_WITH(points.script(none), Contains("1 failed point"));
+    none.where = {"ranks = 5"};
+    CHECK_THROWS_AS(points.script(none), NothingToDraw);
+    none = options("ranks", "no_such_figure");
+    CHECK_THROWS_AS(points.script(none), SqlError);
+}
+
+TEST_CASE("Units come from columns' names, with the prefix that suits") {
+    const auto [figure, value, label] = GENERATE(table<std::string, double, std::string>({
+        {"iteration_time_s", 20e-6, "iteration time (us)"},
+        {"iteration_time_s", 20, "iteration time (s)"},
+        {"bus_bandwidth_Bps", 2.5e9, "bus bandwidth (GB/s)"},
+        {"throughput_samples_per_s", 700, "throughput (samples/s)"},
+        {"throughput_samples_per_s", 7e6, "throughput (million samples/s)"},
+        {"most_bytes_sent", 7e6, "most bytes sent (MB)"},
+        {"scaling_efficiency", 0.9, "scaling efficiency"},
+    }));
+    Points points({{{{"training.ranks", "2"}}, fmt::format(R"({{"{}":{}}})", figure, value)}});
+    CHECK_THAT(points.script(options("ranks", figure)), Contains(fmt::format("set ylabel '{}'\n", label)));
+}
+
+TEST_CASE("More curves than a reader tells apart are drawn, with a note") {
+    std::vector<Case> cases;
+    for (int i = 0; i < 20; ++i)
+        cases.push_back(
+            {{{"training.ranks", "2"}, {"training.batch_per_rank", std::to_string(i + 1)}}, time_of(i + 1)});
+    Points points(cases);
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", "batch_per_rank")), Contains("$curve19 "));
+    REQUIRE(points.notes.size() == 1);
+    CHECK_THAT(points.notes[0], Contains("20 curves"));
+}
+
+TEST_CASE("No text means anything to gnuplot") {
+    const std::string evil = "it's 100% `touch pwned` @x {a}_b^c \"q\" \\ \n$curve0 <&>\xff";
+    Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
+    PlotOptions titled = options("algorithm", "iteration_time_s", "algorithm");
+    titled.title = evil;
+    const std::string picture = drawn(points.script(titled));
+    CHECK_THAT(picture, Contains("it's 100% `touch pwned` @x {a}_b^c") && Contains("&lt;&amp;>"));
+    CHECK_FALSE(fs::exists("pwned"));
+    titled.title = "'quoted' ''twice''";
+    CHECK_THAT(drawn(points.script(titled)), Contains(">'quoted' ''twice''<"));
+}
+
+TEST_CASE("gnuplot draws the same bytes again, without a date") {
+    Points points = grid();
+    const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
+    const std::string picture = drawn(script);
+    CHECK_THAT(picture, Contains("<svg") && Contains("</svg>"));
+    CHECK(picture == drawn(script));
+}
+
+TEST_CASE("What gnuplot cannot draw is an error, however long it is") {
+    CHECK_THROWS_AS(drawn("nonsense\n"), OutputError);
+    // More than a socket holds, of which gnuplot reads only the beginning.
+    CHECK_THROWS_AS(drawn("nonsense\n" + std::string(8'000'000, '#')), OutputError);
+}

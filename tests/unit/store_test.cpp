@@ -1,0 +1,288 @@
+#include "sim/batch/store.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "sim/batch/derived.hpp"
+#include "sim/output/files.hpp"
+#include "tests/catch.hpp"
+#include "tests/unit/stores.hpp"
+
+using namespace syncline;
+using namespace syncline::batch;
+using namespace syncline::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+std::string bytes_of(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Every row of what is compared between stores.
+std::vector<std::string> rows_of(const fs::path& directory) {
+    Store store(directory, Store::Mode::read);
+    std::vector<std::string> rows;
+    for (const char* sql : {"SELECT * FROM runs ORDER BY run_id", "SELECT * FROM texts ORDER BY hash",
+                            "SELECT * FROM points ORDER BY study, number, repeat"}) {
+        Statement statement = store.database().prepare(sql);
+        while (statement.step()) {
+            rows.emplace_back();
+            for (int i = 0; i < statement.columns(); ++i) rows.back() += statement.text(i) + "|";
+        }
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("a run's name depends on everything that its result depends on, and on nothing else") {
+    const config::Resolved one = point(1).resolved;
+    const std::string id = run_id(one, 1);
+    CHECK(id.size() == 32);
+    CHECK(run_id(one, 1) == id);
+    CHECK(run_id(one, 2) != id);
+    config::Resolved other = one;
+    other.files = {"graph"};
+    CHECK(run_id(other, 1) != id);
+    other.files = {"gra", "ph"};
+    CHECK(run_id(other, 1) != run_id({one.sections, {"graph"}}, 1));
+    other = one;
+    other.sections[0].text += "# x\n";
+    CHECK(run_id(other, 1) != id);
+}
+
+TEST_CASE("a store keeps points, what is pending, and how runs ended") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    note(store, 3);
+    CHECK(store.counts("s").pending == 3);
+    const auto ids = store.to_run("s", false);
+    REQUIRE(ids.size() == 3);
+    const PlannedRun planned = store.planned(ids[1]);
+    CHECK(planned.scenario == point(2).resolved.sections[0].text + point(2).resolved.sections[1].text);
+    store.finish({{ids[0], Status::done, R"({"a":1})", 0.5}, {ids[1], Status::failed, "too slow", 0.1}});
+    CHECK(store.status(ids[0]) == Status::done);
+    CHECK(store.to_run("s", false) == std::vector{ids[2]});
+    CHECK(store.to_run("s", true) == std::vector{ids[1], ids[2]});
+    // What is done stays so.
+    store.finish({{ids[0], Status::failed, "no", 0.5}});
+    CHECK(store.status(ids[0]) == Status::done);
+    CHECK(store.database().ask("SELECT count(*) FROM attempts") == Value(std::int64_t{3}));
+}
+
+TEST_CASE("what does not fit has failed and is never run") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    config::StudyPoint misfit = point(1);
+    misfit.misfit = "no room";
+    store.begin_study("s");
+    store.add(misfit);
+    store.add(point(2));
+    store.end_study();
+    CHECK(store.counts("s").failed == 1);
+    CHECK(store.to_run("s", true).size() == 1);
+}
+
+TEST_CASE("what does not fit is named by what it is, not by how the error is put") {
+    config::StudyPoint misfit = point(1);
+    misfit.misfit = "study.yaml:1:1: no room";
+    const std::string id = run_id(misfit);
+    CHECK(id != run_id(point(1)));
+    misfit.misfit = "../study.yaml:1:1: no room";
+    CHECK(run_id(misfit) == id);
+    misfit.settings.front().value += "0";  // resolved to the same, as far as it was
+    CHECK(run_id(misfit) != id);
+}
+
+TEST_CASE("points of an earlier form of a study leave the list, and their results stay") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    note(store, 4);
+    finish_all(store);
+    store.begin_study("s");
+    store.add(point(1));
+    store.skip(point(2));
+    CHECK(store.end_study() == 2);
+    CHECK(store.counts("s").points == 2);
+    CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
+}
+
+TEST_CASE("a transaction that is not ended leaves nothing") {
+    const Scratch scratch;
+    {
+        Store store(scratch.path, Store::Mode::create);
+        store.begin_study("s");
+        store.add(point(1));
+    }
+    Store store(scratch.path, Store::Mode::change);
+    CHECK(store.counts("s").points == 0);
+    CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{0}));
+}
+
+TEST_CASE("stores come out equal, row for row, in whatever order and however shared out") {
+    const Scratch whole, first, second, merged;
+    constexpr int points = 9;
+    {
+        Store all(whole.path, Store::Mode::create);
+        note(all, points);
+        finish_all(all);
+        for (int shard : {0, 1}) {
+            Store part(shard == 0 ? first.path : second.path, Store::Mode::create);
+            part.begin_study("s");
+            for (int i = points; i >= 1; --i) {
+                if (i % 2 == shard)
+                    part.add(point(i));
+                else
+                    part.skip(point(i));
+            }
+            part.end_study();
+            finish_all(part);
+        }
+    }
+    merge_stores({second.path, first.path / "results.db"}, merged.path);
+    CHECK(rows_of(merged.path) == rows_of(whole.path));
+    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("is there already"));
+}
+
+TEST_CASE("results of one run that differ are not merged, and nothing is left behind") {
+    const Scratch one, other, merged;
+    for (const auto& [path, result] : {std::pair{one.path, "{\"a\":1}"}, std::pair{other.path, "{\"a\":2}"}}) {
+        Store store(path, Store::Mode::create);
+        note(store, 1);
+        store.finish({{store.to_run("s", false)[0], Status::done, result, 0.1}});
+    }
+    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path), Contains("differ"));
+    CHECK(fs::is_empty(merged.path));
+}
+
+TEST_CASE("a result takes the place of a failure when stores are merged") {
+    const Scratch one, other, merged;
+    std::string id;
+    for (const auto& [path, status] : {std::pair{one.path, Status::done}, std::pair{other.path, Status::failed}}) {
+        Store store(path, Store::Mode::create);
+        note(store, 1);
+        id = store.to_run("s", false)[0];
+        store.finish({{id, status, "{}", 0.1}});
+    }
+    merge_stores({one.path, other.path}, merged.path);
+    CHECK(Store(merged.path, Store::Mode::read).status(id) == Status::done);
+}
+
+TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is changed") {
+    const Scratch scratch;
+    {
+        Store store(scratch.path, Store::Mode::create);
+        note(store, 20);
+        finish_all(store);
+    }
+    const fs::path file = scratch.path / "results.db";
+    const std::string good = bytes_of(file);
+    std::size_t seen = 0, harmless = 0;
+    const std::vector<std::string> rows = rows_of(scratch.path);
+    for (std::size_t at = 0; at < good.size(); at += 211) {
+        std::string bad = good;
+        bad[at] = static_cast<char>(bad[at] ^ 0x15);
+        write_bytes(file, bad);
+        try {
+            // What is not seen must make no difference: free space.
+            if (rows_of(scratch.path) == rows)
+                ++harmless;
+            else
+                FAIL_CHECK("byte " << at << " changes rows unseen");
+        } catch (const OutputError&) {
+            ++seen;
+        }
+        CHECK(bytes_of(file) == bad);
+    }
+    CHECK(seen > 20);
+    CHECK(harmless > 0);
+    write_bytes(file, good.substr(0, good.size() / 2));
+    CHECK_THROWS_AS(Store(scratch.path, Store::Mode::change), OutputError);
+    CHECK(bytes_of(file).size() == good.size() / 2);
+}
+
+TEST_CASE("what is no store of this version is refused and left as it is") {
+    const Scratch scratch;
+    fs::create_directories(scratch.path);
+    const fs::path file = scratch.path / "results.db";
+    const auto refused = [&](const std::string& why) {
+        const std::string before = bytes_of(file);
+        for (const Store::Mode mode : {Store::Mode::create, Store::Mode::change, Store::Mode::read})
+            CHECK_THROWS_WITH(Store(scratch.path, mode), Contains(why) && Contains("results.db"));
+        CHECK(bytes_of(file) == before);
+    };
+    write_bytes(file, std::string(5000, 'x'));
+    refused("is no SQLite database");
+    fs::remove(file);
+    Database(file, Database::Mode::create).run("CREATE TABLE other(x)");
+    refused("another program's database");
+    Database(file, Database::Mode::change).ask("PRAGMA journal_mode = WAL");
+    refused("another program's database");
+    fs::remove(file);
+    Store(scratch.path, Store::Mode::create);
+    Database(file, Database::Mode::change).run("UPDATE meta SET value = '0.0.9'");
+    refused("was made by syncline 0.0.9");
+    Database(file, Database::Mode::change).run("PRAGMA user_version = 99");
+    refused("format 99");
+    write_bytes(file, "");
+    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), Contains("is empty"));
+    Store(scratch.path, Store::Mode::create);
+}
+
+TEST_CASE("a directory that is a file, or has no store, is an error") {
+    const Scratch scratch;
+    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), Contains("syncline batch"));
+    write_bytes(scratch.path / "file", "x");
+    CHECK_THROWS_WITH(Store(scratch.path / "file", Store::Mode::create), Contains("no directory"));
+    fs::create_directories(scratch.path / "results.db");
+    CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
+}
+
+TEST_CASE("a full disk is an error, and what was there stays") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    note(store, 2);
+    const auto ids = store.to_run("s", false);
+    store.finish({{ids[0], Status::done, "{\"a\":1}", 0.1}});
+    store.database().ask("PRAGMA max_page_count = 1");  // SQLite makes it the size that there is
+    CHECK_THROWS_WITH(store.finish({{ids[1], Status::done, std::string(100'000, ' ') + "{}", 0.1}}),
+                      Contains("the disk is full") && Contains("results.db"));
+    CHECK(store.status(ids[0]) == Status::done);
+    CHECK(store.status(ids[1]) == Status::pending);
+}
+
+TEST_CASE("what a killed program left half written is undone by a reader") {
+    const Scratch scratch, copy;
+    std::vector<std::string> rows;
+    {
+        Store store(scratch.path, Store::Mode::create);
+        note(store, 50);
+        rows = rows_of(scratch.path);
+        // Pages go to the file before the commit when the cache is small: files as they are then are what a kill
+        // leaves.
+        store.database().run("PRAGMA cache_size = 2");
+        Transaction transaction(store.database());
+        store.database().run("UPDATE runs SET message = hex(zeroblob(3000))");
+        for (const char* name : {"results.db", "results.db-journal"})
+            write_bytes(copy.path / name, bytes_of(scratch.path / name));
+    }
+    REQUIRE(fs::file_size(copy.path / "results.db-journal") > 0);
+    CHECK(rows_of(copy.path) == rows);
+}
+
+TEST_CASE("derived files hold every point once") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    note(store, 3);
+    store.finish({{store.to_run("s", false)[0], Status::done, R"({"time_s":0.25,"name":"a,\"b\"","list":[1,2]})", 1}});
+    write_derived(store);
+    const std::string csv = bytes_of(scratch.path / "results.csv");
+    CHECK_THAT(csv, Contains("study,point,repeat,seed,run_id,status,message,ranks,time_s,name\n"));
+    CHECK_THAT(csv, Contains(",done,,1,0.25,\"a,\"\"b\"\"\"\n"));
+    const auto lines = point_lines(store);
+    REQUIRE(lines.size() == 3);
+    CHECK_THAT(lines[0].json, Contains("\"list\":[1,2]") && Contains("\"settings\":{\"training.ranks\":\"1\"}"));
+    CHECK_THAT(lines[2].json, Contains("\"result\":null"));
+}

@@ -1,0 +1,172 @@
+#include "sim/batch/table.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "tests/catch.hpp"
+#include "tests/unit/stores.hpp"
+
+using namespace syncline;
+using namespace syncline::batch;
+using namespace syncline::test;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Three bandwidths by four ranks; time is ranks over bandwidth, the last point has no result.
+struct Example {
+    Example() : store(scratch.path, Store::Mode::create) {
+        store.begin_study("s");
+        std::int64_t number = 0;
+        for (const char* bandwidth : {"9 Gbps", "10 Gbps", "25 Gbps"})
+            for (const int ranks : {2, 4, 8, 16}) {
+                config::StudyPoint point;
+                point.number = ++number;
+                point.settings = {{"platform.fabric.bandwidth", bandwidth},
+                                  {"training.ranks", std::to_string(ranks)},
+                                  {"variant", ranks > 4 ? "ring" : "parameter-server"}};
+                point.resolved.sections = {{"training", std::to_string(number) + "\n"}};
+                const std::string id = store.add(point);
+                times[id] = ranks / *number_of(std::string(bandwidth)) * 1e6;
+                ids.push_back(id);
+            }
+        store.end_study();
+        for (std::size_t i = 0; i + 1 < ids.size(); ++i)
+            store.finish({{ids[i], Status::done,
+                           R"({"variant":"x","ranks":1,"iteration_time_s":)" + std::to_string(times[ids[i]]) +
+                               R"(,"throughput_samples_per_s":)" + std::to_string(1 / times[ids[i]]) +
+                               R"(,"best":true,"closed_form":{"time_s":null},"links":[{"link":"a"}]})",
+                           1}});
+    }
+    Scratch scratch;
+    Store store;
+    std::map<std::string, double> times;
+    std::vector<std::string> ids;
+};
+
+std::size_t matching(Table& table, const std::string& condition) {
+    return table.select({{condition}, {}, {}, {"point"}}).rows.size();
+}
+
+std::string error_of(Table& table, const std::string& condition) {
+    try {
+        table.select({{condition}, {}, {}, {"point"}});
+    } catch (const SqlError& error) {
+        return std::string(error.what()) + " / " + error.hint();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("settings with units compare by value, numbers as numbers") {
+    Example example;
+    Table table(example.store);
+    CHECK(matching(table, "bandwidth > '9 Gbps'") == 8);
+    CHECK(matching(table, "bandwidth >= '10000 Mbps'") == 8);
+    CHECK(matching(table, "bandwidth in ('9 Gbps', '25Gbps')") == 8);
+    CHECK(matching(table, "platform.fabric.bandwidth between '1.2 GB/s' and '2 GB/s'") == 4);
+    CHECK(matching(table, "ranks > 2 and ranks < 16") == 6);
+    CHECK(matching(table, "ranks = '16'") == 3);
+    CHECK(matching(table, "ranks-2=training.ranks-2") == 12);
+    CHECK(matching(table, "variant = 'parameter-server'") == 6);
+    CHECK(matching(table, "status = 'pending'") == 1);
+    CHECK(matching(table, "iteration_time_s is null") == 1);
+    CHECK(matching(table, "iteration_time_s < '100 s'") == 11);
+    CHECK(matching(table, "best") == 11);
+    CHECK(matching(table, "closed_form_time_s is null and closed_form.time_s is null") == 12);
+}
+
+TEST_CASE("what is wrong with an expression is said, and what was meant") {
+    Example example;
+    Table table(example.store);
+    CHECK_THAT(error_of(table, "rank > 2"), Contains("no column 'rank'") && Contains("did you mean 'ranks'?"));
+    CHECK_THAT(error_of(table, "\"ringg\" = variant"), Contains("no column 'ringg'"));
+    CHECK_THAT(error_of(table, "variant = ring"), Contains("single quotes"));
+    for (const char* bad :
+         {"1; drop table points", "1) or (1", "ranks >", "'open", "(1", "1 -- x", "1 /* x", "", "1 2"})
+        CHECK_FALSE(error_of(table, bad).empty());
+}
+
+TEST_CASE("a hint that lists the columns names each once") {
+    Example example;
+    Table table(example.store);
+    const std::string hint = error_of(table, "zzzzzzzzzzzz > 2");
+    const auto names = split_list(hint.substr(hint.find("columns are ") + 12));
+    CHECK(names.size() > 10);
+    CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+}
+
+TEST_CASE("rows are sorted by value, what is nothing last, and short names are made long") {
+    Example example;
+    Table table(example.store);
+    const Rows rows =
+        table.select({{}, {"bandwidth desc", "throughput DESC"}, {}, {"bandwidth", "throughput", "point"}});
+    CHECK(rows.columns == std::vector<std::string>{"bandwidth", "throughput_samples_per_s", "point"});
+    REQUIRE(rows.rows.size() == 12);
+    CHECK(rows.rows.front()[0] == Value(std::string("25 Gbps")));
+    CHECK(rows.rows.back()[0] == Value(std::string("9 Gbps")));
+    CHECK(rows.rows[3][1] == Value{});
+    CHECK(rows.rows[3][2] == Value(std::int64_t{12}));
+    const Rows all = table.select({{"point = 1"}, {}, {}, {}});
+    CHECK(all.columns.empty() == false);
+}
+
+TEST_CASE("by default a table has what varies, the status if a point is not done, and the main figures") {
+    Example example;
+    Table table(example.store);
+    CHECK(table.select({}).columns == std::vector<std::string>{"bandwidth", "ranks", "variant", "status",
+                                                               "iteration_time_s", "throughput_samples_per_s"});
+    CHECK(table.select({{"point < 3"}, {}, {}, {}}).columns ==
+          std::vector<std::string>{"ranks", "iteration_time_s", "throughput_samples_per_s"});
+}
+
+TEST_CASE("groups have mean, extremes and sample deviation, figure by figure") {
+    Example example;
+    Table table(example.store);
+    const Rows rows = table.select({{}, {"ranks_mean desc"}, {"bandwidth"}, {"ranks"}});
+    CHECK(rows.columns == std::vector<std::string>{"bandwidth", "points", "ranks_mean", "ranks_least", "ranks_most",
+                                                   "ranks_deviation"});
+    REQUIRE(rows.rows.size() == 3);
+    CHECK(rows.rows[0][0] == Value(std::string("9 Gbps")));
+    CHECK(rows.rows[0][1] == Value(std::int64_t{4}));
+    CHECK(rows.rows[0][2] == Value(7.5));
+    CHECK(rows.rows[0][3] == Value(std::int64_t{2}));
+    CHECK(rows.rows[0][4] == Value(std::int64_t{16}));
+    // Of 2, 4, 8, 16: the squares of -5.5, -3.5, 0.5, 8.5 add up to 115.
+    CHECK(std::get<double>(rows.rows[0][5]) == Approx(std::sqrt(115.0 / 3)));
+    CHECK(table.select({{"point = 1"}, {}, {"ranks"}, {"bandwidth"}}).rows[0].back() == Value{});
+}
+
+TEST_CASE("conditions hold or not for settings alone") {
+    Table table(std::vector<std::string>{"training.algorithm", "training.ranks", "platform.fabric.bandwidth"});
+    table.set({{"training.algorithm", "ring"}, {"training.ranks", "64"}, {"platform.fabric.bandwidth", "25 Gbps"}});
+    CHECK(table.holds("algorithm = 'ring' and ranks > 32"));
+    CHECK(table.holds("bandwidth > '9 Gbps'"));
+    table.set({{"training.algorithm", "ring"}, {"training.ranks", "4"}});
+    CHECK_FALSE(table.holds("algorithm = 'ring' and ranks > 32"));
+    CHECK_FALSE(table.holds("bandwidth > '9 Gbps'"));
+    CHECK_THROWS_AS(table.holds("algorithms = 'ring'"), SqlError);
+}
+
+TEST_CASE("a last part that two settings share is no name") {
+    Table table(std::vector<std::string>{"a.size", "b.size", "b.other"});
+    CHECK(table.settings() == std::vector<std::string>{"a.size", "b.size", "other"});
+    CHECK_THROWS_AS(table.holds("size > 1"), SqlError);
+}
+
+TEST_CASE("what stands for a number") {
+    CHECK(number_of(std::string("25 Gbps")) == 3.125e9);
+    CHECK(number_of(std::string("1.5 us")) == 1.5 * 1e-6);
+    CHECK(number_of(std::string("64 MiB")) == 64.0 * 1024 * 1024);
+    CHECK(number_of(std::string("4")) == 4);
+    CHECK(number_of(std::int64_t{4}) == 4);
+    for (const char* text : {"", "ring", "p100-25g", "nan", "inf", "4 x", "1x2"})
+        CHECK_FALSE(number_of(std::string(text)));
+    CHECK_FALSE(number_of(Value{}));
+}
+
+TEST_CASE("an error's caret is under what is wrong") {
+    const ConfigError error = located(SqlError("no", "", "rank"), {"--where", 1, 1, "1 or rank > 2"});
+    CHECK(error.diagnostics().at(0).where.column == 6);
+}
