@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <map>
+#include <stdexcept>
 #include <string_view>
 
 #include "sim/base/diagnostics.hpp"
@@ -164,7 +164,7 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
     std::filesystem::path base = options.file;
     std::string extension = base.extension();
     if (base.empty()) {
-        base = std::filesystem::path(directory) / file_part(scenario.name);
+        base = (std::filesystem::path(directory) / file_part(scenario.name)).lexically_normal();
         extension = options.format == TraceFormat::paje ? ".paje" : ".trace.json";
     } else {
         base.replace_extension();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"

@@ -59,6 +59,7 @@ Drawing::Drawing(const TimelineView& view, const TraceLimits& limits)
       cast_(view.graph),
       level_(limits.level),
       time_(view.window),
+      whole_iteration_(!limits.time),
       shows_process_(view.graph.processes().size(), true),
       ends_(view.graph.streams().size()) {
     if (limits.time) time_ = {view.window.start_s + limits.time->start_s, view.window.start_s + limits.time->end_s};
@@ -192,7 +193,9 @@ std::vector<std::string> Drawing::account() const {
         if (cast_.servers() > 0) who += fmt::format(", {} of {} servers", hidden_servers_, cast_.servers());
         lines.push_back(fmt::format("left out: {}: {}", who, parts(by_process_)));
     }
-    if (by_time_.any()) lines.push_back(fmt::format("left out: outside that time: {}", parts(by_time_)));
+    if (by_time_.any())
+        lines.push_back(fmt::format("left out: {}: {}", whole_iteration_ ? "of other iterations" : "outside that time",
+                                    parts(by_time_)));
     if (by_level_.any())
         lines.push_back(fmt::format("left out: below the level '{}': {}", word(level_), parts(by_level_)));
     if (view_.timeline.trace.empty())

@@ -75,6 +75,7 @@ private:
     Cast cast_;
     TraceLevel level_;
     Interval time_;
+    bool whole_iteration_;
     std::vector<bool> shows_process_;
     struct MessageEnd {
         MessageId message;

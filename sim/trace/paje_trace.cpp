@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 
@@ -85,7 +87,6 @@ constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
 %  Value string
 %  EndContainer string
 %  Key string
-%  Bytes int
 %EndEventDef
 %EventDef PajeSetVariable 11
 %  Time date
@@ -257,9 +258,10 @@ private:
                 const MessageId id = lanes_[event.lane].arrows[event.index].message;
                 const MessageRecord& message = view_.timeline.trace.messages[id];
                 const Phase phase = view_.graph.tasks()[message.sender].phase;
-                sink_(fmt::format("{} {} MT c M{} s{} m{} {}\n", event.kind == Kind::start ? 9 : 10, time,
-                                  static_cast<int>(phase), event.lane, id, message.bytes));
-                return;
+                const std::string fields =
+                    fmt::format("{} MT c M{} s{} m{}", time, static_cast<int>(phase), event.lane, id);
+                if (event.kind == Kind::start) return sink_(fmt::format("9 {} {}\n", fields, message.bytes));
+                return sink_(fmt::format("10 {}\n", fields));
             }
             case Kind::use: {
                 const LinkCurve& curve = links_.curves[event.lane];
