@@ -115,6 +115,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     ExplainOptions wanted;
     wanted.watch = progress->watch();
     wanted.uncontended = false;
+    if (options.trace.limits.level == TraceLevel::tasks) wanted.most_messages = 0;
     TimelineView view;
     Explanation explanation = explain(variant.cluster, variant.model, variant.plan, wanted, &view);
     progress.reset();

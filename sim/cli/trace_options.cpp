@@ -108,12 +108,12 @@ std::string file_part(std::string text) {
 void require_ranks(const config::Scenario& scenario, const TraceOptions& options) {
     if (!options.limits.ranks || options.limits.ranks->empty()) return;
     const std::uint32_t last = options.limits.ranks->back();
-    for (const config::Variant& variant : scenario.variants) {
-        if (last < variant.plan.ranks) continue;
+    std::int64_t most = 0;
+    for (const config::Variant& variant : scenario.variants) most = std::max(most, variant.plan.ranks);
+    if (last >= most)
         throw ConfigError({{{"--trace-ranks", 1, 1, ""},
-                            fmt::format("there is no rank {} in '{}'", last, variant.name),
-                            fmt::format("its ranks are 0 to {}", variant.plan.ranks - 1)}});
-    }
+                            fmt::format("there is no rank {}", last),
+                            fmt::format("ranks are 0 to {}", most - 1)}});
 }
 
 }  // namespace
@@ -187,7 +187,8 @@ void write_trace(const TimelineView& view, const TraceOptions& options, const st
     std::vector<std::string> account;
     write_file(file, [&](const Sink& sink) { account = write(view, options.limits, title, sink); });
     say("note: {}: {}\n", file.string(), fmt::join(account, "; "));
-    if (view.timeline.trace.empty() && !reason.empty()) say("note: {}: {}\n", file.string(), reason);
+    if (view.timeline.trace.empty() && options.limits.level != TraceLevel::tasks)
+        say("note: {}: {}\n", file.string(), reason);
 }
 
 }  // namespace syncline::cli

@@ -13,7 +13,8 @@
 /// its sender puts it to where it has arrived, a link a counter in percent of its bandwidth. Times are microseconds of
 /// simulated time from the start of the replay, to the nanosecond. Events of a thread are in the order of time, a slice
 /// before what is within it, so that readers that keep a stack of open slices need no sorting. Besides, a process
-/// "iteration" shows the measured one. What was left out is in `otherData` and in that slice's arguments.
+/// "iteration" shows the measured one (or several, see TimelineView). What was left out is in `otherData` and in that
+/// slice's arguments.
 ///
 /// Source: N. Duca and D. Sinclair, "Trace Event Format", the document that both viewers refer to.
 namespace syncline {

@@ -199,7 +199,8 @@ std::vector<std::string> Drawing::account() const {
     if (by_level_.any())
         lines.push_back(fmt::format("left out: below the level '{}': {}", word(level_), parts(by_level_)));
     if (view_.timeline.trace.empty())
-        lines.push_back("left out: what streams do within exchanges, messages, links: not recorded");
+        lines.push_back(level_ == TraceLevel::tasks ? "left out: below the level 'tasks': acts, messages and links"
+                                                    : "left out: acts, messages and links, which were not recorded");
     return lines;
 }
 

@@ -1,20 +1,17 @@
 #include <fmt/format.h>
 
-#include <sstream>
+#include <algorithm>
 
 #include "sim/replay/replay.hpp"
 #include "sim/trace/chrome_trace.hpp"
-#include "sim/trace/paje_trace.hpp"
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/chrome_trace.hpp"
-#include "tests/cli/program.hpp"
 
-// Timelines of real replays, in the formats of others.
+// Timelines of replays, as Chrome traces.
 
 using namespace syncline;
 using namespace syncline::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -39,25 +36,24 @@ Model small_model() {
     return model;
 }
 
-/// What explain() makes of a replay, without its answers.
-TimelineView view_of(const Cluster& cluster, const Plan& plan, bool messages) {
+/// What explain() hands on of a replay, from the end of one iteration's last task to that of the next.
+TimelineView view_of(const Cluster& cluster, const Plan& plan) {
     TimelineView view;
     view.graph = build_iteration(cluster, small_model(), plan);
     view.iteration = 2;
     ReplayOptions options;
     options.iterations = 4;
     options.measured = view.iteration;
-    options.messages = messages;
+    options.messages = true;
     view.timeline = replay_isolated(cluster, view.graph, options);
     view.window = {view.timeline.iteration_end_s[1], view.timeline.iteration_end_s[2]};
     for (TaskId task = 0; task < view.graph.tasks().size(); ++task) view.names.push_back(fmt::format("task {}", task));
     return view;
 }
 
-template <class Write>
-std::string written(const Write& write, const TimelineView& view, const TraceLimits& limits = {}) {
+std::string written(const TimelineView& view) {
     std::string text;
-    write(view, limits, "small: base", [&text](std::string_view piece) { text += piece; });
+    write_chrome_trace(view, {}, "small", [&text](std::string_view piece) { text += piece; });
     return text;
 }
 
@@ -100,8 +96,8 @@ std::vector<World> worlds() {
 TEST_CASE("Chrome traces of replays are nested, in order, and their arrows paired, whatever runs") {
     for (const World& world : worlds()) {
         CAPTURE(world.name);
-        const TimelineView view = view_of(world.cluster, world.plan, true);
-        const ChromeFile file = check_chrome_trace(written(write_chrome_trace, view));
+        const TimelineView view = view_of(world.cluster, world.plan);
+        const ChromeFile file = check_chrome_trace(written(view));
         // Without jitter every iteration has the same messages; here those that reach into the window.
         CHECK(file.flows.size() >= view.timeline.messages);
         CHECK(file.counters.size() > 0);

@@ -97,7 +97,7 @@ TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts w
     std::vector<std::string> names;
     for (const auto& [id, name] : file.processes) names.push_back(name);
     CHECK(names == Lines{"iteration", "links", "node 0", "node 1"});
-    CHECK(lines_of(file, "measured") == Lines{"iteration 5 100 118"});
+    CHECK(lines_of(file, "window") == Lines{"measured, to the end of iteration 5 100 118"});
     CHECK(lines_of(file, "rank 0 compute") == Lines{"forward of \"conv\" 100 110"});
     CHECK(lines_of(file, "rank 0 exchange") == Lines{"bucket 0 110 116", "messages 110 116"});
     CHECK(lines_of(file, "rank 1 compute") == Lines{"forward of \"conv\" 100 112"});
