@@ -76,7 +76,7 @@ private:
                 by_what[i][names_.task(recorded_.graph().tasks()[message.sender])] += bytes_within(message, part);
                 // What is less than rounding makes of it is nothing.
                 const double flow_s = message.through_s - message.start_s(), lost_s = flow_s - alone_s(message, route);
-                if (lost_s > 1e-9 * flow_s) parts[i].lost_s += lost_s;
+                if (lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;
                 spread(parts[i], part, bytes_within(message, part));
             }
         });

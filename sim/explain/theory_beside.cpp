@@ -80,7 +80,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
     constexpr double nothing = 1e-9;
     if (theory.closed_form_s) {
         const double off_s = simulated_s - *theory.closed_form_s;
-        add("closed form", off_s,
+        add("what the closed form leaves out", off_s,
             std::abs(off_s) <= 1e-6 * simulated_s
                 ? "the simulation agrees with the closed form"
                 : fmt::format("the simulation takes {} {} than the closed form", share(std::abs(off_s), simulated_s),

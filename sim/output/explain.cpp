@@ -1,6 +1,7 @@
 #include "sim/output/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sim/base/version.hpp"
@@ -167,8 +168,13 @@ std::string theory_text(const Theory& theory) {
     text += "  " + theory.formula + "\n";
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
-    for (const Difference& one : theory.differences)
-        text += fmt::format("- {}: {} ({})\n", one.cause, one.text, seconds(one.seconds));
+    for (const Difference& one : theory.differences) {
+        const double size_s = std::abs(one.seconds);
+        std::string much;
+        if (size_s > 1e-9 * theory.simulated_s)
+            much = fmt::format(" {} {}", one.seconds > 0 ? "costs" : "saves", seconds(size_s));
+        text += fmt::format("- {}{}: {}\n", one.cause, much, one.text);
+    }
     return text;
 }
 
