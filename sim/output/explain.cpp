@@ -165,7 +165,7 @@ std::string value_of(const TheoryTerm& term) {
 std::string theory_text(const Theory& theory) {
     std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
                                    theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
-    text += "  " + theory.formula + "\n";
+    text += fmt::format("  of a bucket, S its bytes: {}\n", theory.formula);
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
     for (const Difference& one : theory.differences) {
