@@ -50,8 +50,7 @@ void parse_ranks(const std::string& text, TraceLimits& limits) {
         for (std::uint32_t rank = first; rank <= last; ++rank) limits.ranks->push_back(rank);
     }
     std::ranges::sort(*limits.ranks);
-    const auto twice = std::ranges::unique(*limits.ranks);
-    limits.ranks->erase(twice.begin(), twice.end());
+    limits.ranks->erase(std::unique(limits.ranks->begin(), limits.ranks->end()), limits.ranks->end());
 }
 
 double parse_moment(const std::string& text) {

@@ -242,19 +242,31 @@ std::vector<PathPiece> joined(const std::vector<PathPiece>& path) {
 }
 
 std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s) {
-    std::map<std::tuple<PathKind, std::string, std::string>, PathShare> by_thing;
+    struct Sum {
+        PathShare share;
+        std::map<std::string, double> by_link;
+    };
+    std::map<std::pair<PathKind, std::string>, Sum> sums;
     for (const PathPiece& piece : path) {
-        const std::string& where = piece.link;
-        PathShare& share = by_thing[{piece.kind, piece.what, where}];
-        share.kind = piece.kind;
-        share.what = piece.what;
-        share.where = where;
-        ++share.pieces;
-        share.seconds += piece.end_s - piece.start_s;
+        Sum& sum = sums[{piece.kind, piece.what}];
+        ++sum.share.pieces;
+        sum.share.seconds += piece.end_s - piece.start_s;
+        if (!piece.link.empty()) sum.by_link[piece.link] += piece.end_s - piece.start_s;
     }
     std::vector<PathShare> shares;
-    for (const auto& [thing, share] : by_thing) shares.push_back(share);
-    for (PathShare& share : shares) share.share = window_s > 0 ? share.seconds / window_s : 0;
+    for (auto& [thing, sum] : sums) {
+        PathShare& share = shares.emplace_back(sum.share);
+        share.kind = thing.first;
+        share.what = thing.second;
+        share.share = window_s > 0 ? share.seconds / window_s : 0;
+        share.links = sum.by_link.size();
+        double most_s = 0;
+        for (const auto& [link, seconds] : sum.by_link) {
+            if (seconds <= most_s) continue;
+            most_s = seconds;
+            share.link = link;
+        }
+    }
     std::stable_sort(shares.begin(), shares.end(),
                      [](const PathShare& a, const PathShare& b) { return a.seconds > b.seconds; });
     return shares;

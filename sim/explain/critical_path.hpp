@@ -21,7 +21,7 @@ namespace syncline {
 
 std::vector<PathPiece> critical_path(const Recorded& recorded, const Names& names);
 
-/// Pieces of the same kind and thing, over the same link: the largest first.
+/// Pieces of the same kind and thing: the largest first.
 std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s);
 
 /// Pieces that follow each other and differ in time alone, as one.

@@ -74,7 +74,9 @@ private:
                 const std::size_t i = found->second;
                 flowing[i].push_back(part);
                 by_what[i][names_.task(recorded_.graph().tasks()[message.sender])] += bytes_within(message, part);
-                parts[i].lost_s += std::max(0.0, message.through_s - message.start_s() - alone_s(message, route));
+                // What is less than rounding makes of it is nothing.
+                const double flow_s = message.through_s - message.start_s(), lost_s = flow_s - alone_s(message, route);
+                if (lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;
                 spread(parts[i], part, bytes_within(message, part));
             }
         });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/units.hpp"
@@ -22,14 +23,43 @@ double computation_s(const Recorded& recorded, ProcessId rank) {
     return sum_s;
 }
 
+/// How many steps a member takes, repetitions counted.
+std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
+    const Program program = algorithm.program(0, members, bytes, 0);
+    std::size_t steps = 0;
+    for (Walk walk(program); !walk.done(); walk.next()) ++steps;
+    return steps;
+}
+
+/// Of the largest bucket: its bytes, steps, and what its exchange takes by the closed form.
+void add_largest(Theory& theory, const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
+    const auto largest =
+        static_cast<std::size_t>(std::max_element(buckets.begin(), buckets.end(),
+                                                  [](const Bucket& a, const Bucket& b) { return a.bytes < b.bytes; }) -
+                                 buckets.begin());
+    const std::uint64_t bytes = buckets[largest].bytes;
+    theory.terms.push_back(
+        {"max S", fmt::format("bytes of the largest, bucket {}", largest), static_cast<double>(bytes), "B"});
+    if (plan.exchange == ExchangeKind::parameter_server) return;
+    const Chosen chosen = choose_exchanges(cluster, plan, buckets)[largest];
+    const std::uint32_t members = buckets[largest].replicas.size;
+    theory.terms.push_back({"steps", "that a rank takes to exchange it",
+                            static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
+    if (!plan.parallelism.data_only()) return;
+    const auto places = place_ranks(cluster, plan.placement, members);
+    theory.terms.push_back(
+        {"T(max S)", "its exchange alone, by the formula", ExchangeCosts(cluster, places).of(chosen, bytes), "s"});
+}
+
 void add_terms(Theory& theory, const Cluster& cluster, const Model& model, const Plan& plan) {
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     theory.terms.push_back({"N", "ranks", static_cast<double>(plan.ranks), ""});
     if (buckets.empty()) return;
     double bytes = 0;
     for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
-    theory.terms.push_back({"S", "bytes of all gradients", bytes, "B"});
+    theory.terms.push_back({"ΣS", "bytes of all gradients", bytes, "B"});
     theory.terms.push_back({"B", "buckets, each exchanged by itself", static_cast<double>(buckets.size()), ""});
+    add_largest(theory, cluster, plan, buckets);
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     if (served) theory.terms.push_back({"s", "servers", static_cast<double>(plan.servers.count), ""});
     const std::string algorithm =
@@ -80,7 +110,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
     constexpr double nothing = 1e-9;
     if (theory.closed_form_s) {
         const double off_s = simulated_s - *theory.closed_form_s;
-        add("closed form", off_s,
+        add("what the closed form leaves out", off_s,
             std::abs(off_s) <= 1e-6 * simulated_s
                 ? "the simulation agrees with the closed form"
                 : fmt::format("the simulation takes {} {} than the closed form", share(std::abs(off_s), simulated_s),

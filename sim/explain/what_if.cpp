@@ -56,15 +56,34 @@ void speed_up_memory(Setting& setting, double factor) {
     change_device(setting, [factor](Device& device) { device.memory_Bps *= factor; });
 }
 
+std::int64_t hosts_of(const Cluster& cluster) {
+    return cluster.nodes * cluster.node.nics;
+}
+
+bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
+    try {
+        fabric.bandwidth_Bps.push_back(fabric.bandwidth_Bps.back());
+        make_topology(fabric, Use::fabric, hosts);
+        return true;
+    } catch (const TopologyError&) {
+        return false;
+    }
+}
+
 /// The bandwidths of the levels from `first` to `last`.
-void widen(TopologySpec& fabric, std::size_t first, std::size_t last, double factor) {
+void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
     if (!fabric.edges.empty()) {
         if (first > 0) throw std::invalid_argument("a graph's cables have no levels: link:nic is all of them");
         for (UserEdge& edge : fabric.edges) edge.wire.bandwidth_Bps *= factor;
     }
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
-    levels.resize(std::max(levels.size(), std::size_t{2}), levels.back());  // the last stands for all above
+    if (fabric.shape == Shape::torus) {  // a level for each dimension, and all are the nodes' own
+        if (first == 0) last = levels.size();
+    } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
+        levels.push_back(levels.back());  // the last stands for all above it
+    }
+    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric are link:nic");
     for (std::size_t level = first; level < std::min(levels.size(), last); ++level) levels[level] *= factor;
 }
 
@@ -75,13 +94,13 @@ void require_own_links(const Setting& setting) {
 void change_nic(Setting& setting, double factor) {
     require_own_links(setting);
     setting.cluster.node.nic_link.bandwidth_Bps *= factor;
-    widen(setting.cluster.fabric.topology, 0, 1, factor);
+    widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 0, 1, factor);
 }
 
 void change_fabric(Setting& setting, double factor) {
     require_own_links(setting);
     if (is_flat(setting.cluster)) throw std::invalid_argument("the fabric is one switch: all its cables are link:nic");
-    widen(setting.cluster.fabric.topology, 1, ~std::size_t{0}, factor);
+    widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 1, ~std::size_t{0}, factor);
 }
 
 void change_node(Setting& setting, double factor) {

@@ -1,6 +1,8 @@
 #include "sim/output/explain.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "sim/base/version.hpp"
 #include "sim/output/text.hpp"
@@ -105,12 +107,19 @@ std::string and_more(const std::vector<Item>& items, std::size_t shown) {
 std::string path_table(const Explanation& e) {
     constexpr std::size_t shown = 10;
     std::vector<Row> rows{{"share", "time", "what", "of", "over"}};
+    std::map<PathKind, double> by_kind;
+    for (const PathShare& share : e.shares) by_kind[share.kind] += share.share;
+    std::string kinds;
+    for (const auto& [kind, share] : by_kind)
+        kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", percent(share), name_of(kind));
     for (std::size_t i = 0; i < std::min(shown, e.shares.size()); ++i) {
         const PathShare& share = e.shares[i];
         rows.push_back({percent(share.share), seconds(share.seconds), name_of(share.kind), share.what,
-                        share.where.empty() ? "-" : share.where});
+                        share.links == 0   ? "-"
+                        : share.links == 1 ? share.link
+                                           : fmt::format("{} and {} more", share.link, share.links - 1)});
     }
-    return aligned(rows) + and_more(e.shares, shown);
+    return kinds + "\n\n" + aligned(rows, 3) + and_more(e.shares, shown);
 }
 
 std::string links_table(const Explanation& e) {
@@ -119,7 +128,7 @@ std::string links_table(const Explanation& e) {
         rows.push_back({link.link, bytes(link.bytes), percent(link.utilisation),
                         percent(e.window_s > 0 ? link.busy_s / e.window_s : 0), seconds(link.lost_s),
                         link.shares.empty() ? "-" : link.shares.front().what});
-    return aligned(rows);
+    return aligned(rows, 1);
 }
 
 std::string buckets_table(const Explanation& e) {
@@ -156,22 +165,31 @@ std::string value_of(const TheoryTerm& term) {
 std::string theory_text(const Theory& theory) {
     std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
                                    theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
-    text += "  " + theory.formula + "\n";
+    text += fmt::format("  of a bucket, S its bytes: {}\n", theory.formula);
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
-    for (const Difference& one : theory.differences)
-        text += fmt::format("- {}: {} ({})\n", one.cause, one.text, seconds(one.seconds));
+    for (const Difference& one : theory.differences) {
+        const double size_s = std::abs(one.seconds);
+        std::string much;
+        if (size_s > 1e-9 * theory.simulated_s)
+            much = fmt::format(" {} {}", one.seconds > 0 ? "costs" : "saves", seconds(size_s));
+        text += fmt::format("- {}{}: {}\n", one.cause, much, one.text);
+    }
     return text;
 }
 
 std::string what_if_table(const std::vector<WhatIf>& all) {
-    std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "what it means"}};
-    for (const WhatIf& one : all)
-        rows.push_back({one.change, seconds(one.iteration_time_s),
-                        one.throughput_samples_per_s ? fmt::format("{:.1f}", *one.throughput_samples_per_s) : "-",
-                        one.problem.empty() ? fmt::format("{:+.1f} %", 100 * (one.speed_up - 1)) : "-",
-                        one.problem.empty() ? one.text : one.problem});
-    return aligned(rows);
+    std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "that is"}};
+    std::string left_out;
+    for (const WhatIf& one : all) {
+        if (one.problem.empty())
+            rows.push_back({one.change, seconds(one.iteration_time_s),
+                            one.throughput_samples_per_s ? fmt::format("{:.1f}", *one.throughput_samples_per_s) : "-",
+                            fmt::format("{:+.1f} %", 100 * (one.speed_up - 1)), one.text});
+        else
+            left_out += fmt::format("not {}: {}\n", one.change, one.problem);
+    }
+    return (rows.size() > 1 ? aligned(rows, 1) : "") + left_out;
 }
 
 std::string to_table(const Explanation& e) {
@@ -236,7 +254,8 @@ Json object(const Explanation& e) {
     for (const PathShare& share : e.shares)
         shares.push_back({{"kind", name_of(share.kind)},
                           {"what", share.what},
-                          {"link", text_or_null(share.where)},
+                          {"link", text_or_null(share.link)},
+                          {"links", share.links},
                           {"pieces", share.pieces},
                           {"seconds", share.seconds},
                           {"share", share.share}});
