@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/analysis/dry_run.hpp"
@@ -11,8 +12,10 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/explain/explain.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
@@ -32,6 +35,7 @@ struct Options {
     bool dry = false;
     bool allow_oom = false;
     bool check = false;
+    TraceOptions trace;
 };
 
 /// Of what the scenario expects, that there is something, and that results have such fields.
@@ -103,16 +107,34 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
     write(report, scenario, options);
 }
 
+/// Simulates a variant and, if `file` is not empty, writes its timeline.
+Result simulated(const config::Scenario& scenario, const config::Variant& variant, const Options& options,
+                 const std::filesystem::path& file) {
+    std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
+    if (file.empty()) return simulate(variant.cluster, variant.model, variant.plan, progress->watch());
+    ExplainOptions wanted;
+    wanted.watch = progress->watch();
+    wanted.uncontended = false;
+    if (options.trace.limits.level == TraceLevel::tasks) wanted.most_messages = 0;
+    TimelineView view;
+    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, wanted, &view);
+    progress.reset();
+    write_trace(view, options.trace, file, fmt::format("{}: {}", scenario.name, variant.name),
+                explanation.level_reason);
+    return std::move(explanation.result);
+}
+
 void run(const Options& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
+    std::vector<std::filesystem::path> traces(scenario.variants.size());
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
-        ProgressLine progress(variant.name, options.timing);
-        Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
+        Result result = simulated(scenario, variant, options, traces[report.results.size()]);
         result.variant = variant.name;
         result.choice_of = variant.choice_of;
         if (result.time.drift > steady) {
@@ -153,6 +175,7 @@ void add_run(CLI::App& program, Action& action) {
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
 }
