@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/explain/explain.hpp"
@@ -24,6 +26,7 @@ struct Options {
     std::string directory;
     std::uint64_t seed = 1;
     bool allow_oom = false, no_what_if = false;
+    TraceOptions trace;
 };
 
 config::Scenario load(const Options& options) {
@@ -60,15 +63,24 @@ std::vector<Change> changes_of(const Options& options) {
 
 void explain_verb(const Options& options) {
     const config::Scenario scenario = load(options);
+    std::vector<std::filesystem::path> traces;
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);
     ExplainReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
-        ProgressLine progress(variant.name, false);
+        std::optional<ProgressLine> progress(std::in_place, variant.name);
         ExplainOptions how;
-        how.watch = progress.watch();
+        how.watch = progress->watch();
         how.changes = changes_of(options);
-        report.explanations.push_back(explain(variant.cluster, variant.model, variant.plan, how));
-        report.explanations.back().result.variant = variant.name;
+        TimelineView view;
+        const std::size_t number = report.explanations.size();
+        Explanation& one = report.explanations.emplace_back(
+            explain(variant.cluster, variant.model, variant.plan, how, traces.empty() ? nullptr : &view));
+        one.result.variant = variant.name;
+        progress.reset();
+        if (!traces.empty())
+            write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
+                        one.level_reason);
     }
     write_result(report, options.format, options.directory, "explanation");
 }
@@ -104,6 +116,7 @@ void add_explain(CLI::App& program, Action& action) {
     add_out(*verb, options->directory, "also write explanation.json, explanation.csv and explanation.txt into DIR");
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace);
     verb->callback([options, &action] { action = [options] { explain_verb(*options); }; });
 }
 
