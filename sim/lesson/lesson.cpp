@@ -87,7 +87,7 @@ std::vector<Lesson> load_lessons(const fs::path& folder) {
             lessons.push_back(load(entry.path(), std::move(*lesson)));
     }
     if (lessons.empty())
-        refuse(folder.string(), "there are no lessons here", "they are found from the folder that Syncline is in");
+        refuse(folder.string(), "there are no lessons here", "change to the folder that Syncline was cloned into");
     std::sort(lessons.begin(), lessons.end(), [](const Lesson& a, const Lesson& b) {
         return a.number != b.number ? a.number < b.number : a.name < b.name;
     });

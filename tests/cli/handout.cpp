@@ -182,13 +182,13 @@ std::vector<std::string> command(const std::string& item) {
     REQUIRE(item.find(program, begin + 1) == std::string::npos);
     std::vector<std::string> words(1);
     bool quoted = false;
-    for (std::size_t i = begin + program.size(); item.at(i) != '\n'; ++i) {
-        if (item[i] == '\'')
+    for (std::size_t i = begin + program.size(); quoted || item.at(i) != '\n'; ++i) {
+        if (item.at(i) == '\'')
             quoted = !quoted;
-        else if (item[i] == ' ' && !quoted)
+        else if (item.at(i) == ' ' && !quoted)
             words.emplace_back();
         else
-            words.back() += item[i];
+            words.back() += item.at(i);
     }
     return words;
 }
