@@ -12,6 +12,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/run.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
@@ -25,21 +26,8 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
-    std::string scenario;
-    std::vector<std::string> assignments;
-    Format format = Format::table;
-    std::string directory;
-    std::uint64_t seed = 1;
-    bool timing = false;
-    bool dry = false;
-    bool allow_oom = false;
-    bool check = false;
-    TraceOptions trace;
-};
-
 /// Of what the scenario expects, that there is something, and that results have such fields.
-void require_expectations(const config::Scenario& scenario, const Options& options) {
+void require_expectations(const config::Scenario& scenario, const RunOptions& options) {
     require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
     if (!options.check) return;
     if (scenario.expectations.empty()) {
@@ -57,7 +45,7 @@ void require_expectations(const config::Scenario& scenario, const Options& optio
 }
 
 /// With the seed of what is random.
-config::Scenario load(const Options& options) {
+config::Scenario load(const RunOptions& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
     for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
     for (config::Variant& variant : scenario.variants) {
@@ -68,7 +56,7 @@ config::Scenario load(const Options& options) {
     return scenario;
 }
 
-void run_dry(const config::Scenario& scenario, const Options& options) {
+void run_dry(const config::Scenario& scenario, const RunOptions& options) {
     DryRunReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         report.results.push_back(variant.collective ? dry_run(variant.cluster, *variant.collective)
@@ -80,7 +68,7 @@ void run_dry(const config::Scenario& scenario, const Options& options) {
 
 /// Writes results and, if asked to, what was expected of them. Throws Failed if they are not as expected.
 template <class AnyReport>
-void write(const AnyReport& report, const config::Scenario& scenario, const Options& options) {
+void write(const AnyReport& report, const config::Scenario& scenario, const RunOptions& options) {
     if (!options.check) return write_result(report, options.format, options.directory, "results");
     const std::vector<Check> checks = check(scenario.expectations, report);
     const std::string json = to_json(report, checks), csv = to_csv(checks);
@@ -97,7 +85,7 @@ void write(const AnyReport& report, const config::Scenario& scenario, const Opti
     if (missed > 0) throw Failed(fmt::format("{} of {} expectations FAILED", missed, checks.size()));
 }
 
-void run_exchanges(const config::Scenario& scenario, const Options& options) {
+void run_exchanges(const config::Scenario& scenario, const RunOptions& options) {
     SweepReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
@@ -108,7 +96,7 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
 }
 
 /// Simulates a variant and, if `file` is not empty, writes its timeline.
-Result simulated(const config::Scenario& scenario, const config::Variant& variant, const Options& options,
+Result simulated(const config::Scenario& scenario, const config::Variant& variant, const RunOptions& options,
                  const std::filesystem::path& file) {
     std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
     if (file.empty()) return simulate(variant.cluster, variant.model, variant.plan, progress->watch());
@@ -124,7 +112,9 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     return std::move(explanation.result);
 }
 
-void run(const Options& options) {
+}  // namespace
+
+void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
@@ -153,12 +143,10 @@ void run(const Options& options) {
     write(report, scenario, options);
 }
 
-}  // namespace
-
 void add_run(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("run", "Replay one training iteration, or one exchange, of each variant of a scenario");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RunOptions>();
     verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
     verb->add_option(
             "--set", options->assignments,
