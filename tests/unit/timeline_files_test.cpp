@@ -170,7 +170,7 @@ TEST_CASE("a trace of some ranks leaves out the others, and messages with them")
     CHECK_THAT(shown(file), Contains("left out: of other iterations: 2 tasks, 2 acts\n"));
 }
 
-TEST_CASE("a trace of some time has what reaches into it, whole; also of iterations before") {
+TEST_CASE("a trace of some time has what reaches into it, whole, also of iterations before") {
     TraceLimits limits;
     limits.time = Interval{-8 * us, 3 * us};  // 92 us to 103 us
     const ChromeFile file = chrome(two_ranks(), limits);
