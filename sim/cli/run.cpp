@@ -11,12 +11,15 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/explain/explain.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
 
 namespace syncline::cli {
 
@@ -32,6 +35,8 @@ struct Options {
     bool dry = false;
     bool allow_oom = false;
     bool check = false;
+    std::string report;
+    bool scaling = false;
 };
 
 /// Of what the scenario expects, that there is something, and that results have such fields.
@@ -100,7 +105,38 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
+    if (!options.report.empty()) {
+        std::vector<PageVariant> pages;
+        for (const config::Variant& variant : scenario.variants)
+            pages.push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});
+        write_file(options.report, report_page(report, pages));
+    }
     write(report, scenario, options);
+}
+
+/// Simulates; for a report also records, and puts what the page needs of that into `pages`.
+Result measured(const config::Variant& variant, const Watch& watch, std::size_t variants, bool report,
+                std::vector<PageVariant>& pages) {
+    const auto named = [&](Result result) {
+        result.variant = variant.name;
+        result.choice_of = variant.choice_of;
+        return result;
+    };
+    if (!report) return named(simulate(variant.cluster, variant.model, variant.plan, watch));
+    ExplainOptions how;
+    how.watch = watch;
+    TimelineView view;
+    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, how, &view);
+    explanation.result = named(std::move(explanation.result));
+    pages.push_back(page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(variants)));
+    return std::move(explanation.result);
+}
+
+void write_report(const Report& report, std::vector<PageVariant> pages, const Options& options) {
+    ReportData data{report, std::move(pages), {}, ""};
+    if (options.scaling)
+        data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, report, data.scaling_note);
+    write_file(options.report, report_page(data));
 }
 
 void run(const Options& options) {
@@ -110,11 +146,10 @@ void run(const Options& options) {
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
+    std::vector<PageVariant> pages;
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
-        Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
-        result.variant = variant.name;
-        result.choice_of = variant.choice_of;
+        Result result = measured(variant, progress.watch(), scenario.variants.size(), !options.report.empty(), pages);
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -128,6 +163,7 @@ void run(const Options& options) {
         report.results.push_back(std::move(result));
     }
     mark_best(report);
+    if (!options.report.empty()) write_report(report, std::move(pages), options);
     write(report, scenario, options);
 }
 
@@ -152,6 +188,12 @@ void add_run(CLI::App& program, Action& action) {
                    "comparison in place of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    CLI::Option* const report = add_report(
+        *verb, options->report, "also write all of it, and why it takes so long, as one page of HTML with charts");
+    report->excludes(dry);
+    verb->add_flag("--scaling", options->scaling,
+                   "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")
+        ->needs(report);
     add_seed(*verb, options->seed);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
