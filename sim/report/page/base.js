@@ -42,6 +42,7 @@ function unit_of(name) {
     if (stem.endsWith("_per_s")) return "per_s";
     if (stem.endsWith("_Bps")) return "Bps";
     if (stem.endsWith("_s")) return "s";
+    if (/(^|_)(efficiency|utilisation|fraction|bubble)$/.test(stem)) return "share";
     if (stem === "bytes" || stem.endsWith("_bytes")) return "B";
     return "number";
 }

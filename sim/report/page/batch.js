@@ -17,6 +17,7 @@ function batch_page() {
             return found.sort((a, b) => better * (value_at(a, figure) - value_at(b, figure))).slice(0, 5);
         };
         const choice = chooser("Figure", figures, columns, () => fill());
+        choice.value = figures.find((figure) => columns[figure].name.startsWith("throughput")) ?? figures[0];
         const place = make("div");
         best.append(make("label", {class: "choice"}, "Best by ", choice), place);
         const fill = () => {
@@ -100,7 +101,7 @@ function sortable(parent, columns, rows, value_at, unit_at) {
         return down ? -less : less;
     };
     const fill = () => {
-        const made = table("Points", columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})), order.map((row) => rows[row]));
+        const made = table(`${rows.length} points`, columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})), order.map((row) => rows[row]));
         made.querySelectorAll("th").forEach((head, column) => {
             const text = head.textContent;
             head.replaceChildren(make("button", {type: "button", "data-column": column, onclick: () => {

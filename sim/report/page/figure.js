@@ -7,7 +7,7 @@ const marks = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
 
 const dark_screen = window.matchMedia("(prefers-color-scheme: dark)");
 const prints = window.matchMedia("print");
-let printing = false;
+let printing = false;  // paper is light, and narrow
 const is_dark = () => dark_screen.matches && !printing;
 
 /// A colour with lines or dots in it, which is another one in grey, too. The first is plain.
@@ -49,7 +49,7 @@ function axis(title, unit, more = {}) {
     return {title: {display: title !== "", text: title}, ticks, ...more};
 }
 function names(labels, more = {}) {
-    const most = window.innerWidth < 700 ? 16 : 34;
+    const most = window.innerWidth < 700 ? 20 : 40;
     const cut = (text) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
     return {ticks: {callback: (value) => cut(String(labels[value] ?? "")), autoSkip: labels.length > 70, ...more}};
 }
@@ -79,7 +79,7 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
     const entry = {canvas, config: () => {
         const made = config();
         const across = made.options?.indexAxis === "y";
-        const legend = {labels: {usePointStyle: made.type === "line", boxWidth: made.type === "line" ? 8 : 22}, ...made.options?.plugins?.legend};
+        const legend = {labels: {usePointStyle: made.type === "line", boxWidth: made.type === "line" ? 14 : 22, boxHeight: made.type === "line" ? 6 : 10}, ...made.options?.plugins?.legend};
         const label = (item) => {
             const value = across ? item.parsed.x : item.parsed.y;
             return `${item.dataset.label}: ${units[unit](value)}`;
@@ -110,11 +110,13 @@ dark_screen.addEventListener("change", draw_again);
 function print_mode(on) {
     if (printing === on) return;
     printing = on;
+    document.body.classList.toggle("printed", on);
     draw_again();
 }
 window.addEventListener("beforeprint", () => print_mode(true));
 window.addEventListener("afterprint", () => print_mode(false));
 prints.addEventListener("change", (event) => print_mode(event.matches));
+if (prints.matches) print_mode(true);
 
 /// Horizontal bars: a name a line.
 function across_config(labels, datasets, unit, {stacked = false, log = false, title = ""} = {}) {

@@ -20,11 +20,13 @@ function timeline_figure(parent, timeline) {
     const window_s = timeline.window_s, least_s = window_s / 2000;
     const view = {from: 0, to: window_s};
 
+    // Edges tell wide bars apart; of narrow ones there would be nothing left.
+    const edge = ({raw}) => (raw && raw.bar.end_s - raw.bar.start_s > 0.006 * (view.to - view.from) ? 0.7 : 0);
     const config = () => ({
         type: "bar",
         data: {labels, datasets: kinds.map((kind) => bars(bar_kinds[kind], all.filter((bar) => bar.kind === kind)
             .map((bar) => ({x: [bar.start_s, bar.end_s], y: bar.lane, bar})), kind,
-            {grouped: false, barPercentage: 1, categoryPercentage: 0.86, borderWidth: 0.4, borderSkipped: false}))},
+            {grouped: false, barPercentage: 1, categoryPercentage: 0.86, borderWidth: edge, inflateAmount: 0.5, borderSkipped: false}))},
         options: {
             indexAxis: "y",
             scales: {x: axis("time from the start of the window", "s", {min: view.from, max: view.to}),
@@ -55,6 +57,8 @@ function timeline_figure(parent, timeline) {
         view.to = view.from + length;
         from.value = Math.round(1000 * view.from / window_s);
         to.value = Math.round(1000 * view.to / window_s);
+        from.setAttribute("aria-valuetext", units.s(view.from));
+        to.setAttribute("aria-valuetext", units.s(view.to));
         said.textContent = `${units.s(view.from)} to ${units.s(view.to)}`;
         const chart = made.chart();
         chart.options.scales.x.min = view.from;

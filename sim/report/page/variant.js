@@ -59,7 +59,7 @@ function buckets_figure(parent, buckets, rank) {
 
 function path_figure(parent, {shares, path, path_note}) {
     const shown = shares.slice(0, 15);
-    const labels = shown.map((share) => [share.kind, share.what, share.where].filter((text) => text !== "").join(", "));
+    const labels = shown.map((share) => [share.what, share.kind, share.where].filter((text) => text !== "").join(", "));
     const made = figure(parent, {
         title: "What decides the length",
         text: "The chain of tasks and messages of which each began when the one before it ended: only what shortens one of these makes the iteration shorter." +
