@@ -105,6 +105,7 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
+    if (options.scaling) say("note: --scaling is of trainings: exchanges alone have their curves by size\n");
     if (!options.report.empty()) {
         std::vector<PageVariant> pages;
         for (const config::Variant& variant : scenario.variants)

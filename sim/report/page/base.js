@@ -6,8 +6,10 @@ const data = JSON.parse(document.getElementById("data").textContent);
 function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
-        if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-        else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+        if (name.startsWith("on"))
+            element.addEventListener(name.slice(2), value);
+        else if (value !== null && value !== undefined && value !== false)
+            element.setAttribute(name, value);
     }
     element.append(...children.filter((child) => child !== null && child !== undefined));
     return element;
@@ -49,14 +51,15 @@ function unit_of(name) {
 
 /// `throughput_samples_per_s` as words.
 function words_of(name) {
-    return name.replace(/_per_s(?=_|$)/, " per second").replace(/_(s|Bps)(?=_(?:mean|least|most|deviation)$|$)/, "").replaceAll("_", " ");
+    return name.replace(/_per_s(?=_|$)/, " per second")
+        .replace(/_(s|Bps)(?=_(?:mean|least|most|deviation)$|$)/, "")
+        .replaceAll("_", " ");
 }
 
 /// `columns`: [{name, unit}]; `rows`: lists of values. Long ones are made as far as they are asked for.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
-    const cell = (value, unit) =>
-        make("td", {class: unit === "text" ? null : "number"}, units[unit](value));
+    const cell = (value, unit) => make("td", {class: unit === "text" ? null : "number"}, units[unit](value));
     let shown = 0;
     const more = make("button", {type: "button", onclick: () => add(rows.length)});
     const add = (until) => {
@@ -66,10 +69,12 @@ function table(caption, columns, rows, first = 500) {
         more.hidden = shown >= rows.length;
     };
     add(first);
-    const head = columns.map((column) =>
-        make("th", {scope: "col", class: column.unit === "text" ? null : "number"}, column.name));
-    return make("div", {},
-        make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+    const head = columns.map(
+        (column) => make("th", {scope: "col", class: column.unit === "text" ? null : "number"}, column.name));
+    return make(
+        "div", {},
+        make(
+            "div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
             make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), body)),
         make("div", {class: "tools"}, more));
 }
@@ -92,6 +97,4 @@ function section(id, title) {
     return element;
 }
 
-function note(text) {
-    return make("p", {class: "note"}, text);
-}
+function note(text) { return make("p", {class: "note"}, text); }

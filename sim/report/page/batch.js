@@ -22,8 +22,12 @@ function batch_page() {
         best.append(make("label", {class: "choice"}, "Best by ", choice), place);
         const fill = () => {
             const figure = Number(choice.value);
-            place.replaceChildren(note(`The five with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${words_of(columns[figure].name)}, the best first.`),
-                table("Best points", columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})), which(figure).map((row) => rows[row])));
+            place.replaceChildren(
+                note(`The five with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${
+                    words_of(columns[figure].name)}, the best first.`),
+                table(
+                    "Best points", columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})),
+                    which(figure).map((row) => rows[row])));
         };
         fill();
         if (settings.length > 0 && rows.length > 1) batch_chart(columns, rows, value_at, figures, settings);
@@ -49,7 +53,11 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     series.value = by_default ?? "";
     const log = make("input", {type: "checkbox", onchange: () => show()});
     const place = make("div");
-    parent.append(make("div", {class: "tools"}, make("label", {}, "Upwards ", y), make("label", {}, "across ", x), make("label", {}, "a line for each ", series), make("label", {}, log, " logarithmic")), place);
+    parent.append(
+        make(
+            "div", {class: "tools"}, make("label", {}, "Upwards ", y), make("label", {}, "across ", x),
+            make("label", {}, "a line for each ", series), make("label", {}, log, " logarithmic")),
+        place);
 
     function show() {
         clear(place);
@@ -58,7 +66,8 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         rows.forEach((row, i) => {
             const value = value_at(i, up), at = value_at(i, along);
             if (typeof value !== "number" || at === null) return;
-            const name = by === null ? words_of(columns[up].name) : `${words_of(columns[by].name)} ${row[by] ?? "none"}`;
+            const name =
+                by === null ? words_of(columns[up].name) : `${words_of(columns[by].name)} ${row[by] ?? "none"}`;
             if (!groups.has(name)) groups.set(name, new Map());
             const knots = groups.get(name);
             if (!knots.has(at)) knots.set(at, []);
@@ -72,14 +81,34 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         const many = [...groups.values()].some((knots) => [...knots.values()].some((values) => values.length > 1));
         const unit = unit_of(columns[up].name), shown = [...groups].slice(0, 24);
         figure(place, {
-            title: `${words_of(columns[up].name)} by ${words_of(columns[along].name)}`, unit,
-            text: (many ? "Points that share a place are drawn as their mean: they differ in other settings." : "Each mark is a point of the batch.") +
+            title: `${words_of(columns[up].name)} by ${words_of(columns[along].name)}`,
+            unit,
+            text: (many ? "Points that share a place are drawn as their mean: they differ in other settings." :
+                          "Each mark is a point of the batch.") +
                 (shown.length < groups.size ? ` The first ${shown.length} of ${groups.size} lines.` : ""),
-            config: () => ({type: "line",
-                data: {labels: marks_along.map((at) => written.get(at)), datasets: shown.map(([name, knots], i) => line(name, marks_along.map((at) => (knots.has(at) ? mean(knots.get(at)) : null)), i, {spanGaps: true}))},
-                options: {scales: {x: axis(words_of(columns[along].name), null), y: axis(words_of(columns[up].name), unit, log.checked ? {type: "logarithmic"} : {beginAtZero: true})}}}),
+            config: () => ({
+                type: "line",
+                data: {
+                    labels: marks_along.map((at) => written.get(at)),
+                    datasets: shown.map(
+                        ([name, knots], i) => line(
+                            name, marks_along.map((at) => (knots.has(at) ? mean(knots.get(at)) : null)), i,
+                            {spanGaps: true}))
+                },
+                options: {
+                    scales: {
+                        x: axis(words_of(columns[along].name), null),
+                        y: axis(
+                            words_of(columns[up].name), unit, log.checked ? {type: "logarithmic"} : {beginAtZero: true})
+                    }
+                }
+            }),
             height: 420,
-            columns: [{name: by === null ? "line" : words_of(columns[by].name), unit: "text"}, {name: words_of(columns[along].name), unit: "text"}, {name: "points", unit: "number"}, {name: "least", unit}, {name: "mean", unit}, {name: "most", unit}],
+            columns: [
+                {name: by === null ? "line" : words_of(columns[by].name), unit: "text"},
+                {name: words_of(columns[along].name), unit: "text"}, {name: "points", unit: "number"},
+                {name: "least", unit}, {name: "mean", unit}, {name: "most", unit}
+            ],
             rows: [...groups].flatMap(([name, knots]) => marks_along.filter((at) => knots.has(at)).map((at) => {
                 const values = knots.get(at);
                 return [name, written.get(at), values.length, Math.min(...values), mean(values), Math.max(...values)];
@@ -97,20 +126,29 @@ function sortable(parent, columns, rows, value_at, unit_at) {
     const compare = (a, b) => {
         const one = value_at(a, by), other = value_at(b, by);
         if (one === null || other === null) return (one === null) - (other === null);
-        const less = typeof one === "number" && typeof other === "number" ? one - other : String(one).localeCompare(String(other));
+        const less = typeof one === "number" && typeof other === "number" ? one - other :
+                                                                            String(one).localeCompare(String(other));
         return down ? -less : less;
     };
     const fill = () => {
-        const made = table(`${rows.length} points`, columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})), order.map((row) => rows[row]));
+        const made = table(
+            `${rows.length} points`, columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})),
+            order.map((row) => rows[row]));
         made.querySelectorAll("th").forEach((head, column) => {
             const text = head.textContent;
-            head.replaceChildren(make("button", {type: "button", "data-column": column, onclick: () => {
-                down = by === column ? !down : false;
-                by = column;
-                order.sort(compare);
-                fill();
-                place.querySelector(`[data-column="${column}"]`).focus();
-            }}, text));
+            head.replaceChildren(make(
+                "button", {
+                    type: "button",
+                    "data-column": column,
+                    onclick: () => {
+                        down = by === column ? !down : false;
+                        by = column;
+                        order.sort(compare);
+                        fill();
+                        place.querySelector(`[data-column="${column}"]`).focus();
+                    }
+                },
+                text));
             if (by === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
         });
         place.replaceChildren(made);

@@ -13,8 +13,10 @@ const is_dark = () => dark_screen.matches && !printing;
 /// A colour with lines or dots in it, which is another one in grey, too. The first is plain.
 function pattern(index) {
     const colour = colours[index % colours.length];
-    const strokes = [[], [[0, 8, 8, 0]], [[0, 4, 8, 4]], [[0, 0, 8, 8]], [[4, 0, 4, 8]], [[0, 8, 8, 0], [0, 0, 8, 8]],
-        [[2, 2, 3, 3]], [[0, 4, 8, 4], [4, 0, 4, 8]], [[1, 1, 2, 2], [5, 5, 6, 6]]][index % 9];
+    const strokes = [
+        [], [[0, 8, 8, 0]], [[0, 4, 8, 4]], [[0, 0, 8, 8]], [[4, 0, 4, 8]], [[0, 8, 8, 0], [0, 0, 8, 8]],
+        [[2, 2, 3, 3]], [[0, 4, 8, 4], [4, 0, 4, 8]], [[1, 1, 2, 2], [5, 5, 6, 6]]
+    ][index % 9];
     if (strokes.length === 0) return colour;
     const tile = make("canvas", {width: 8, height: 8});
     const pen = tile.getContext("2d");
@@ -32,19 +34,37 @@ function pattern(index) {
 }
 
 function bars(label, values, index, more = {}) {
-    return {label, data: values, backgroundColor: pattern(index), borderColor: is_dark() ? "#14181c" : "#ffffff", borderWidth: 1, ...more};
+    return {
+        label,
+        data: values,
+        backgroundColor: pattern(index),
+        borderColor: is_dark() ? "#14181c" : "#ffffff",
+        borderWidth: 1,
+        ...more
+    };
 }
 
 function line(label, values, index, more = {}) {
     const colour = colours[index % 6];
-    return {label, data: values, borderColor: colour, backgroundColor: colour, borderDash: dashes[Math.floor(index / 6) % 5],
-        pointStyle: marks[index % 6], pointRadius: 4, borderWidth: 2, tension: 0, ...more};
+    return {
+        label,
+        data: values,
+        borderColor: colour,
+        backgroundColor: colour,
+        borderDash: dashes[Math.floor(index / 6) % 5],
+        pointStyle: marks[index % 6],
+        pointRadius: 4,
+        borderWidth: 2,
+        tension: 0,
+        ...more
+    };
 }
 
 /// An axis whose values have a unit. Long names are cut; the table has all of them.
 function axis(title, unit, more = {}) {
     // Of a logarithmic axis those of 1, 2 and 5 have room.
-    const crowded = (value) => more.type === "logarithmic" && !/^[125]$/.test(String(Number(value.toPrecision(3))).replace(/e.*|[0.]/g, ""));
+    const crowded = (value) =>
+        more.type === "logarithmic" && !/^[125]$/.test(String(Number(value.toPrecision(3))).replace(/e.*|[0.]/g, ""));
     const ticks = unit ? {callback: (value) => (crowded(value) ? "" : units[unit](value)), maxRotation: 40} : {};
     return {title: {display: title !== "", text: title}, ticks, ...more};
 }
@@ -74,19 +94,35 @@ function draw(entry) {
 function figure(parent, {title, text, config, height, columns, rows, unit = "number", before = null}) {
     const canvas = make("canvas", {role: "img", "aria-label": `${title}. ${text} The table below has the numbers.`});
     const box = make("div", {class: "canvas", style: `height: ${height}px`}, canvas);
-    const element = make("div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box, folded(title, columns, rows));
+    const element = make(
+        "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box,
+        folded(title, columns, rows));
     parent.append(element);
-    const entry = {canvas, config: () => {
-        const made = config();
-        const across = made.options?.indexAxis === "y";
-        const legend = {labels: {usePointStyle: made.type === "line", boxWidth: made.type === "line" ? 14 : 22, boxHeight: made.type === "line" ? 6 : 10}, ...made.options?.plugins?.legend};
-        const label = (item) => {
-            const value = across ? item.parsed.x : item.parsed.y;
-            return `${item.dataset.label}: ${units[unit](value)}`;
-        };
-        made.options = {...made.options, plugins: {...made.options?.plugins, legend, tooltip: {callbacks: {label}, ...made.options?.plugins?.tooltip}}};
-        return made;
-    }};
+    const entry = {
+        canvas,
+        config: () => {
+            const made = config();
+            const across = made.options?.indexAxis === "y";
+            const legend = {
+                labels: {
+                    usePointStyle: made.type === "line",
+                    boxWidth: made.type === "line" ? 14 : 22,
+                    boxHeight: made.type === "line" ? 6 : 10
+                },
+                ...made.options?.plugins?.legend
+            };
+            const label = (item) => {
+                const value = across ? item.parsed.x : item.parsed.y;
+                return `${item.dataset.label}: ${units[unit](value)}`;
+            };
+            made.options = {
+                ...made.options,
+                plugins:
+                    {...made.options?.plugins, legend, tooltip: {callbacks: {label}, ...made.options?.plugins?.tooltip}}
+            };
+            return made;
+        }
+    };
     drawn.push(entry);
     draw(entry);
     return {element, canvas, box, chart: () => Chart.getChart(canvas)};
@@ -120,11 +156,18 @@ if (prints.matches) print_mode(true);
 
 /// Horizontal bars: a name a line.
 function across_config(labels, datasets, unit, {stacked = false, log = false, title = ""} = {}) {
-    return {type: "bar", data: {labels, datasets}, options: {
-        indexAxis: "y",
-        scales: {x: axis(title, unit, {stacked, ...(log ? {type: "logarithmic"} : {beginAtZero: true})}), y: {stacked, ...names(labels)}},
-        plugins: {legend: {display: datasets.length > 1}},
-    }};
+    return {
+        type: "bar",
+        data: {labels, datasets},
+        options: {
+            indexAxis: "y",
+            scales: {
+                x: axis(title, unit, {stacked, ...(log ? {type: "logarithmic"} : {beginAtZero: true})}),
+                y: {stacked, ...names(labels)}
+            },
+            plugins: {legend: {display: datasets.length > 1}},
+        }
+    };
 }
 
 const across_height = (count, groups = 1) => 90 + count * Math.max(22, 14 * groups);

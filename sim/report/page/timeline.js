@@ -1,14 +1,17 @@
 // The timeline: what each process does, as bars, to be zoomed into.
 
-const bar_kinds = ["forward pass", "backward pass", "update, sums", "input copy", "gradients", "activations", "between stages",
-    "weights", "waiting for release"];
+const bar_kinds = [
+    "forward pass", "backward pass", "update, sums", "input copy", "gradients", "activations", "between stages",
+    "weights", "waiting for release"
+];
 
 /// The bars of a lane as objects.
 function bars_of(timeline, lane) {
     const result = [];
     for (let i = 0; i < lane.bars.length; i += 5) {
         const [kind, start, end, name, tasks] = lane.bars.slice(i, i + 5);
-        result.push({kind, start_s: start * timeline.tick_s, end_s: end * timeline.tick_s, name: timeline.names[name], tasks});
+        result.push(
+            {kind, start_s: start * timeline.tick_s, end_s: end * timeline.tick_s, name: timeline.names[name], tasks});
     }
     return result;
 }
@@ -24,31 +27,65 @@ function timeline_figure(parent, timeline) {
     const edge = ({raw}) => (raw && raw.bar.end_s - raw.bar.start_s > 0.006 * (view.to - view.from) ? 0.7 : 0);
     const config = () => ({
         type: "bar",
-        data: {labels, datasets: kinds.map((kind) => bars(bar_kinds[kind], all.filter((bar) => bar.kind === kind)
-            .map((bar) => ({x: [bar.start_s, bar.end_s], y: bar.lane, bar})), kind,
-            {grouped: false, barPercentage: 1, categoryPercentage: 0.86, borderWidth: edge, inflateAmount: 0.5, borderSkipped: false}))},
+        data: {
+            labels,
+            datasets: kinds.map(
+                (kind) => bars(
+                    bar_kinds[kind],
+                    all.filter((bar) => bar.kind === kind)
+                        .map((bar) => ({x: [bar.start_s, bar.end_s], y: bar.lane, bar})),
+                    kind, {
+                        grouped: false,
+                        barPercentage: 1,
+                        categoryPercentage: 0.86,
+                        borderWidth: edge,
+                        inflateAmount: 0.5,
+                        borderSkipped: false
+                    }))
+        },
         options: {
             indexAxis: "y",
-            scales: {x: axis("time from the start of the window", "s", {min: view.from, max: view.to}),
-                y: {...names(labels, {autoSkip: false, font: {size: 11}})}},
-            plugins: {tooltip: {callbacks: {label: ({raw: {bar}}) => [
-                `${bar.name}${bar.tasks > 1 ? ` (${bar.tasks} tasks)` : ""}`,
-                `${bar_kinds[bar.kind]}: ${units.s(bar.start_s)} to ${units.s(bar.end_s)}, ${units.s(bar.end_s - bar.start_s)}`]}}},
+            scales: {
+                x: axis("time from the start of the window", "s", {min: view.from, max: view.to}),
+                y: {...names(labels, {autoSkip: false, font: {size: 11}})}
+            },
+            plugins: {
+                tooltip: {
+                    callbacks: {
+                        label: ({raw: {bar}}) =>
+                            [`${bar.name}${bar.tasks > 1 ? ` (${bar.tasks} tasks)` : ""}`,
+                             `${bar_kinds[bar.kind]}: ${units.s(bar.start_s)} to ${units.s(bar.end_s)}, ${
+                                 units.s(bar.end_s - bar.start_s)}`]
+                    }
+                }
+            },
         },
     });
 
-    const slider = (label, value) => make("input", {type: "range", min: 0, max: 1000, step: 1, value, "aria-label": label});
+    const slider = (label, value) =>
+        make("input", {type: "range", min: 0, max: 1000, step: 1, value, "aria-label": label});
     const from = slider("Start of the part that is shown", 0), to = slider("End of the part that is shown", 1000);
     const said = make("output", {class: "note", "aria-live": "polite"});
     const tools = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text: `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank comes to it, waiting for the others included. ` +
-            "Drag across the chart, or use the sliders or the keys + − ← → 0, to see a part of it. " + timeline.notes.join(" "),
-        config, height: 110 + 17 * labels.length, before: tools, unit: "s",
-        columns: [{name: "process and stream", unit: "text"}, {name: "what", unit: "text"}, {name: "kind", unit: "text"},
-            {name: "tasks", unit: "number"}, {name: "start", unit: "s"}, {name: "end", unit: "s"}, {name: "length", unit: "s"}],
-        rows: all.map((bar) => [bar.lane, bar.name, bar_kinds[bar.kind], bar.tasks, bar.start_s, bar.end_s, bar.end_s - bar.start_s]),
+        text:
+            `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank ` +
+            "comes to it, waiting for the others included. " +
+            "Drag across the chart, or use the sliders or the keys + − ← → 0, to see a part of it. " +
+            timeline.notes.join(" "),
+        config,
+        height: 110 + 17 * labels.length,
+        before: tools,
+        unit: "s",
+        columns: [
+            {name: "process and stream", unit: "text"}, {name: "what", unit: "text"}, {name: "kind", unit: "text"},
+            {name: "tasks", unit: "number"}, {name: "start", unit: "s"}, {name: "end", unit: "s"},
+            {name: "length", unit: "s"}
+        ],
+        rows: all.map(
+            (bar) =>
+                [bar.lane, bar.name, bar_kinds[bar.kind], bar.tasks, bar.start_s, bar.end_s, bar.end_s - bar.start_s]),
     });
 
     function show(start, end) {
@@ -76,16 +113,24 @@ function timeline_figure(parent, timeline) {
     const whole = () => show(0, window_s);
     from.addEventListener("input", () => show(Math.min(from.value * window_s / 1000, view.to - least_s), view.to));
     to.addEventListener("input", () => show(view.from, Math.max(to.value * window_s / 1000, view.from + least_s)));
-    const button = (text, label, action) => make("button", {type: "button", "aria-label": label, onclick: action}, text);
-    tools.append(make("label", {}, "from ", from), make("label", {}, "to ", to), button("+", "Zoom in", () => zoom(0.5)),
-        button("−", "Zoom out", () => zoom(2)), button("←", "Earlier", () => move(-0.5)), button("→", "Later", () => move(0.5)),
-        button("all", "The whole window", whole), said);
+    const button = (text, label, action) =>
+        make("button", {type: "button", "aria-label": label, onclick: action}, text);
+    tools.append(
+        make("label", {}, "from ", from), make("label", {}, "to ", to), button("+", "Zoom in", () => zoom(0.5)),
+        button("−", "Zoom out", () => zoom(2)), button("←", "Earlier", () => move(-0.5)),
+        button("→", "Later", () => move(0.5)), button("all", "The whole window", whole), said);
 
     made.box.tabIndex = 0;
     made.box.setAttribute("role", "group");
     made.box.setAttribute("aria-label", "Timeline: plus and minus zoom, arrows move, 0 shows all");
     made.box.addEventListener("keydown", (event) => {
-        const action = {"+": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25), 0: whole}[event.key];
+        const action = {
+            "+": () => zoom(0.5),
+            "-": () => zoom(2),
+            ArrowLeft: () => move(-0.25),
+            ArrowRight: () => move(0.25),
+            0: whole
+        }[event.key];
         if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
         action();
@@ -103,7 +148,9 @@ function drag(made, show, view) {
         const {left, right} = made.chart().chartArea;
         return Math.min(Math.max(event.offsetX, left), right);
     };
-    made.canvas.addEventListener("pointerdown", (event) => { start = at(event); });
+    made.canvas.addEventListener("pointerdown", (event) => {
+        start = at(event);
+    });
     made.canvas.addEventListener("pointermove", (event) => {
         if (start === null) return;
         band.style.display = "block";
@@ -113,7 +160,9 @@ function drag(made, show, view) {
     window.addEventListener("pointerup", (event) => {
         if (start === null) return;
         const {left, right} = made.chart().chartArea;
-        const end = event.target === made.canvas ? at(event) : Number.parseFloat(band.style.left) + Number.parseFloat(band.style.width);
+        const end = event.target === made.canvas ?
+            at(event) :
+            Number.parseFloat(band.style.left) + Number.parseFloat(band.style.width);
         const time = (x) => view().from + (x - left) / (right - left) * (view().to - view().from);
         if (Math.abs(end - start) > 5) show(time(Math.min(start, end)), time(Math.max(start, end)));
         start = null;
