@@ -20,11 +20,11 @@
 namespace syncline {
 
 struct PageLimits {
-    std::size_t processes = 16;              ///< of a timeline
-    std::size_t bars = 8000;                 ///< of a timeline
-    std::size_t path_pieces = 400;           ///< of the chain that decided the window
-    std::size_t links = 200;                 ///< in the table beside the picture
-    std::size_t picture_bytes = 600 * 1024;  ///< of a fabric
+    std::size_t processes = 16;           ///< of a timeline
+    std::size_t bars = 8000;              ///< of a timeline
+    std::size_t path_pieces = 400;        ///< of the chain that decided the window
+    std::size_t links = 200;              ///< in the table beside the picture
+    std::size_t picture_bytes = 600'000;  ///< of a fabric
 };
 
 /// For a page of so many variants: together they stay below 3 MB for 64 ranks.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "sim/output/text.hpp"
 #include "sim/report/parts.hpp"
@@ -79,12 +80,7 @@ struct Bar {
     std::uint32_t tasks = 1;
 };
 
-struct Lane {
-    ProcessId process;
-    StreamKind stream;
-    auto operator<=>(const Lane&) const = default;
-};
-
+using Lane = std::pair<ProcessId, StreamKind>;
 using Lanes = std::map<Lane, std::vector<Bar>>;
 
 /// Of the chosen processes, what lies in the window, from its start.
@@ -210,7 +206,7 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
                 flat.push_back(static_cast<std::int64_t>(value));
         }
         drawn.push_back(
-            {{"process", process_name(lane.process, ranks)}, {"stream", word(lane.stream)}, {"bars", std::move(flat)}});
+            {{"process", process_name(lane.first, ranks)}, {"stream", word(lane.second)}, {"bars", std::move(flat)}});
     }
     Json notes = Json::array();
     if (chosen.size() < processes)

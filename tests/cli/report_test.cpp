@@ -56,7 +56,7 @@ TEST_CASE("the scenario in a report is one that run takes, with the same result"
     CHECK(result["iteration_time_s"] == data["report"]["results"][2]["iteration_time_s"]);
 }
 
-TEST_CASE("--scaling simulates powers of two up to the scenario's ranks, as run would") {
+TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as run would") {
     const TinyFiles files;
     REQUIRE(run_in(files, {"run", "scenario.yaml", "--set", "training.ranks=6", "--report", "a.html", "--scaling"})
                 .status == 0);
@@ -72,7 +72,7 @@ TEST_CASE("--scaling simulates powers of two up to the scenario's ranks, as run 
         CHECK(data["scaling"][1]["points"][2][field] == results["results"][1][field]);
 }
 
-TEST_CASE("--scaling leaves out what a scenario does not work with, and says so") {
+TEST_CASE("run --scaling leaves out what a scenario does not work with, and says so") {
     const TinyFiles files;
     files.write("split.yaml", R"(platform: platform.yaml
 workload: workload.yaml
