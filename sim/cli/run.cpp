@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/analysis/dry_run.hpp"
@@ -12,6 +13,7 @@
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
+#include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/explain/explain.hpp"
@@ -35,6 +37,7 @@ struct Options {
     bool dry = false;
     bool allow_oom = false;
     bool check = false;
+    TraceOptions trace;
     std::string report;
     bool scaling = false;
 };
@@ -115,21 +118,40 @@ void run_exchanges(const config::Scenario& scenario, const Options& options) {
     write(report, scenario, options);
 }
 
-/// Simulates; for a report also records, and puts what the page needs of that into `pages`.
-Result measured(const config::Variant& variant, const Watch& watch, std::size_t variants, bool report,
-                std::vector<PageVariant>& pages) {
-    const auto named = [&](Result result) {
+/// What is to be made of a variant beside its result.
+struct Wanted {
+    std::filesystem::path trace;                ///< empty: no timeline
+    std::vector<PageVariant>* pages = nullptr;  ///< null: no report
+    std::size_t variants = 1;                   ///< that share the report
+};
+
+/// Simulates a variant; for a timeline or a report with what happened.
+Result simulated(const config::Scenario& scenario, const config::Variant& variant, const Options& options,
+                 const Wanted& wanted) {
+    std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
+    const auto named = [&](Result& result) {
         result.variant = variant.name;
         result.choice_of = variant.choice_of;
-        return result;
     };
-    if (!report) return named(simulate(variant.cluster, variant.model, variant.plan, watch));
+    if (wanted.trace.empty() && wanted.pages == nullptr) {
+        Result result = simulate(variant.cluster, variant.model, variant.plan, progress->watch());
+        named(result);
+        return result;
+    }
     ExplainOptions how;
-    how.watch = watch;
+    how.watch = progress->watch();
+    how.uncontended = wanted.pages != nullptr;
+    if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
     TimelineView view;
     Explanation explanation = explain(variant.cluster, variant.model, variant.plan, how, &view);
-    explanation.result = named(std::move(explanation.result));
-    pages.push_back(page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(variants)));
+    named(explanation.result);
+    progress.reset();
+    if (!wanted.trace.empty())
+        write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
+                    explanation.level_reason);
+    if (wanted.pages != nullptr)
+        wanted.pages->push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(wanted.variants)));
     return std::move(explanation.result);
 }
 
@@ -144,13 +166,16 @@ void run(const Options& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
+    std::vector<std::filesystem::path> traces(scenario.variants.size());
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
     std::vector<PageVariant> pages;
     for (const config::Variant& variant : scenario.variants) {
-        ProgressLine progress(variant.name, options.timing);
-        Result result = measured(variant, progress.watch(), scenario.variants.size(), !options.report.empty(), pages);
+        Result result = simulated(
+            scenario, variant, options,
+            {traces[report.results.size()], options.report.empty() ? nullptr : &pages, scenario.variants.size()});
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -196,6 +221,7 @@ void add_run(CLI::App& program, Action& action) {
                    "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")
         ->needs(report);
     add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
 }

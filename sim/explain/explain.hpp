@@ -1,11 +1,11 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
+#include "sim/explain/what_if.hpp"
 
 /// The question that a person asks after the first: why does an iteration take so long?
 namespace syncline {
@@ -16,6 +16,9 @@ struct ExplainOptions {
     std::uint64_t most_messages = 4'000'000;
     /// Simulates it again without contention, for Explanation::uncontended_time_s.
     bool uncontended = true;
+    /// Each simulated again; `said` is told before.
+    std::vector<Change> changes = {};
+    std::function<void(const Change&)> said = {};
 };
 
 /// Simulates `plan` as simulate() does, recording what happens. `view`: if given, filled with what was recorded.

@@ -52,10 +52,12 @@ struct PathPiece {
     double start_s = 0, end_s = 0;
 };
 
-/// Pieces of one kind, of the same thing, over the same link: how much of the window they are.
+/// Pieces of one kind and of the same thing: how much of the window they are.
 struct PathShare {
     PathKind kind = PathKind::compute;
-    std::string what, where;
+    std::string what;
+    std::string link;       ///< of transfers: the one with most of their time; else empty
+    std::size_t links = 0;  ///< how many there are of them
     std::size_t pieces = 0;
     double seconds = 0, share = 0;
 };

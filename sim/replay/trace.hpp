@@ -21,14 +21,13 @@ namespace syncline {
 using MessageId = std::uint32_t;
 
 enum class ActKind : std::uint8_t {
-    launch,     ///< of a collective: its kernel, its set-up
-    copy,       ///< between a device and the transport's buffers
-    send,       ///< a sender's overheads, queries included
-    window,     ///< until fewer messages are on their way than the transport's window has
-    messages,   ///< until all messages of the step are there, latency included
-    receive,    ///< a receiver's overheads
-    reduction,  ///< summing what has arrived
-    asleep      ///< what an exchange's task does outside its steps: nothing known to us
+    launch,    ///< of a collective: its kernel, its set-up
+    copy,      ///< between a device and the transport's buffers
+    send,      ///< a sender's overheads, queries included
+    window,    ///< until fewer messages are on their way than the transport's window has
+    messages,  ///< until all messages of the step are there, latency included
+    receive,   ///< a receiver's overheads
+    reduction  ///< summing what has arrived
 };
 
 struct Act {

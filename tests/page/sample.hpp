@@ -84,8 +84,8 @@ inline Explanation sample_explanation(std::uint32_t ranks, const TimelineView& v
     made.path = {{PathKind::compute, "forward of layer-0", "rank 3", "", 0, 0.054},
                  {PathKind::compute, "backward of layer-0", "rank 3", "", 0.054, window_s - 0.008},
                  {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", "host-3->switch-0", window_s - 0.008, window_s}};
-    made.shares = {{PathKind::compute, "passes", "rank 3", 2, window_s - 0.008, 1 - 0.008 / window_s},
-                   {PathKind::transfer, "bucket 7", "rank 3 -> rank 4", 1, 0.008, 0.008 / window_s}};
+    made.shares = {{PathKind::compute, "passes", "", 0, 2, window_s - 0.008, 1 - 0.008 / window_s},
+                   {PathKind::transfer, "bucket 7", "host-3->switch-0", 1, 1, 0.008, 0.008 / window_s}};
     for (std::size_t i = 0; i < 10 && i < ranks; ++i) {
         LinkParts link{
             fmt::format("host-{}->switch-0", ranks - 1 - i), 1e9,  1000, 0.1,

@@ -146,9 +146,9 @@ TEST_CASE("report: a chain of too many pieces keeps the longest, in their order"
     PageLimits limits;
     limits.path_pieces = 2;
     const Json json = page_explanation(explanation, limits);
-    REQUIRE(json["path"].size() == 2);
-    CHECK(json["path"][0]["what"] == "forward of layer-0");
-    CHECK(json["path"][1]["what"] == "backward of layer-0");
+    REQUIRE(json["critical_path"].size() == 2);
+    CHECK(json["critical_path"][0]["what"] == "forward of layer-0");
+    CHECK(json["critical_path"][1]["what"] == "backward of layer-0");
     CHECK(json["path_note"] == "The 2 longest of 3 pieces.");
 }
 

@@ -123,5 +123,5 @@ function link_profiles(parent, links, window_s) {
             links.map(
                 (link) =>
                     [link.link, link.bandwidth_Bps, link.bytes, link.busy_s, link.utilisation, link.lost_s,
-                     link.shares.slice(0, 3).map((share) => `${share.what} (${units.B(share.bytes)})`).join(", ")]))));
+                     link.users.slice(0, 3).map((share) => `${share.what} (${units.B(share.bytes)})`).join(", ")]))));
 }

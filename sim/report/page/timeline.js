@@ -69,8 +69,7 @@ function timeline_figure(parent, timeline) {
     const tools = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text:
-            `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank ` +
+        text: `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank ` +
             "comes to it, waiting for the others included. " +
             "Drag across the chart, or use the sliders or the keys + − ← → 0, to see a part of it. " +
             timeline.notes.join(" "),

@@ -73,8 +73,7 @@ function buckets_figure(parent, buckets, rank) {
     const labels = chosen.map((bucket) => bucket.what);
     figure(parent, {
         title: "What is exchanged",
-        text:
-            `On rank ${rank}: how long each exchange is under way, and how much of that the rank has nothing to ` +
+        text: `On rank ${rank}: how long each exchange is under way, and how much of that the rank has nothing to ` +
             "compute (what is under way at once shares that evenly)." +
             (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length}; the table has all.` :
                                               ""),
@@ -97,13 +96,24 @@ function buckets_figure(parent, buckets, rank) {
     });
 }
 
-function path_figure(parent, {shares, path, path_note}) {
+const path_kinds = {
+    compute: "computation",
+    transfer: "bytes on their way",
+    latency: "latency",
+    overhead: "overhead of messages",
+    copy: "copies",
+    reduction: "sums",
+    timer: "timer",
+    waiting: "waiting",
+};
+
+function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
     const shown = shares.slice(0, 15);
-    const labels = shown.map((share) => [share.what, share.kind, share.where].filter((text) => text !== "").join(", "));
+    const labels = shown.map((share) => `${share.what}, ${path_kinds[share.kind]}`);
+    const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
     const made = figure(parent, {
         title: "What decides the length",
-        text:
-            "The chain of tasks and messages of which each began when the one before it ended: only what " +
+        text: "The chain of tasks and messages of which each began when the one before it ended: only what " +
             "shortens one of these makes the iteration shorter." +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts; the table has all.` :
@@ -113,10 +123,11 @@ function path_figure(parent, {shares, path, path_note}) {
         height: across_height(shown.length),
         unit: "share",
         columns: [
-            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "where", unit: "text"},
+            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "over", unit: "text"},
             {name: "pieces", unit: "number"}, {name: "time", unit: "s"}, {name: "share", unit: "share"}
         ],
-        rows: shares.map((share) => [share.kind, share.what, share.where, share.pieces, share.seconds, share.share]),
+        rows: shares.map(
+            (share) => [path_kinds[share.kind], share.what, over(share), share.pieces, share.seconds, share.share]),
     });
     if (path.length === 0) return;
     if (path_note !== "") made.element.append(note(path_note));
@@ -126,7 +137,8 @@ function path_figure(parent, {shares, path, path_note}) {
             {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "where", unit: "text"},
             {name: "link", unit: "text"}, {name: "start", unit: "s"}, {name: "end", unit: "s"}
         ],
-        path.map((piece) => [piece.kind, piece.what, piece.where, piece.link, piece.start_s, piece.end_s])));
+        path.map(
+            (piece) => [path_kinds[piece.kind], piece.what, piece.where, piece.link, piece.start_s, piece.end_s])));
 }
 
 function longer(part) {
@@ -139,9 +151,9 @@ function theory_figure(parent, result, explanation) {
     const closed = result.closed_form;
     const lines = [["simulated", result.iteration_time_s], ["closed form", closed.iteration_time_s]];
     if (explanation) {
-        lines.push(["without contention, simulated", explanation.uncontended_time_s]);
+        lines.push(["without contention, simulated", explanation.uncontended_iteration_time_s]);
         if (explanation.theory.lower_bound_s > 0)
-            lines.push([`lower bound: ${explanation.theory.lower_bound}`, explanation.theory.lower_bound_s]);
+            lines.push([`lower bound: ${explanation.theory.lower_bound_of}`, explanation.theory.lower_bound_s]);
     }
     const shown = lines.filter(([, value]) => value !== null);
     const made = figure(parent, {
@@ -157,10 +169,10 @@ function theory_figure(parent, result, explanation) {
         columns: [{name: "what", unit: "text"}, {name: "iteration", unit: "s"}],
         rows: lines,
     });
-    if (closed.formula) made.element.append(make("p", {}, "One exchange: ", make("code", {}, closed.formula)));
+    const formula = explanation?.theory.formula || closed.formula;
+    if (formula) made.element.append(make("p", {}, "One exchange, S its bytes: ", make("code", {}, formula)));
     if (!explanation) return;
     const {theory} = explanation;
-    if (theory.formula !== "") made.element.append(make("p", {}, "The iteration: ", make("code", {}, theory.formula)));
     if (theory.differences.length > 0) {
         const labels = theory.differences.map((part) => part.cause);
         figure(parent, {
@@ -185,7 +197,7 @@ function theory_figure(parent, result, explanation) {
 }
 
 function what_if_figure(parent, answers) {
-    const drawn_ones = answers.filter((answer) => answer.problem === "");
+    const drawn_ones = answers.filter((answer) => answer.problem === null);
     const labels = drawn_ones.map((answer) => answer.change);
     figure(parent, {
         title: "What if",
@@ -210,13 +222,13 @@ function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
-        const {level, level_reason, iterations, buckets, layers, links, shares, ranks, what_if} = explanation;
+        const {level, level_reason, iterations, buckets, layers, links, ranks, what_if} = explanation;
         parent.append(note([
             level === "tasks" ? "Recorded task by task: each exchange is one piece." : "Recorded message by message.",
             level_reason, iterations > 1 ? `The window is ${iterations} iterations; times are sums of all of them.` : ""
         ].filter(Boolean).join(" ")));
         if (ranks.length > 0) rank_parts(parent, explanation);
-        if (shares.length > 0) path_figure(parent, explanation);
+        if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);
         if (variant.timeline) timeline_figure(parent, variant.timeline);
         const grid = parent.appendChild(make("div", {class: "grid"}));
         if (buckets.length > 0) buckets_figure(grid, buckets, explanation.last_rank);
