@@ -86,6 +86,23 @@ training: {ranks: 8, batch_per_rank: 8, parallelism: {grid: {rows: 2, columns: 4
     CHECK(data["scaling"][0]["points"].size() == 1);
 }
 
+TEST_CASE("explain --report writes the explanation that is printed, what if included") {
+    const TinyFiles files;
+    const Outcome outcome = run_in(files, {"explain", "scenario.yaml", "--variant", "servers", "--what-if",
+                                           "link:fabric x2", "--format", "json", "--report", "a.html"});
+    REQUIRE(outcome.status == 0);
+    const Json printed = Json::parse(outcome.out)["explanations"][0];
+    const Json data = data_of(files / "a.html");
+    REQUIRE(data["variants"].size() == 1);
+    const Json& shown = data["variants"][0]["explanation"];
+    for (const char* part : {"window_s", "ranks", "layers", "buckets", "critical_path_shares", "links", "theory"})
+        CHECK(shown[part] == printed[part]);
+    REQUIRE(shown["what_if"].size() == 1);
+    CHECK(shown["what_if"] == printed["what_if"]);
+    CHECK(data["report"]["results"][0]["iteration_time_s"] == printed["iteration_time_s"]);
+    CHECK(data["variants"][0]["timeline"]["lanes"].size() > 4);
+}
+
 TEST_CASE("a report of exchanges alone has their curves") {
     const TinyFiles files;
     files.write("exchange.yaml", R"(platform: platform.yaml

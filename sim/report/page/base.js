@@ -17,8 +17,7 @@ function make(tag, attributes = {}, ...children) {
 
 function digits(value, count = 4) {
     if (value === 0) return "0";
-    const text = Number(value).toPrecision(count);
-    return text.includes("e") ? text : String(Number(text));
+    return String(Number(Number(value).toPrecision(count)));
 }
 
 function scaled(value, units) {

@@ -110,7 +110,9 @@ function scaling_section() {
     const parent = section("scaling", "Scaling");
     const curves = data.scaling.filter((curve) => curve.points.length > 0);
     if (curves.length === 0) {
-        parent.append(note(data.scaling_note || "Not simulated: with --scaling the page also has 1, 2, 4 … ranks."));
+        parent.append(note(
+            data.scaling_note ||
+            "Not simulated: syncline run with --report and --scaling also shows 1, 2, 4 … ranks."));
         return;
     }
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));

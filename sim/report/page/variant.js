@@ -107,6 +107,16 @@ const path_kinds = {
     waiting: "waiting",
 };
 
+/// "99.1 % computation, 0.9 % latency", the largest first.
+function kinds_of(shares) {
+    const sums = new Map();
+    for (const {kind, share} of shares) sums.set(kind, (sums.get(kind) ?? 0) + share);
+    return [...sums]
+        .sort((a, b) => b[1] - a[1])
+        .map(([kind, sum]) => `${units.share(sum)} ${path_kinds[kind]}`)
+        .join(", ");
+}
+
 function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
     const shown = shares.slice(0, 15);
     const labels = shown.map((share) => `${share.what}, ${path_kinds[share.kind]}`);
@@ -114,7 +124,7 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
     const made = figure(parent, {
         title: "What decides the length",
         text: "The chain of tasks and messages of which each began when the one before it ended: only what " +
-            "shortens one of these makes the iteration shorter." +
+            `shortens one of these makes the iteration shorter. By kind: ${kinds_of(shares)}.` +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts; the table has all.` :
                  ""),
@@ -176,8 +186,10 @@ function theory_figure(parent, result, explanation) {
     if (theory.differences.length > 0) {
         const labels = theory.differences.map((part) => part.cause);
         figure(parent, {
-            title: "Where the difference comes from",
-            text: "How much longer (or, below 0, shorter) the simulation takes than the theory says, by cause.",
+            title: "What costs time, and what saves it",
+            text:
+                "How much longer, or below 0 shorter, the iteration is for each of these alone; they do not add up. " +
+                theory.differences.map((part) => `${part.cause}: ${part.text}.`).join(" "),
             unit: "s",
             config: () =>
                 across_config(labels, [bars("difference", theory.differences.map((part) => part.seconds), 0)], "s"),
