@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
@@ -14,6 +15,7 @@
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
 
 namespace syncline::cli {
 
@@ -23,7 +25,7 @@ struct Options {
     std::string scenario, only;
     std::vector<std::string> assignments, changes;
     Format format = Format::table;
-    std::string directory;
+    std::string directory, report;
     std::uint64_t seed = 1;
     bool allow_oom = false, no_what_if = false;
     TraceOptions trace;
@@ -67,20 +69,31 @@ void explain_verb(const Options& options) {
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);
     ExplainReport report{scenario.name, {}};
+    ReportData page{{scenario.name, {}}, {}, {}, ""};
     for (const config::Variant& variant : scenario.variants) {
         std::optional<ProgressLine> progress(std::in_place, variant.name);
         ExplainOptions how;
         how.watch = progress->watch();
         how.changes = changes_of(options);
         TimelineView view;
+        const bool draws = !traces.empty() || !options.report.empty();
         const std::size_t number = report.explanations.size();
-        Explanation& one = report.explanations.emplace_back(
-            explain(variant.cluster, variant.model, variant.plan, how, traces.empty() ? nullptr : &view));
-        one.result.variant = variant.name;
+        Explanation& explanation = report.explanations.emplace_back(
+            explain(variant.cluster, variant.model, variant.plan, how, draws ? &view : nullptr));
+        explanation.result.variant = variant.name;
+        explanation.result.choice_of = variant.choice_of;
         progress.reset();
         if (!traces.empty())
             write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
-                        one.level_reason);
+                        explanation.level_reason);
+        if (options.report.empty()) continue;
+        page.variants.push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
+        page.report.results.push_back(explanation.result);
+    }
+    if (!options.report.empty()) {
+        mark_best(page.report);
+        write_file(options.report, report_page(page));
     }
     write_result(report, options.format, options.directory, "explanation");
 }
@@ -113,6 +126,7 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_flag("--no-what-if", options->no_what_if, "change nothing, which saves these simulations")
         ->excludes(what_if);
     add_format(*verb, options->format);
+    add_report(*verb, options->report, "also write all of it as one page of HTML with charts");
     add_out(*verb, options->directory, "also write explanation.json, explanation.csv and explanation.txt into DIR");
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);

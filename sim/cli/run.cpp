@@ -12,6 +12,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
 #include "sim/cli/run.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
@@ -21,6 +22,7 @@
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
 
 namespace syncline::cli {
 
@@ -92,24 +94,58 @@ void run_exchanges(const config::Scenario& scenario, const RunOptions& options) 
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
+    if (options.scaling) say("note: --scaling is of trainings: exchanges alone have their curves by size\n");
+    if (!options.report.empty()) {
+        std::vector<PageVariant> pages;
+        for (const config::Variant& variant : scenario.variants)
+            pages.push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});
+        write_file(options.report, report_page(report, pages));
+    }
     write(report, scenario, options);
 }
 
-/// Simulates a variant and, if `file` is not empty, writes its timeline.
+/// What is to be made of a variant beside its result.
+struct Wanted {
+    std::filesystem::path trace;                ///< empty: no timeline
+    std::vector<PageVariant>* pages = nullptr;  ///< null: no report
+    std::size_t variants = 1;                   ///< that share the report
+};
+
+/// Simulates a variant; for a timeline or a report with what happened.
 Result simulated(const config::Scenario& scenario, const config::Variant& variant, const RunOptions& options,
-                 const std::filesystem::path& file) {
+                 const Wanted& wanted) {
     std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
-    if (file.empty()) return simulate(variant.cluster, variant.model, variant.plan, progress->watch());
-    ExplainOptions wanted;
-    wanted.watch = progress->watch();
-    wanted.uncontended = false;
-    if (options.trace.limits.level == TraceLevel::tasks) wanted.most_messages = 0;
+    const auto named = [&](Result& result) {
+        result.variant = variant.name;
+        result.choice_of = variant.choice_of;
+    };
+    if (wanted.trace.empty() && wanted.pages == nullptr) {
+        Result result = simulate(variant.cluster, variant.model, variant.plan, progress->watch());
+        named(result);
+        return result;
+    }
+    ExplainOptions how;
+    how.watch = progress->watch();
+    how.uncontended = wanted.pages != nullptr;
+    if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
     TimelineView view;
-    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, wanted, &view);
+    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, how, &view);
+    named(explanation.result);
     progress.reset();
-    write_trace(view, options.trace, file, fmt::format("{}: {}", scenario.name, variant.name),
-                explanation.level_reason);
+    if (!wanted.trace.empty())
+        write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
+                    explanation.level_reason);
+    if (wanted.pages != nullptr)
+        wanted.pages->push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(wanted.variants)));
     return std::move(explanation.result);
+}
+
+void write_report(const Report& report, std::vector<PageVariant> pages, const RunOptions& options) {
+    ReportData data{report, std::move(pages), {}, ""};
+    if (options.scaling)
+        data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, report, data.scaling_note);
+    write_file(options.report, report_page(data));
 }
 
 }  // namespace
@@ -123,10 +159,11 @@ void run(const RunOptions& options) {
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
+    std::vector<PageVariant> pages;
     for (const config::Variant& variant : scenario.variants) {
-        Result result = simulated(scenario, variant, options, traces[report.results.size()]);
-        result.variant = variant.name;
-        result.choice_of = variant.choice_of;
+        Result result = simulated(
+            scenario, variant, options,
+            {traces[report.results.size()], options.report.empty() ? nullptr : &pages, scenario.variants.size()});
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -140,6 +177,7 @@ void run(const RunOptions& options) {
         report.results.push_back(std::move(result));
     }
     mark_best(report);
+    if (!options.report.empty()) write_report(report, std::move(pages), options);
     write(report, scenario, options);
 }
 
@@ -162,6 +200,12 @@ void add_run(CLI::App& program, Action& action) {
                    "comparison in place of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    CLI::Option* const report = add_report(
+        *verb, options->report, "also write all of it, and why it takes so long, as one page of HTML with charts");
+    report->excludes(dry);
+    verb->add_flag("--scaling", options->scaling,
+                   "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")
+        ->needs(report);
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");

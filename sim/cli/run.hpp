@@ -17,6 +17,8 @@ struct RunOptions {
     bool allow_oom = false;
     bool check = false;
     TraceOptions trace = {};
+    std::string report = {};
+    bool scaling = false;
 };
 
 /// Simulates every variant of the scenario and writes what came out. Throws Failed if `check` is set and something is
