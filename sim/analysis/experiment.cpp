@@ -62,16 +62,20 @@ void mark_best(Report& report) {
     for (const auto& [variant, fastest] : best) fastest->best = true;
 }
 
+std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    const std::uint32_t window = averaged(buckets, collectives_of(cluster, plan, buckets));
+    // One of a random process says little. They have no steady state that could be looked for either.
+    return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+}
+
 ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch,
                                    const ReplayOptions& recorded) {
     ReplayedIteration replayed;
     replayed.graph = build_iteration(cluster, model, plan);
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     const auto asked = static_cast<std::uint32_t>(plan.iterations);
-    std::uint32_t window = averaged(buckets, collectives_of(cluster, plan, buckets));
-    // One of a random process says little. They have no steady state that could be looked for either.
+    const std::uint32_t window = averaged_iterations(cluster, model, plan);
     const bool random = plan.noise.jitter > 0;
-    if (random) window = std::max(window, asked - 1);
     // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
     // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
     const std::uint32_t least = random ? window + 1 : 2 * window + 1;

@@ -62,6 +62,9 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
+/// Over how many iterations times and counts of `plan` are averaged.
+std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan);
+
 /// `recorded`: whose `messages` and `contention` are taken. In a process of its own.
 ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan,
                                    const Watch& watch = {}, const ReplayOptions& recorded = {});

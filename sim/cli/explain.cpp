@@ -91,11 +91,11 @@ void explain_verb(const Options& options) {
             page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
         page.report.results.push_back(explanation.result);
     }
+    write_result(report, options.format, options.directory, "explanation");
     if (!options.report.empty()) {
         mark_best(page.report);
         write_file(options.report, report_page(page));
     }
-    write_result(report, options.format, options.directory, "explanation");
 }
 
 }  // namespace
@@ -108,7 +108,9 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_option("--set", options->assignments, "change a key of every variant; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_option("--variant", options->only, "of this variant alone")->option_text("NAME");
+    verb->add_option("--variant", options->only, "of this variant alone")
+        ->option_text("NAME")
+        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
     CLI::Option* const what_if =
         verb->add_option("--what-if", options->changes,
                          "simulate it again with this changed: 'link:nic x2', 'latency x0.5'; of device, memory, "

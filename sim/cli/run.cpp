@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -177,8 +178,15 @@ void run(const RunOptions& options) {
         report.results.push_back(std::move(result));
     }
     mark_best(report);
+    // A page that cannot be written takes no results with it.
+    std::exception_ptr missed;
+    try {
+        write(report, scenario, options);
+    } catch (const Failed&) {
+        missed = std::current_exception();
+    }
     if (!options.report.empty()) write_report(report, std::move(pages), options);
-    write(report, scenario, options);
+    if (missed) std::rethrow_exception(missed);
 }
 
 void add_run(CLI::App& program, Action& action) {

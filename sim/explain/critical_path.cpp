@@ -80,9 +80,9 @@ public:
                        std::pair(recorded.interval(b).start_s, recorded.interval(b).end_s);
             });
         const TaskGraph& graph = recorded.graph();
-        for (TaskId task = 0; task < graph.tasks().size(); ++task)
-            if (const ExchangeId exchange = graph.tasks()[task].exchange; exchange != Task::no_exchange)
-                members_[exchange].push_back(task);
+        place_.resize((recorded.last_iteration() + 1 - recorded.first_iteration()) * graph.tasks().size());
+        for (const std::vector<Ran>& tasks : ran_)
+            for (std::uint32_t i = 0; i < tasks.size(); ++i) place_[place_of(tasks[i])] = i;
     }
 
     std::vector<PathPiece> path() {
@@ -90,6 +90,7 @@ public:
         now_s_ = recorded_.window().end_s;
         // More steps than there are things that happened would go round in circles.
         std::size_t most = 10 + 4 * recorded_.trace().messages.size();
+        for (const std::vector<Act>& acts : recorded_.trace().acts) most += acts.size();
         for (const std::vector<Ran>& tasks : ran_) most += 4 * tasks.size();
         while (now_s_ > recorded_.window().start_s) {
             if (most-- == 0) throw std::logic_error("the critical path goes round in circles");
@@ -121,7 +122,7 @@ private:
                 return true;
             }
             // Steps of no length, or none recorded.
-            const Ran last = last_member(task.exchange);
+            const Ran last = last_member(at_);
             if (recorded_.interval(last).start_s < now_s_) at_ = last;
         }
         const std::string where = names_.process(recorded_.process_of(at_.task));
@@ -156,12 +157,12 @@ private:
     }
 
     /// The member of an exchange that came to it last.
-    Ran last_member(ExchangeId exchange) const {
-        const std::vector<TaskId>& members = members_.at(exchange);
-        const auto start_s = [this](TaskId task) { return recorded_.interval({task, at_.iteration}).start_s; };
+    Ran last_member(const Ran& ran) const {
+        const std::vector<TaskId>& members = recorded_.meeting(ran.task);
+        const auto start_s = [&](TaskId task) { return recorded_.interval({task, ran.iteration}).start_s; };
         return {*std::max_element(members.begin(), members.end(),
                                   [&](TaskId a, TaskId b) { return start_s(a) < start_s(b); }),
-                at_.iteration};
+                ran.iteration};
     }
 
     /// To what ended last of all that this task's start waited for; false if there is nothing.
@@ -200,8 +201,12 @@ private:
     /// The task that its stream ran before `ran`.
     void consider_before(StreamId stream, const Ran& ran) {
         const std::vector<Ran>& tasks = ran_[stream];
-        const auto place = std::find(tasks.begin(), tasks.end(), ran);
-        if (place != tasks.end() && place != tasks.begin()) consider(*(place - 1));
+        const std::uint32_t place = place_[place_of(ran)];
+        if (place > 0) consider(tasks[place - 1]);
+    }
+
+    std::size_t place_of(const Ran& ran) const {
+        return (ran.iteration - recorded_.first_iteration()) * recorded_.graph().tasks().size() + ran.task;
     }
 
     void consider(const Ran& ran) {
@@ -214,8 +219,8 @@ private:
     const Names& names_;
     const BusiestLinks busiest_;
     std::vector<std::vector<Ran>> ran_;  ///< by stream, in the order of time
-    std::map<ExchangeId, std::vector<TaskId>> members_;
-    std::vector<PathPiece> pieces_;  ///< the last first
+    std::vector<std::uint32_t> place_;   ///< in its stream's list, see place_of()
+    std::vector<PathPiece> pieces_;      ///< the last first
     Ran at_;
     double now_s_ = 0;
     std::optional<Ran> cause_;

@@ -12,8 +12,9 @@ namespace syncline {
 
 Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan, const ExplainOptions& options,
                     TimelineView* view) {
-    // What the window has is known only when it is over; its iterations, and the one before, are recorded.
-    const std::uint64_t messages = count_messages(build_iteration(cluster, model, plan));
+    // The iterations of the window are recorded, and the one before, which may reach into it.
+    const std::uint32_t iterations = averaged_iterations(cluster, model, plan) + 1;
+    const std::uint64_t messages = count_messages(build_iteration(cluster, model, plan), iterations);
     ReplayOptions recorded_options;
     recorded_options.messages = messages <= options.most_messages;
     ReplayedIteration replayed = replay_iteration(cluster, model, plan, options.watch, recorded_options);
@@ -22,8 +23,8 @@ Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan
     explanation.result = result_of(cluster, model, plan, replayed, options.watch);
     explanation.level = recorded_options.messages ? "messages" : "tasks";
     if (!recorded_options.messages)
-        explanation.level_reason =
-            fmt::format("an iteration has {} messages, and at most {} are recorded", messages, options.most_messages);
+        explanation.level_reason = fmt::format("{} iterations have {} messages, and at most {} are recorded",
+                                               iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
     const Names names(cluster, model, plan);
     explanation.iterations = replayed.window;
@@ -41,9 +42,9 @@ Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan
         alone.contention = false;
         explanation.uncontended_time_s = replay_iteration(cluster, model, plan, options.watch, alone).time.iteration_s;
     }
-    explanation.theory = theory_beside(cluster, model, plan, recorded, explanation);
+    explanation.theory = theory_beside(cluster, model, plan, recorded, explanation, options.uncontended);
     if (!options.changes.empty())
-        explanation.what_if = what_if(cluster, model, plan, explanation.result, options.changes, options.said);
+        explanation.what_if = what_if(cluster, model, plan, explanation.result, options.changes, options.watch);
     if (view != nullptr) {
         view->names = names.of(replayed.graph);
         view->window = recorded.window();

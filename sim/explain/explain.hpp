@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
@@ -12,13 +11,12 @@ namespace syncline {
 
 struct ExplainOptions {
     Watch watch = {};
-    /// Beyond so many messages in the window they are not recorded, and exchanges are one piece each.
-    std::uint64_t most_messages = 4'000'000;
-    /// Simulates it again without contention, for Explanation::uncontended_time_s.
+    /// Beyond so many messages in the window and the iteration before it they are not recorded, and exchanges are one
+    /// piece each.
+    std::uint64_t most_messages = 8'000'000;
+    /// Simulates it again without contention, for Explanation::uncontended_time_s, and without noise, for stragglers.
     bool uncontended = true;
-    /// Each simulated again; `said` is told before.
-    std::vector<Change> changes = {};
-    std::function<void(const Change&)> said = {};
+    std::vector<Change> changes = {};  ///< each simulated again
 };
 
 /// Simulates `plan` as simulate() does, recording what happens. `view`: if given, filled with what was recorded.

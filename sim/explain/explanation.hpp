@@ -14,7 +14,9 @@
 /// then sums are of all of them) of the rank that finishes last; times within it count from its start.
 namespace syncline {
 
-/// What a rank does in the window; the parts sum to its length.
+/// What a rank does in its own iteration, from its update to its next one; the parts sum to its length. It is the
+/// window's, but with jitter ranks' iterations may be of different lengths; from a standing start it lasts until the
+/// last rank is through.
 struct RankParts {
     double compute_s = 0;                ///< the device computes, whatever else goes on
     double hidden_communication_s = 0;   ///< of compute_s: an exchange is under way beside it
@@ -48,7 +50,7 @@ struct PathPiece {
     PathKind kind = PathKind::compute;
     std::string what;   ///< "backward of fc6", "bucket 3 (fc6)", "push of fc6"
     std::string where;  ///< "rank 3", "rank 3 -> server 0"
-    std::string link;   ///< of a transfer: the narrowest link on its way; else empty
+    std::string link;   ///< of a transfer: the link on its way with most to carry for its bandwidth
     double start_s = 0, end_s = 0;
 };
 
@@ -114,7 +116,7 @@ struct WhatIf {
 struct Explanation {
     Result result;
     /// "messages", or "tasks" where there are too many messages to record: then exchanges are one piece each, and links
-    /// have no profile.
+    /// have their bytes alone.
     std::string level;
     std::string level_reason;
     std::uint32_t iterations = 1;  ///< in the window

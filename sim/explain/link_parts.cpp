@@ -13,8 +13,23 @@ constexpr std::size_t shown = 10, profile_parts = 60;
 /// How much of a message flowed in the window: its bytes, spread evenly.
 double bytes_within(const MessageRecord& message, const Interval& part) {
     const double flow_s = message.through_s - message.start_s();
-    if (flow_s <= 0) return static_cast<double>(message.bytes);
     return static_cast<double>(message.bytes) * (part.end_s - part.start_s) / flow_s;
+}
+
+std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& cluster) {
+    const double iterations = recorded.iterations();
+    const double iteration_s = (recorded.window().end_s - recorded.window().start_s) / iterations;
+    std::vector<LinkParts> parts;
+    for (const LinkLoad& load : busiest(cluster, recorded.timeline().links, iteration_s)) {
+        LinkParts part;
+        part.link = load.name;
+        part.bytes = static_cast<std::uint64_t>(static_cast<double>(load.bytes) * iterations + 0.5);
+        part.utilisation = load.utilisation;
+        if (load.utilisation > 0)
+            part.bandwidth_Bps = static_cast<double>(load.bytes) / (load.utilisation * iteration_s);
+        parts.push_back(std::move(part));
+    }
+    return parts;
 }
 
 class Links {
@@ -66,24 +81,30 @@ private:
         std::map<std::uint32_t, std::size_t> place;
         for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
         std::vector<std::vector<Interval>> flowing(parts.size());
-        std::vector<std::map<std::string, double>> by_what(parts.size());
+        using Thing = std::pair<Phase, std::uint32_t>;
+        std::vector<std::map<Thing, std::pair<TaskId, double>>> by_what(parts.size());
         each_message([&](const MessageRecord& message, const Interval& part, const std::vector<std::uint32_t>& route) {
             for (const std::uint32_t link : route) {
                 const auto found = place.find(link);
                 if (found == place.end()) continue;
                 const std::size_t i = found->second;
                 flowing[i].push_back(part);
-                by_what[i][names_.task(recorded_.graph().tasks()[message.sender])] += bytes_within(message, part);
+                const Task& task = recorded_.graph().tasks()[message.sender];
+                auto& [sender, bytes] = by_what[i][{task.phase, task.subject}];
+                sender = message.sender;
+                bytes += bytes_within(message, part);
                 // What is less than rounding makes of it is nothing.
                 const double flow_s = message.through_s - message.start_s(), lost_s = flow_s - alone_s(message, route);
-                if (lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;
+                const bool ours = cluster_.network == NetworkModel::exact;
+                if (ours && lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;
                 spread(parts[i], part, bytes_within(message, part));
             }
         });
         for (std::size_t i = 0; i < parts.size(); ++i) {
             parts[i].busy_s = length_s(merged(std::move(flowing[i])));
-            for (const auto& [what, bytes] : by_what[i])
-                parts[i].shares.push_back({what, static_cast<std::uint64_t>(bytes + 0.5)});
+            for (const auto& [thing, sum] : by_what[i])
+                parts[i].shares.push_back(
+                    {names_.task(recorded_.graph().tasks()[sum.first]), static_cast<std::uint64_t>(sum.second + 0.5)});
             std::stable_sort(parts[i].shares.begin(), parts[i].shares.end(),
                              [](const LinkShare& a, const LinkShare& b) { return a.bytes > b.bytes; });
         }
@@ -121,6 +142,7 @@ private:
 }  // namespace
 
 std::vector<LinkParts> link_parts(const Recorded& recorded, const Names& names, const Cluster& cluster) {
+    if (recorded.trace().empty()) return from_counts(recorded, cluster);
     return Links(recorded, names, cluster).busiest();
 }
 

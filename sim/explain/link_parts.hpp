@@ -13,7 +13,9 @@
 /// message's bytes are spread evenly over the time in which it flowed: SimGrid's shares may have changed meanwhile.
 namespace syncline {
 
-/// The ten with the highest utilisation, that first. None where messages are not recorded.
+/// The ten with the highest utilisation, that first. With SimGrid's own network models, whose flows have their latency
+/// and corrections within, nothing is said to be lost. Where messages are not recorded, there are bytes and utilisation
+/// alone.
 std::vector<LinkParts> link_parts(const Recorded& recorded, const Names& names, const Cluster& cluster);
 
 }  // namespace syncline

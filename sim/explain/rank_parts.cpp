@@ -58,53 +58,6 @@ std::optional<Doing> doing(ActKind kind) {
     return std::nullopt;  // what its messages do
 }
 
-class Spans {
-public:
-    explicit Spans(const Recorded& recorded) : recorded_(recorded), spans_(recorded.graph().processes().size()) {
-        const TaskGraph& graph = recorded.graph();
-        std::map<std::pair<ExchangeId, std::uint32_t>, double> last_start_s;
-        if (recorded.trace().empty())
-            recorded.in_window([&](const Ran& ran, const Interval&) {
-                double& start_s = last_start_s[{graph.tasks()[ran.task].exchange, ran.iteration}];
-                start_s = std::max(start_s, recorded.interval(ran).start_s);
-            });
-        recorded.in_window([&](const Ran& ran, const Interval& interval) {
-            const Task& task = graph.tasks()[ran.task];
-            const StreamKind kind = graph.streams()[task.stream].kind;
-            const ProcessId process = graph.streams()[task.stream].process;
-            if (task.exchange != Task::no_exchange) {
-                if (kind == StreamKind::receive) return;
-                add(process, Doing::wait, interval);
-                if (recorded.trace().empty())
-                    add(process, Doing::communicate, {last_start_s[{task.exchange, ran.iteration}], interval.end_s});
-            } else if (kind == StreamKind::compute) {
-                add(process, Doing::compute, interval);
-            } else if (task.phase == Phase::input_copy) {
-                add(process, Doing::copy, interval);
-            } else if (task.phase == Phase::aggregate) {
-                add(process, Doing::reduce, interval);
-            }
-        });
-        for (StreamId stream = 0; stream < recorded.trace().acts.size(); ++stream)
-            for (const Act& act : recorded.trace().acts[stream])
-                if (const std::optional<Doing> what = doing(act.kind))
-                    add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
-        for (const MessageRecord& message : recorded.trace().messages)
-            for (const TaskId side : {message.sender, message.receiver})
-                add(recorded.process_of(side), Doing::communicate, {message.start_s(), message.end_s()});
-    }
-
-    const std::vector<Span>& of(ProcessId process) const { return spans_[process]; }
-
-private:
-    void add(ProcessId process, Doing what, const Interval& interval) {
-        spans_[process].push_back({recorded_.clipped(interval), static_cast<std::uint32_t>(what)});
-    }
-
-    const Recorded& recorded_;
-    std::vector<std::vector<Span>> spans_;  ///< by process
-};
-
 RankParts parts_of(const std::vector<Span>& spans, double window_s) {
     RankParts parts;
     sweep(spans, kinds, [&](double seconds, const std::vector<int>& counts) {
@@ -127,13 +80,68 @@ RankParts parts_of(const std::vector<Span>& spans, double window_s) {
     return parts;
 }
 
+class Spans {
+public:
+    explicit Spans(const Recorded& recorded)
+        : windows_(recorded.own_windows()), spans_(recorded.graph().processes().size()) {
+        const TaskGraph& graph = recorded.graph();
+        // Where only tasks are recorded: when the last of an exchange's members has come to it.
+        const auto complete_s = [&](const Ran& ran) {
+            double last_s = 0;
+            for (const TaskId member : recorded.meeting(ran.task))
+                last_s = std::max(last_s, recorded.interval({member, ran.iteration}).start_s);
+            return last_s;
+        };
+        recorded.each([&](const Ran& ran, const Interval& interval) {
+            const Task& task = graph.tasks()[ran.task];
+            const StreamKind kind = graph.streams()[task.stream].kind;
+            const ProcessId process = graph.streams()[task.stream].process;
+            if (task.exchange != Task::no_exchange) {
+                if (kind == StreamKind::receive) return;
+                add(process, Doing::wait, interval);
+                if (recorded.trace().empty()) add(process, Doing::communicate, {complete_s(ran), interval.end_s});
+            } else if (kind == StreamKind::compute) {
+                add(process, Doing::compute, interval);
+            } else if (task.phase == Phase::input_copy) {
+                add(process, Doing::copy, interval);
+            } else if (task.phase == Phase::aggregate) {
+                add(process, Doing::reduce, interval);
+            }
+        });
+        for (StreamId stream = 0; stream < recorded.trace().acts.size(); ++stream)
+            for (const Act& act : recorded.trace().acts[stream])
+                if (const std::optional<Doing> what = doing(act.kind))
+                    add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
+        for (const MessageRecord& message : recorded.trace().messages)
+            for (const TaskId side : {message.sender, message.receiver}) {
+                // What waits for another stage takes nothing from the rank.
+                const Stream& stream = graph.streams()[graph.tasks()[side].stream];
+                if (stream.kind != StreamKind::receive)
+                    add(stream.process, Doing::communicate, {message.start_s(), message.end_s()});
+            }
+    }
+
+    RankParts of(ProcessId process) const {
+        return parts_of(spans_[process], windows_[process].end_s - windows_[process].start_s);
+    }
+
+private:
+    void add(ProcessId process, Doing what, const Interval& interval) {
+        const Interval& window = windows_[process];
+        const Interval part{std::max(interval.start_s, window.start_s), std::min(interval.end_s, window.end_s)};
+        if (part.end_s > part.start_s) spans_[process].push_back({part, static_cast<std::uint32_t>(what)});
+    }
+
+    std::vector<Interval> windows_;         ///< by process
+    std::vector<std::vector<Span>> spans_;  ///< the same
+};
+
 }  // namespace
 
 std::vector<RankParts> rank_parts(const Recorded& recorded, std::uint32_t ranks) {
     const Spans spans(recorded);
     std::vector<RankParts> parts;
-    for (ProcessId rank = 0; rank < ranks; ++rank)
-        parts.push_back(parts_of(spans.of(rank), recorded.window().end_s - recorded.window().start_s));
+    for (ProcessId rank = 0; rank < ranks; ++rank) parts.push_back(spans.of(rank));
     return parts;
 }
 
@@ -170,7 +178,9 @@ std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, 
         const double zero_s = recorded.window().start_s;
         if (added) parts.push_back({found->first, 0, whole.start_s - zero_s, whole.end_s - zero_s});
         BucketParts& part = parts[found->second - 1];
-        part.bytes += graph.exchange(task.exchange).bytes;
+        // One that reaches into the window, and the next one that reaches out of it, are one together.
+        if (whole.end_s <= recorded.window().end_s && whole.end_s > recorded.window().start_s)
+            part.bytes += graph.exchange(task.exchange).bytes;
         part.start_s = std::min(part.start_s, whole.start_s - zero_s);
         part.end_s = std::max(part.end_s, whole.end_s - zero_s);
         spans.push_back({interval, found->second});

@@ -28,22 +28,34 @@ public:
     const TaskGraph& graph() const { return replayed_.graph; }
     const Timeline& timeline() const { return replayed_.timeline; }
     const Trace& trace() const { return replayed_.timeline.trace; }
+    std::uint32_t iterations() const { return replayed_.window; }  ///< in the window
     std::uint32_t first_iteration() const { return first_; }
     std::uint32_t last_iteration() const { return replayed_.measured; }
     const Interval& interval(const Ran& ran) const { return timeline().recorded[ran.iteration - first_][ran.task]; }
     ProcessId process_of(TaskId task) const { return graph().streams()[graph().tasks()[task].stream].process; }
     /// The part of it that lies in the window; of no length if there is none.
     Interval clipped(const Interval& interval) const;
+    /// As the window is the last rank's, by process; the window itself of a process that updates nothing.
+    std::vector<Interval> own_windows() const;
 
-    /// Calls each(ran, interval) for each task that reaches into the window.
+    /// The tasks, one of each member, that meet in the same exchange at the same time: there are several such meetings
+    /// in an exchange that micro-batches share, the n-th of each member's tasks together.
+    const std::vector<TaskId>& meeting(TaskId task) const { return meetings_[meeting_of_[task]]; }
+
+    /// Calls each_one(ran, interval) for each task of each iteration.
     template <class Each>
-    void in_window(Each each) const {
-        for (std::uint32_t iteration = first_; iteration <= replayed_.measured; ++iteration) {
-            for (TaskId task = 0; task < graph().tasks().size(); ++task) {
-                const Interval part = clipped(interval({task, iteration}));
-                if (part.end_s > part.start_s) each(Ran{task, iteration}, part);
-            }
-        }
+    void each(Each each_one) const {
+        for (std::uint32_t iteration = first_; iteration <= replayed_.measured; ++iteration)
+            for (TaskId task = 0; task < graph().tasks().size(); ++task)
+                each_one(Ran{task, iteration}, interval({task, iteration}));
+    }
+    /// The same of each that reaches into the window, with the part that does.
+    template <class Each>
+    void in_window(Each each_one) const {
+        each([&](const Ran& ran, const Interval& whole) {
+            const Interval part = clipped(whole);
+            if (part.end_s > part.start_s) each_one(ran, part);
+        });
     }
 
 private:
@@ -51,6 +63,8 @@ private:
     std::uint32_t first_;
     TaskId update_ = 0;
     Interval window_;
+    std::vector<std::vector<TaskId>> meetings_;
+    std::vector<std::uint32_t> meeting_of_;  ///< by task; of no account for those that exchange nothing
 };
 
 }  // namespace syncline

@@ -72,8 +72,9 @@ void add_terms(Theory& theory, const Cluster& cluster, const Model& model, const
     theory.terms.push_back({"γ", "time of adding a byte", cost->gamma_s_per_B, "s/B"});
 }
 
-void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation& explanation) {
-    theory.lower_bound_s = computation_s(recorded, recorded.last_rank());
+void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation& explanation, bool noisy) {
+    // Of what is random, what it came to.
+    theory.lower_bound_s = noisy ? explanation.result.time.compute_s : computation_s(recorded, recorded.last_rank());
     theory.lower_bound = "what the rank computes";
     if (explanation.result.links.empty()) return;
     const LinkLoad& busiest = explanation.result.links.front();
@@ -94,7 +95,7 @@ std::string share(double part_s, double whole_s) {
 }  // namespace
 
 Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& plan, const Recorded& recorded,
-                     const Explanation& explanation) {
+                     const Explanation& explanation, bool again) {
     const Result& result = explanation.result;
     const double simulated_s = result.time.iteration_s;
     Theory theory;
@@ -102,7 +103,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
     theory.closed_form_s = result.closed_form.iteration_time_s;
     theory.simulated_s = simulated_s;
     add_terms(theory, cluster, model, plan);
-    add_lower_bound(theory, recorded, explanation);
+    add_lower_bound(theory, recorded, explanation, plan.noise.any());
 
     const auto add = [&](const char* cause, double seconds, std::string text) {
         theory.differences.push_back({cause, seconds, std::move(text)});
@@ -126,7 +127,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
         else
             add("contention", 0, "no time is lost to messages that share a link");
     }
-    if (plan.noise.any()) {
+    if (plan.noise.any() && again) {
         Plan calm = plan;
         calm.noise = {};
         const double lost_s = simulated_s - replay_iteration(cluster, model, calm).time.iteration_s;

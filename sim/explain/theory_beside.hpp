@@ -13,8 +13,8 @@
 /// beside computation; pipeline fill, the bubble's part.
 namespace syncline {
 
-/// `explanation`: with all but its theory.
+/// `explanation`: with all but its theory. `again`: simulates without noise, where there is any.
 Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& plan, const Recorded& recorded,
-                     const Explanation& explanation);
+                     const Explanation& explanation, bool again);
 
 }  // namespace syncline

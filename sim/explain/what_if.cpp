@@ -10,6 +10,7 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/training/arrangement.hpp"
+#include "sim/training/memory.hpp"
 #include "sim/workload/compute_model.hpp"
 
 namespace syncline {
@@ -73,13 +74,15 @@ bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
 /// The bandwidths of the levels from `first` to `last`.
 void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
     if (!fabric.edges.empty()) {
-        if (first > 0) throw std::invalid_argument("a graph's cables have no levels: link:nic is all of them");
+        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
         for (UserEdge& edge : fabric.edges) edge.wire.bandwidth_Bps *= factor;
     }
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
-    if (fabric.shape == Shape::torus) {  // a level for each dimension, and all are the nodes' own
-        if (first == 0) last = levels.size();
+    if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
+        // A torus has a level for each dimension, all of them the nodes' own; a graph's cables are one resource.
+        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        last = levels.size();
     } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
         levels.push_back(levels.back());  // the last stands for all above it
     }
@@ -180,10 +183,11 @@ Change parse_change(const std::string& text) {
         refuse(fmt::format("there is no resource '{}'{}", change.resource,
                            near ? fmt::format(", did you mean '{}'?", *near) : ""));
     }
+    if (number.size() < 2 || number[0] != 'x') refuse("its factor is not 'x' and a number");
     const char* const end = number.data() + number.size();
     const auto [rest, error] = std::from_chars(number.data() + 1, end, change.factor);
-    if (number[0] != 'x' || error != std::errc{} || rest != end || !(change.factor > 0) || change.factor > 1e6)
-        refuse("its factor is not 'x' and a number above 0, at most x1e6");
+    if (error != std::errc{} || rest != end || !(change.factor >= 1e-6 && change.factor <= 1e6))
+        refuse("its factor is not 'x' and a number from 1e-6 to 1e6");
     return change;
 }
 
@@ -198,10 +202,9 @@ std::vector<Change> every_change() {
 }
 
 std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Plan& plan, const Result& base,
-                            const std::vector<Change>& changes, const std::function<void(const Change&)>& said) {
+                            const std::vector<Change>& changes, const Watch& watch) {
     std::vector<WhatIf> all;
     for (const Change& change : changes) {
-        if (said) said(change);
         const Resource& resource = resource_of(change);
         WhatIf answer;
         answer.change = text_of(change);
@@ -209,7 +212,10 @@ std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Pl
         try {
             Setting setting{cluster, model, plan};
             resource.change(setting, change.factor);
-            const double seconds = replay_iteration(setting.cluster, setting.model, setting.plan).time.iteration_s;
+            if (base.memory.fits() && !memory_of(setting.cluster, setting.model, setting.plan).fits())
+                throw std::invalid_argument("it does not fit into the devices' memory");
+            const double seconds =
+                replay_iteration(setting.cluster, setting.model, setting.plan, watch).time.iteration_s;
             answer.iteration_time_s = seconds;
             if (seconds > 0 && base.throughput_samples_per_s) {
                 answer.throughput_samples_per_s = static_cast<double>(setting.plan.global_batch()) / seconds;
@@ -218,6 +224,8 @@ std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Pl
         } catch (const std::invalid_argument& error) {
             answer.problem = error.what();
         } catch (const ParallelismError& error) {
+            answer.problem = error.what();
+        } catch (const ReplayError& error) {
             answer.problem = error.what();
         }
         all.push_back(std::move(answer));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,7 +15,8 @@
 ///   link:fabric the fabric's levels above that
 ///   link:node   inside a node
 ///   latency     of all links, and the transport's
-///   transport   overheads of messages, launches, queries, staging's latencies; what it limits is divided
+///   transport   overheads of messages, launches, queries, staging's latencies; what a node sends in all is divided.
+///               Not what one connection reaches by size, nor what protocols add
 ///   batch       samples of a rank
 /// Where a device is calibrated, the factor by which it misses its roofline stays.
 namespace syncline {
@@ -35,8 +35,8 @@ std::string text_of(const Change& change);
 /// What sensitivity asks of each resource: twice as good.
 std::vector<Change> every_change();
 
-/// Against `base`, the iteration without changes; the largest gain in throughput first. `said`: told before each.
+/// Against `base`, the iteration without changes; the largest gain in throughput first.
 std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Plan& plan, const Result& base,
-                            const std::vector<Change>& changes, const std::function<void(const Change&)>& said = {});
+                            const std::vector<Change>& changes, const Watch& watch = {});
 
 }  // namespace syncline

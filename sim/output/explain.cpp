@@ -30,14 +30,15 @@ Json object(const RankParts& parts, std::size_t rank) {
 }
 
 Json object(const LinkParts& link) {
+    const bool recorded = !link.profile.empty();
     Json users = Json::array();
     for (const LinkShare& share : link.shares) users.push_back({{"what", share.what}, {"bytes", share.bytes}});
     return {{"link", link.link},
             {"bandwidth_Bps", link.bandwidth_Bps},
             {"bytes", link.bytes},
-            {"busy_s", link.busy_s},
+            {"busy_s", recorded ? Json(link.busy_s) : Json(nullptr)},
             {"utilisation", link.utilisation},
-            {"lost_s", link.lost_s},
+            {"lost_s", recorded ? Json(link.lost_s) : Json(nullptr)},
             {"profile", link.profile},
             {"users", std::move(users)}};
 }
@@ -123,11 +124,12 @@ std::string path_table(const Explanation& e) {
 }
 
 std::string links_table(const Explanation& e) {
+    const bool recorded = e.level == "messages";
     std::vector<Row> rows{{"link", "bytes", "used", "busy", "lost to sharing", "most for"}};
     for (const LinkParts& link : e.links)
         rows.push_back({link.link, bytes(link.bytes), percent(link.utilisation),
-                        percent(e.window_s > 0 ? link.busy_s / e.window_s : 0), seconds(link.lost_s),
-                        link.shares.empty() ? "-" : link.shares.front().what});
+                        recorded ? percent(e.window_s > 0 ? link.busy_s / e.window_s : 0) : "-",
+                        recorded ? seconds(link.lost_s) : "-", link.shares.empty() ? "-" : link.shares.front().what});
     return aligned(rows, 1);
 }
 

@@ -5,26 +5,31 @@ namespace syncline {
 namespace {
 
 /// The message that the other side has come to already, or a new one that waits for it.
-MessageId matched(std::deque<MessageId>& theirs, std::deque<MessageId>& ours, std::vector<MessageRecord>& messages) {
-    if (!theirs.empty()) {
-        const MessageId id = theirs.front();
-        theirs.pop_front();
+MessageId matched(Recorder::Connection& connection, bool put, std::vector<MessageRecord>& messages) {
+    if (connection.met < connection.waiting.size() && connection.put != put) {
+        const MessageId id = connection.waiting[connection.met++];
+        if (connection.met == connection.waiting.size()) {
+            connection.waiting.clear();
+            connection.met = 0;
+        }
         return id;
     }
-    ours.push_back(static_cast<MessageId>(messages.size()));
+    connection.put = put;
+    connection.waiting.push_back(static_cast<MessageId>(messages.size()));
     messages.emplace_back();
-    return ours.back();
+    return connection.waiting.back();
 }
 
 }  // namespace
 
 Recorder::Connection& Recorder::connection(std::uint32_t channel, ProcessId from, ProcessId to) {
-    trace_.routes.try_emplace({from, to}, wires_.route_numbers(from, to));
+    if (trace_.routes.find({from, to}) == trace_.routes.end())
+        trace_.routes.emplace(std::pair(from, to), wires_.route_numbers(from, to));
     return connections_[{channel, from, to}];
 }
 
 MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_t bytes) {
-    const MessageId id = matched(connection.got, connection.put, trace_.messages);
+    const MessageId id = matched(connection, true, trace_.messages);
     MessageRecord& message = trace_.messages[id];
     message.sender = sender.task;
     message.iteration = sender.iteration;
@@ -34,7 +39,7 @@ MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_
 }
 
 MessageId Recorder::got(Connection& connection, const Side& receiver) {
-    const MessageId id = matched(connection.put, connection.got, trace_.messages);
+    const MessageId id = matched(connection, false, trace_.messages);
     MessageRecord& message = trace_.messages[id];
     message.receiver = receiver.task;
     message.iteration = receiver.iteration;

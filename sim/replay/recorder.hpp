@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "sim/replay/trace.hpp"
 #include "sim/replay/wires.hpp"
@@ -16,7 +16,9 @@ class Recorder {
 public:
     /// One direction between two processes, of one channel.
     struct Connection {
-        std::deque<MessageId> put, got;  ///< whose other side has not come yet
+        std::vector<MessageId> waiting;  ///< whose other side has not come yet, behind those that have been met
+        std::size_t met = 0;
+        bool put = false;  ///< it is their receivers that have not come
     };
     struct Side {
         TaskId task = 0;

@@ -88,8 +88,9 @@ TEST_CASE("explain: what cannot be is refused with a hint") {
     };
     refused({"--what-if", "link:nik x2"}, 2, "did you mean 'link:nic'?");
     refused({"--what-if", "link:nic"}, 2, "it has no factor");
-    refused({"--what-if", "batch 2"}, 2, "'x' and a number above 0");
-    refused({"--what-if", "batch x0"}, 2, "'x' and a number above 0");
+    refused({"--what-if", "batch 2"}, 2, "'x' and a number");
+    refused({"--what-if", "batch "}, 2, "'x' and a number");
+    refused({"--what-if", "batch x0"}, 2, "'x' and a number from 1e-6");
     refused({"--what-if", "batch x2", "--no-what-if"}, 2, "--no-what-if");
     refused({"--variant", "rings"}, 3, "did you mean 'ring'?");
     tiny.write("exchange.yaml", "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 4, bytes: 1 MB}\n");

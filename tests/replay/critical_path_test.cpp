@@ -139,6 +139,34 @@ TEST_CASE(
     CHECK(unchanged >= ranks);
 }
 
+TEST_CASE("critical path: through a pipeline goes from stage to stage, whether messages are recorded or tasks alone") {
+    for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
+        Plan plan = plan_of(4);
+        plan.batch_per_rank = 8;
+        plan.parallelism.pipeline.stages = 4;
+        plan.parallelism.pipeline.micro_batches = 8;
+        plan.parallelism.pipeline.schedule = schedule;
+        Model model = layers({4000, 4000, 4000, 4000});
+        for (Layer& layer : model.layers) layer.activations = 250;
+        ExplainOptions tasks;
+        tasks.most_messages = 0;
+        const Cluster cluster = plain_star(1e9, 1e-6);
+        const Explanation fine = explain(cluster, model, plan), coarse = explain(cluster, model, plan, tasks);
+        CHECK(fine.level == "messages");
+        CHECK(coarse.level == "tasks");
+        // m + p - 1 passes forward and as many backward are on it, each of a micro-batch on a stage; hand-overs are
+        // short.
+        CHECK(seconds_of(coarse, PathKind::compute) == Approx(seconds_of(fine, PathKind::compute)).epsilon(1e-6));
+        CHECK(seconds_of(coarse, PathKind::compute) > 0.99 * coarse.window_s);
+        std::set<std::string> ranks;
+        for (const PathPiece& piece : coarse.path)
+            if (piece.kind == PathKind::compute) ranks.insert(piece.where);
+        CHECK(ranks.size() == 4);
+        for (std::size_t rank = 0; rank < 4; ++rank)
+            CHECK(coarse.ranks[rank].idle_s == Approx(fine.ranks[rank].idle_s).epsilon(0.02).margin(1e-4));
+    }
+}
+
 TEST_CASE("what if: twice the speed halves what is computed, twice the bandwidth what is sent") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});
