@@ -9,26 +9,6 @@ namespace syncline {
 
 namespace {
 
-/// The same instants, as intervals that neither touch nor overlap, in order.
-std::vector<Interval> merged(std::vector<Interval> intervals) {
-    std::sort(intervals.begin(), intervals.end(),
-              [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
-    std::vector<Interval> result;
-    for (const Interval& interval : intervals) {
-        if (result.empty() || interval.start_s > result.back().end_s)
-            result.push_back(interval);
-        else
-            result.back().end_s = std::max(result.back().end_s, interval.end_s);
-    }
-    return result;
-}
-
-double length(const std::vector<Interval>& intervals) {
-    double seconds = 0;
-    for (const Interval& interval : intervals) seconds += interval.end_s - interval.start_s;
-    return seconds;
-}
-
 /// How long both are under way at once.
 double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     double seconds = 0;
@@ -54,12 +34,6 @@ std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& w
 /// Of the iterations in `period`, and one before, which may reach into them.
 std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
     return std::min(timeline.recorded.size(), std::size_t{period} + 1);
-}
-
-/// From the end of a rank's update so many iterations ago, or the start of the simulation, to that of its last one.
-Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period) {
-    const std::size_t last = timeline.recorded.size() - 1;
-    return {period > last ? 0 : timeline.recorded[last - period][update].end_s, timeline.measured()[update].end_s};
 }
 
 /// See Breakdown::pipeline_bubble.
@@ -88,7 +62,7 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         Interval window = window_of(timeline, *updates[process], period);
         if (standing) window.end_s = last_s;
         all_s += window.end_s - window.start_s;
-        idle_s += window.end_s - window.start_s - length(merged(clipped(std::move(busy[process]), window)));
+        idle_s += window.end_s - window.start_s - length_s(merged(clipped(std::move(busy[process]), window)));
     }
     return all_s > 0 ? std::optional(idle_s / all_s) : std::nullopt;
 }
@@ -106,7 +80,32 @@ double standard_error(const Ended& ended_s, std::uint32_t count) {
     return std::sqrt(squares / (count - 1.0) / count) / mean_s;
 }
 
-/// The update that ends the iteration of the rank that ends last.
+}  // namespace
+
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+    std::sort(intervals.begin(), intervals.end(),
+              [](const Interval& a, const Interval& b) { return a.start_s < b.start_s; });
+    std::vector<Interval> result;
+    for (const Interval& interval : intervals) {
+        if (result.empty() || interval.start_s > result.back().end_s)
+            result.push_back(interval);
+        else
+            result.back().end_s = std::max(result.back().end_s, interval.end_s);
+    }
+    return result;
+}
+
+double length_s(const std::vector<Interval>& intervals) {
+    double seconds = 0;
+    for (const Interval& interval : intervals) seconds += interval.end_s - interval.start_s;
+    return seconds;
+}
+
+Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period) {
+    const std::size_t last = timeline.recorded.size() - 1;
+    return {period > last ? 0 : timeline.recorded[last - period][update].end_s, timeline.measured()[update].end_s};
+}
+
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     const TaskId none = static_cast<TaskId>(graph.tasks().size());
     TaskId found = none;
@@ -117,8 +116,6 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline) {
     if (found == none) throw std::logic_error("no rank updates its model");
     return found;
 }
-
-}  // namespace
 
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     const TaskId update = last_update(graph, timeline);
@@ -147,9 +144,9 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     }
     computing = merged(clipped(std::move(computing), window));
     exchanging = merged(clipped(std::move(exchanging), window));
-    result.compute_s = length(computing) / period;
-    result.communication_s = length(exchanging) / period;
-    result.exposed_communication_s = (length(exchanging) - overlap(computing, exchanging)) / period;
+    result.compute_s = length_s(computing) / period;
+    result.communication_s = length_s(exchanging) / period;
+    result.exposed_communication_s = (length_s(exchanging) - overlap(computing, exchanging)) / period;
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {

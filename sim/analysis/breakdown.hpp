@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -32,5 +33,14 @@ struct Breakdown {
 /// Of the iteration that `timeline` measured, which is not its first; where exchanges are alike only every `period`
 /// iterations, the mean of the last so many.
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period = 1);
+
+/// The update that ends the iteration of the rank that ends last.
+TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
+/// From the end of a rank's update so many iterations ago, or the start of the simulation, to that of its last one.
+Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period);
+
+/// The same instants, as intervals that neither touch nor overlap, in order.
+std::vector<Interval> merged(std::vector<Interval> intervals);
+double length_s(const std::vector<Interval>& intervals);
 
 }  // namespace syncline

@@ -49,12 +49,6 @@ std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, con
     return choose_exchanges(cluster, plan, buckets);
 }
 
-struct Run {
-    Breakdown time;
-    Timeline timeline;
-    Cost cost;
-};
-
 }  // namespace
 
 void mark_best(Report& report) {
@@ -68,29 +62,46 @@ void mark_best(Report& report) {
     for (const auto& [variant, fastest] : best) fastest->best = true;
 }
 
+std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan) {
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    const std::uint32_t window = averaged(buckets, collectives_of(cluster, plan, buckets));
+    // One of a random process says little. They have no steady state that could be looked for either.
+    return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+}
+
+ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch,
+                                   const ReplayOptions& recorded) {
+    ReplayedIteration replayed;
+    replayed.graph = build_iteration(cluster, model, plan);
+    const auto asked = static_cast<std::uint32_t>(plan.iterations);
+    const std::uint32_t window = averaged_iterations(cluster, model, plan);
+    const bool random = plan.noise.jitter > 0;
+    // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
+    // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
+    const std::uint32_t least = random ? window + 1 : 2 * window + 1;
+    const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
+    ReplayOptions options = recorded;
+    options.iterations = iterations == 1 ? 1 : iterations + 1;
+    options.measured = iterations - 1;
+    options.window = window;
+    replayed.window = window;
+    replayed.measured = options.measured;
+    replayed.timeline = watched_replay(cluster, replayed.graph, options, watch);
+    replayed.time = measure(replayed.graph, replayed.timeline, window);
+    return replayed;
+}
+
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch) {
-    const auto run = [&](const Plan& one) {
-        const TaskGraph graph = build_iteration(cluster, model, one);
-        const std::vector<Bucket> buckets = plan_buckets(cluster, model, one);
-        const auto asked = static_cast<std::uint32_t>(one.iterations);
-        std::uint32_t window = averaged(buckets, collectives_of(cluster, one, buckets));
-        // One of a random process says little. They have no steady state that could be looked for either.
-        const bool random = one.noise.jitter > 0;
-        if (random) window = std::max(window, asked - 1);
-        // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
-        // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
-        const std::uint32_t least = random ? window + 1 : 2 * window + 1;
-        const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
-        const ReplayOptions options{iterations == 1 ? 1 : iterations + 1, iterations - 1, window};
-        Timeline timeline = watched_replay(cluster, graph, options, watch);
-        const Breakdown time = measure(graph, timeline, window);
-        return Run{time, std::move(timeline), cost_of(cluster, graph, one.ranks, time.iteration_s)};
-    };
-    const Run whole = run(plan);
+    return result_of(cluster, model, plan, replay_iteration(cluster, model, plan, watch), watch);
+}
+
+Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, const ReplayedIteration& whole,
+                 const Watch& watch) {
     const Breakdown& time = whole.time;
     const Timeline& timeline = whole.timeline;
     const Plan one = alone(plan);
-    const Breakdown single = plan.ranks == 1 && !plan.noise.any() ? time : run(one).time;
+    const Breakdown single =
+        plan.ranks == 1 && !plan.noise.any() ? time : replay_iteration(cluster, model, one, watch).time;
 
     Result result;
     result.workload = model.name;
@@ -121,7 +132,7 @@ Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, co
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(cluster, model, plan);
-    result.cost = whole.cost;
+    result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
     result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
     return result;

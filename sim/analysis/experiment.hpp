@@ -10,6 +10,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
+#include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
 
@@ -52,7 +53,27 @@ struct Report {
 /// not.
 void mark_best(Report& report);
 
-/// Simulates `plan` and, for the efficiency, the same on one rank without noise; each in a process of its own.
+/// One replay of a plan, up to its measured iteration.
+struct ReplayedIteration {
+    TaskGraph graph;
+    Timeline timeline;
+    std::uint32_t window = 1;    ///< over how many iterations times and counts are averaged
+    std::uint32_t measured = 0;  ///< the number of the last of them
+    Breakdown time;
+};
+
+/// Over how many iterations times and counts of `plan` are averaged.
+std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan);
+
+/// `recorded`: whose `messages` and `contention` are taken. In a process of its own.
+ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan,
+                                   const Watch& watch = {}, const ReplayOptions& recorded = {});
+
+/// What a replay of `plan` says; simulates, for the efficiency, the same on one rank without noise.
+Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, const ReplayedIteration& replayed,
+                 const Watch& watch = {});
+
+/// Both.
 Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch = {});
 
 }  // namespace syncline

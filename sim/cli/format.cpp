@@ -2,6 +2,7 @@
 
 #include "sim/batch/exploration.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
 
@@ -40,6 +41,7 @@ void write_result(const Result& result, Format format, const std::string& direct
 template void write_result(const Report&, Format, const std::string&, const std::string&);
 template void write_result(const SweepReport&, Format, const std::string&, const std::string&);
 template void write_result(const SweepResult&, Format, const std::string&, const std::string&);
+template void write_result(const ExplainReport&, Format, const std::string&, const std::string&);
 template void write_result(const DryRunReport&, Format, const std::string&, const std::string&);
 template void write_result(const LayerTable&, Format, const std::string&, const std::string&);
 template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);

@@ -43,8 +43,10 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_check(program, action);
     cli::add_batch(program, action);
     cli::add_explore(program, action);
+    cli::add_explain(program, action);
     cli::add_results(program, action);
     cli::add_plot(program, action);
+    cli::add_lesson(program, action);
     cli::add_schema(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;
     try {

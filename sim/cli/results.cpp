@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -8,15 +9,17 @@
 #include "sim/batch/show.hpp"
 #include "sim/batch/store.hpp"
 #include "sim/batch/table.hpp"
+#include "sim/cli/report_option.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
+#include "sim/report/batch.hpp"
 
 namespace syncline::cli {
 
 namespace {
 
 struct Options {
-    std::string directory, study, sort, group, columns, format = "table";
+    std::string directory, study, sort, group, columns, format = "table", report;
     std::vector<std::string> where;
     std::optional<std::size_t> limit;
 };
@@ -60,12 +63,20 @@ std::string lines_of(batch::Store& store, const std::string& study, const batch:
     return text;
 }
 
+/// The study's name, or that of the directory.
+std::string title_of(const Options& options) {
+    if (!options.study.empty()) return options.study;
+    const std::filesystem::path directory = std::filesystem::weakly_canonical(options.directory);
+    return (directory.filename().empty() ? directory.parent_path() : directory).filename().string();
+}
+
 void show(const Options& options) {
     batch::Store store(options.directory, batch::Store::Mode::read);
     batch::Table table(store, options.study);
     batch::Query query{options.where, list("--sort", options.sort), list("--group", options.group),
                        list("--columns", options.columns)};
     check(table, query, options);
+    const batch::Query for_people = query;
     const bool whole_lines = options.format == "jsonl" && query.columns.empty() && query.group.empty();
     if (whole_lines)
         query.columns = {"study", "point", "repeat"};
@@ -74,6 +85,11 @@ void show(const Options& options) {
     batch::Rows rows = table.select(query);
     if (rows.rows.empty()) say("no point of {} matches\n", store.file().string());
     if (options.limit && *options.limit < rows.rows.size()) rows.rows.resize(*options.limit);
+    if (!options.report.empty()) {
+        batch::Rows shown = table.select(for_people);
+        shown.rows.resize(rows.rows.size());
+        write_file(options.report, report_page(title_of(options), table, shown));
+    }
     write_stdout(whole_lines                 ? lines_of(store, options.study, rows)
                  : options.format == "csv"   ? batch::to_csv(rows)
                  : options.format == "json"  ? batch::to_json(rows)
@@ -130,6 +146,7 @@ void add_results(CLI::App& program, Action& action) {
     verb->add_option("--format", options->format, "default table")
         ->option_text("table|json|csv|jsonl")
         ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));
+    add_report(*verb, options->report, "also write the points that are shown as one page of HTML with charts");
     add_merge(*verb, action);
     verb->callback([verb, options, &action] {
         if (!verb->get_subcommands().empty()) return;

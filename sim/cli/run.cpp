@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/analysis/dry_run.hpp"
@@ -11,31 +13,24 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
+#include "sim/cli/run.hpp"
+#include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/explain/explain.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
 
 namespace syncline::cli {
 
 namespace {
 
-struct Options {
-    std::string scenario;
-    std::vector<std::string> assignments;
-    Format format = Format::table;
-    std::string directory;
-    std::uint64_t seed = 1;
-    bool timing = false;
-    bool dry = false;
-    bool allow_oom = false;
-    bool check = false;
-};
-
 /// Of what the scenario expects, that there is something, and that results have such fields.
-void require_expectations(const config::Scenario& scenario, const Options& options) {
+void require_expectations(const config::Scenario& scenario, const RunOptions& options) {
     require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
     if (!options.check) return;
     if (scenario.expectations.empty()) {
@@ -53,7 +48,7 @@ void require_expectations(const config::Scenario& scenario, const Options& optio
 }
 
 /// With the seed of what is random.
-config::Scenario load(const Options& options) {
+config::Scenario load(const RunOptions& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
     for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
     for (config::Variant& variant : scenario.variants) {
@@ -64,7 +59,7 @@ config::Scenario load(const Options& options) {
     return scenario;
 }
 
-void run_dry(const config::Scenario& scenario, const Options& options) {
+void run_dry(const config::Scenario& scenario, const RunOptions& options) {
     DryRunReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         report.results.push_back(variant.collective ? dry_run(variant.cluster, *variant.collective)
@@ -76,7 +71,7 @@ void run_dry(const config::Scenario& scenario, const Options& options) {
 
 /// Writes results and, if asked to, what was expected of them. Throws Failed if they are not as expected.
 template <class AnyReport>
-void write(const AnyReport& report, const config::Scenario& scenario, const Options& options) {
+void write(const AnyReport& report, const config::Scenario& scenario, const RunOptions& options) {
     if (!options.check) return write_result(report, options.format, options.directory, "results");
     const std::vector<Check> checks = check(scenario.expectations, report);
     const std::string json = to_json(report, checks), csv = to_csv(checks);
@@ -93,28 +88,83 @@ void write(const AnyReport& report, const config::Scenario& scenario, const Opti
     if (missed > 0) throw Failed(fmt::format("{} of {} expectations FAILED", missed, checks.size()));
 }
 
-void run_exchanges(const config::Scenario& scenario, const Options& options) {
+void run_exchanges(const config::Scenario& scenario, const RunOptions& options) {
     SweepReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
+    if (options.scaling) say("note: --scaling is of trainings: exchanges alone have their curves by size\n");
+    if (!options.report.empty()) {
+        std::vector<PageVariant> pages;
+        for (const config::Variant& variant : scenario.variants)
+            pages.push_back({variant.name, nullptr, nullptr, nullptr, "", variant.resolved});
+        write_file(options.report, report_page(report, pages));
+    }
     write(report, scenario, options);
 }
 
-void run(const Options& options) {
+/// What is to be made of a variant beside its result.
+struct Wanted {
+    std::filesystem::path trace;                ///< empty: no timeline
+    std::vector<PageVariant>* pages = nullptr;  ///< null: no report
+    std::size_t variants = 1;                   ///< that share the report
+};
+
+/// Simulates a variant; for a timeline or a report with what happened.
+Result simulated(const config::Scenario& scenario, const config::Variant& variant, const RunOptions& options,
+                 const Wanted& wanted) {
+    std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
+    const auto named = [&](Result& result) {
+        result.variant = variant.name;
+        result.choice_of = variant.choice_of;
+    };
+    if (wanted.trace.empty() && wanted.pages == nullptr) {
+        Result result = simulate(variant.cluster, variant.model, variant.plan, progress->watch());
+        named(result);
+        return result;
+    }
+    ExplainOptions how;
+    how.watch = progress->watch();
+    how.uncontended = wanted.pages != nullptr;
+    if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
+    TimelineView view;
+    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, how, &view);
+    named(explanation.result);
+    progress.reset();
+    if (!wanted.trace.empty())
+        write_trace(view, options.trace, wanted.trace, fmt::format("{}: {}", scenario.name, variant.name),
+                    explanation.level_reason);
+    if (wanted.pages != nullptr)
+        wanted.pages->push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(wanted.variants)));
+    return std::move(explanation.result);
+}
+
+void write_report(const Report& report, std::vector<PageVariant> pages, const RunOptions& options) {
+    ReportData data{report, std::move(pages), {}, ""};
+    if (options.scaling)
+        data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, report, data.scaling_note);
+    write_file(options.report, report_page(data));
+}
+
+}  // namespace
+
+void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
+    std::vector<std::filesystem::path> traces(scenario.variants.size());
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
     Report report{scenario.name, {}};
+    std::vector<PageVariant> pages;
     for (const config::Variant& variant : scenario.variants) {
-        ProgressLine progress(variant.name, options.timing);
-        Result result = simulate(variant.cluster, variant.model, variant.plan, progress.watch());
-        result.variant = variant.name;
-        result.choice_of = variant.choice_of;
+        Result result = simulated(
+            scenario, variant, options,
+            {traces[report.results.size()], options.report.empty() ? nullptr : &pages, scenario.variants.size()});
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
                 "one\n",
@@ -128,15 +178,21 @@ void run(const Options& options) {
         report.results.push_back(std::move(result));
     }
     mark_best(report);
-    write(report, scenario, options);
+    // A page that cannot be written takes no results with it.
+    std::exception_ptr missed;
+    try {
+        write(report, scenario, options);
+    } catch (const Failed&) {
+        missed = std::current_exception();
+    }
+    if (!options.report.empty()) write_report(report, std::move(pages), options);
+    if (missed) std::rethrow_exception(missed);
 }
-
-}  // namespace
 
 void add_run(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("run", "Replay one training iteration, or one exchange, of each variant of a scenario");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<RunOptions>();
     verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
     verb->add_option(
             "--set", options->assignments,
@@ -152,7 +208,14 @@ void add_run(CLI::App& program, Action& action) {
                    "comparison in place of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    CLI::Option* const report = add_report(
+        *verb, options->report, "also write all of it, and why it takes so long, as one page of HTML with charts");
+    report->excludes(dry);
+    verb->add_flag("--scaling", options->scaling,
+                   "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")
+        ->needs(report);
     add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
     verb->callback([options, &action] { action = [options] { run(*options); }; });
 }

@@ -22,8 +22,10 @@ void add_collective(CLI::App& program, Action& action);
 void add_topology(CLI::App& program, Action& action);
 void add_batch(CLI::App& program, Action& action);
 void add_explore(CLI::App& program, Action& action);
+void add_explain(CLI::App& program, Action& action);
 void add_results(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
+void add_lesson(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
 
 enum class Format { table, json, csv };

@@ -52,6 +52,7 @@ struct Variant {
     Model model;
     Plan plan;
     std::optional<CollectivePlan> collective;  ///< in place of model and plan
+    std::string resolved;                      ///< as YAML, nothing left to look up: see Resolved::text()
 };
 
 struct Scenario {

@@ -7,6 +7,7 @@
 #include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
+#include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 
@@ -72,6 +73,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect);
+        variant.resolved = resolve(std::move(document), assembly.other_files()).text();
         if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
             assembly.report(entry.mark,
                             fmt::format("variant '{}' trains where others are exchanges alone, or the other "

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "sim/base/interrupt.hpp"
 
@@ -21,40 +22,91 @@ bool write_all(std::FILE* file, const std::string& text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
+/// A file that is being written; closed, whatever happens.
+class Written {
+public:
+    Written(const std::filesystem::path& opened, const std::filesystem::path& shown)
+        : shown_(shown.string()), file_(std::fopen(opened.c_str(), "wb")) {
+        if (file_ == nullptr) fail();
+    }
+    ~Written() {
+        if (file_ != nullptr) std::fclose(file_);
+    }
+    Written(const Written&) = delete;
+    Written& operator=(const Written&) = delete;
+
+    void take(const std::function<void(const Sink&)>& produce) {
+        produce([this](std::string_view text) {
+            if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
+        });
+        if (std::fflush(file_) != 0) fail();
+    }
+    void sync() {
+        if (fsync(fileno(file_)) != 0) fail();
+    }
+    void close() {
+        if (std::fclose(std::exchange(file_, nullptr)) != 0) fail();
+    }
+
+private:
+    [[noreturn]] void fail() const { syncline::fail("write " + shown_, std::strerror(errno)); }
+
+    std::string shown_;
+    std::FILE* file_;
+};
+
 /// What is no regular file, a pipe or a device, is written to as it is.
-void write_special(const std::filesystem::path& path, const std::string& text) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const bool written = file != nullptr && write_all(file, text);
-    const std::string reason = std::strerror(errno);
-    const bool closed = file == nullptr || std::fclose(file) == 0;
-    if (!written || !closed) fail("write " + path.string(), reason);
+void write_special(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce) {
+    Written file(path, path);
+    file.take(produce);
+    file.close();
 }
+
+/// A file's name until it is complete; what is left under it is removed.
+class Temporary {
+public:
+    explicit Temporary(const std::filesystem::path& beside)
+        : path_(fmt::format("{}.{}.tmp", beside.string(), getpid())) {
+        remove_when_interrupted(path_.c_str());
+    }
+    ~Temporary() {
+        std::error_code unremoved;
+        std::filesystem::remove(path_, unremoved);
+        remove_when_interrupted(nullptr);
+    }
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
 
 }  // namespace
 
-void write_file(const std::filesystem::path& given, const std::string& text) {
+void write_file(const std::filesystem::path& given, const std::function<void(const Sink&)>& produce) {
     std::error_code error;
     const bool there = std::filesystem::exists(given, error);
     if (there && !std::filesystem::is_regular_file(given, error) && !std::filesystem::is_directory(given, error))
-        return write_special(given, text);
+        return write_special(given, produce);
     // A link stays one: what it points to is replaced.
     const std::filesystem::path path = there ? std::filesystem::canonical(given, error) : given;
     error.clear();
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
     if (error) fail("make the directory " + path.parent_path().string(), error.message());
 
-    const std::string temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
-    std::FILE* file = std::fopen(temporary.c_str(), "wb");
-    if (file == nullptr) fail("write " + path.string(), std::strerror(errno));
-    remove_when_interrupted(temporary.c_str());
-    const bool written = write_all(file, text) && fsync(fileno(file)) == 0;
-    const std::string reason = std::strerror(errno);
-    std::fclose(file);
-    if (written) std::filesystem::rename(temporary, path, error);
-    std::error_code unremoved;
-    if (!written || error) std::filesystem::remove(temporary, unremoved);
-    remove_when_interrupted(nullptr);
-    if (!written || error) fail("write " + path.string(), written ? error.message() : reason);
+    const Temporary temporary(path);
+    Written file(temporary.path(), path);
+    file.take(produce);
+    file.sync();
+    file.close();
+    std::filesystem::rename(temporary.path(), path, error);
+    if (error) fail("write " + path.string(), error.message());
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+    write_file(path, [&text](const Sink& sink) { sink(text); });
 }
 
 void write_stdout(const std::string& text) {

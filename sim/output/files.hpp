@@ -4,8 +4,10 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 /// Writing, without ever leaving half a file behind.
@@ -19,6 +21,12 @@ public:
 
 /// Writes `text` to a temporary file beside `path`, then renames it, making directories as needed. Throws OutputError.
 void write_file(const std::filesystem::path& path, const std::string& text);
+
+/// Takes text, piece by piece.
+using Sink = std::function<void(std::string_view)>;
+
+/// The same for what is too large to be held: `produce` gives it to a sink. What it throws leaves no file.
+void write_file(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce);
 
 /// Writes to standard output, all of it. Throws OutputError.
 void write_stdout(const std::string& text);

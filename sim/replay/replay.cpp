@@ -31,7 +31,7 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
 
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
-    Wires wires(cluster, places);
+    Wires wires(cluster, places, options.contention);
 
     Session session(wires, graph, options);
     std::vector<std::unique_ptr<StreamActor>> actors;

@@ -33,6 +33,8 @@ struct ReplayOptions {
     std::uint32_t iterations = 1;  ///< replayed, one after the other ...
     std::uint32_t measured = 0;    ///< ... which of them is the last that is measured, ...
     std::uint32_t window = 1;      ///< ... and how many: what is counted is their mean
+    bool messages = false;         ///< record what each message does, too: see trace.hpp
+    bool contention = true;        ///< else every message has each link for itself
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };

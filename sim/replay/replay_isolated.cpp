@@ -36,11 +36,21 @@ void take(const char*& in, std::vector<Value>& values) {
     if (size > 0) take(in, values.data(), values.size());
 }
 
+void append(std::string& out, const std::string& text) {
+    append(out, std::vector<char>(text.begin(), text.end()));
+}
+
+void take(const char*& in, std::string& text) {
+    std::vector<char> characters;
+    take(in, characters);
+    text.assign(characters.begin(), characters.end());
+}
+
 void append(std::string& out, const std::vector<LinkUse>& links) {
     const std::uint64_t count = links.size();
     append(out, &count, 1);
     for (const LinkUse& link : links) {
-        append(out, std::vector<char>(link.name.begin(), link.name.end()));
+        append(out, link.name);
         append(out, &link.bandwidth_Bps, 1);
         append(out, &link.bytes, 1);
     }
@@ -51,11 +61,50 @@ void take(const char*& in, std::vector<LinkUse>& links) {
     take(in, &count, 1);
     links.resize(count);
     for (LinkUse& link : links) {
-        std::vector<char> name;
-        take(in, name);
-        link.name.assign(name.begin(), name.end());
+        take(in, link.name);
         take(in, &link.bandwidth_Bps, 1);
         take(in, &link.bytes, 1);
+    }
+}
+
+void append(std::string& out, const Trace& trace) {
+    const std::uint64_t streams = trace.acts.size(), links = trace.links.size(), routes = trace.routes.size();
+    append(out, &streams, 1);
+    for (const std::vector<Act>& acts : trace.acts) append(out, acts);
+    append(out, trace.messages);
+    append(out, &links, 1);
+    for (const TracedLink& link : trace.links) {
+        append(out, link.name);
+        append(out, &link.bandwidth_Bps, 1);
+        append(out, &link.shared, 1);
+    }
+    append(out, &routes, 1);
+    for (const auto& [ends, route] : trace.routes) {
+        append(out, &ends.first, 1);
+        append(out, &ends.second, 1);
+        append(out, route);
+    }
+}
+
+void take(const char*& in, Trace& trace) {
+    std::uint64_t streams = 0, links = 0, routes = 0;
+    take(in, &streams, 1);
+    trace.acts.resize(streams);
+    for (std::vector<Act>& acts : trace.acts) take(in, acts);
+    take(in, trace.messages);
+    take(in, &links, 1);
+    trace.links.resize(links);
+    for (TracedLink& link : trace.links) {
+        take(in, link.name);
+        take(in, &link.bandwidth_Bps, 1);
+        take(in, &link.shared, 1);
+    }
+    take(in, &routes, 1);
+    for (std::uint64_t i = 0; i < routes; ++i) {
+        std::pair<ProcessId, ProcessId> ends;
+        take(in, &ends.first, 1);
+        take(in, &ends.second, 1);
+        take(in, trace.routes[ends]);
     }
 }
 
@@ -70,6 +119,7 @@ std::string encode(const Timeline& timeline) {
     append(out, timeline.sent_by);
     append(out, timeline.received_by);
     append(out, timeline.links);
+    append(out, timeline.trace);
     return out;
 }
 
@@ -85,6 +135,7 @@ Timeline decode(const char* in) {
     take(in, timeline.sent_by);
     take(in, timeline.received_by);
     take(in, timeline.links);
+    take(in, timeline.trace);
     return timeline;
 }
 

@@ -66,6 +66,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
+    if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
 }
 
 void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
@@ -162,6 +163,7 @@ void Session::finish() {
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     timeline.links = wires.uses();
     for (LinkUse& link : timeline.links) mean(link.bytes);
+    if (recorder_) recorder_->finish();
 }
 
 std::string Session::stuck() const {

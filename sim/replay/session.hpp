@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <simgrid/s4u/Semaphore.hpp>
 
 #include "sim/replay/agreement.hpp"
+#include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/wires.hpp"
 
@@ -43,6 +45,15 @@ public:
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         return iteration <= options_.measured && iteration + options_.window > options_.measured;
+    }
+    /// Where to write what happens in this iteration; null if nobody asked, or it is none of those that the measured
+    /// ones reach into.
+    Recorder* recorder(std::uint32_t iteration) {
+        const bool records = iteration <= options_.measured && iteration + options_.window >= options_.measured;
+        return recorder_ && records ? &*recorder_ : nullptr;
+    }
+    Recorder::Connection* connection(std::uint32_t channel, ProcessId from, ProcessId to) {
+        return recorder_ ? &recorder_->connection(channel, from, to) : nullptr;
     }
     /// Makes means of what was counted.
     void finish();
@@ -91,6 +102,7 @@ private:
         std::uint32_t step = 0, repetition = 0;
     };
     std::vector<At> steps_;  ///< by stream
+    std::optional<Recorder> recorder_;
     std::uint64_t messages_ = 0;
     std::uint64_t next_report_ = 0;
 };

@@ -12,18 +12,11 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-namespace {
-
-void spend(double seconds) {
-    if (seconds > 0) sg::this_actor::sleep_for(seconds);
-}
-
-}  // namespace
-
 void StreamActor::run() {
     const TaskGraph& graph = session_.graph;
     const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());
     for (iteration_ = 0; iteration_ < session_.iterations; ++iteration_) {
+        recorder_ = session_.recorder(iteration_);
         for (std::uint32_t position = 0; position < tasks; ++position) {
             const TaskId id = session_.next(stream_, iteration_, position);
             for (const Dependency& dependency : graph.dependencies_of(id)) {
@@ -38,12 +31,12 @@ void StreamActor::run() {
                 // What waits for another stage takes nothing from the computation.
                 const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
                 if (busy) session_.exchange_begins(process_);
-                run_exchange(task);
+                run_exchange(id, task);
                 if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 session_.compute(process_, iteration_, task.seconds);
-            } else {
-                spend(task.seconds);
+            } else if (task.seconds > 0) {
+                sg::this_actor::sleep_for(task.seconds);
             }
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
@@ -51,7 +44,34 @@ void StreamActor::run() {
     report_bytes();
 }
 
-void StreamActor::run_exchange(const Task& task) {
+void StreamActor::record(ActKind kind, double start_s, double end_s) {
+    if (recorder_ == nullptr) return;
+    const bool waits = kind == ActKind::messages || kind == ActKind::window;
+    recorder_->acted(stream_, {start_s, end_s, task_, iteration_, waits ? last_ : Act::no_message, kind});
+}
+
+void StreamActor::spend(ActKind kind, double seconds) {
+    if (seconds <= 0) return;
+    const double start_s = sg::Engine::get_clock();
+    sg::this_actor::sleep_for(seconds);
+    record(kind, start_s, sg::Engine::get_clock());
+}
+
+void StreamActor::spend(const Rest& rest) {
+    const double start_s = sg::Engine::get_clock(), seconds = rest.latency_s + rest.receive_s + rest.reduction_s;
+    if (seconds > 0) sg::this_actor::sleep_for(seconds);
+    if (recorder_ == nullptr) return;
+    // One sleep for all, so that recording changes no sum; the last of them ends when it did.
+    const double end_s = sg::Engine::get_clock();
+    const double latency_end_s = rest.receive_s + rest.reduction_s > 0 ? start_s + rest.latency_s : end_s;
+    const double receive_end_s = rest.reduction_s > 0 ? latency_end_s + rest.receive_s : end_s;
+    record(ActKind::messages, std::exchange(wait_start_s_, MessageRecord::never), latency_end_s);  // once a step
+    record(ActKind::receive, latency_end_s, receive_end_s);
+    record(ActKind::reduction, receive_end_s, end_s);
+}
+
+void StreamActor::run_exchange(TaskId id, const Task& task) {
+    task_ = id;
     const Exchange& exchange = session_.graph.exchange(task.exchange);
     const std::span<const ProcessId> group = session_.graph.group(exchange.group);
     const auto members = static_cast<std::uint32_t>(group.size());
@@ -71,7 +91,7 @@ void StreamActor::run_exchange(const Task& task) {
     const bool gives = !first.sends.empty() || first.reduce;
     const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
                                    [](const Step& step) { return !step.receives.empty(); });
-    spend(transport_.launch_s + exchange.protocol.launch_s);
+    spend(ActKind::launch, transport_.launch_s + exchange.protocol.launch_s);
     if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
     for (Walk walk(program); !walk.done(); walk.next())
         run_step(walk, ports_[walk.number()], program.partition, exchange);
@@ -79,43 +99,44 @@ void StreamActor::run_exchange(const Task& task) {
 }
 
 void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
-    static void* received = nullptr;
     const Step& step = walk.step();
     session_.at_step(stream_, walk.number(), walk.repetition());
     const auto bytes_of = [&](const Message& message) {
         return message_bytes(partition, message, step, walk.repetition());
     };
     pending_.clear();
+    recorded_.clear();
     // What arrives may arrive while this stream is busy with what it sends.
-    for (Peer* peer : ports.in) pending_.push_back(peer->mailbox->get_async<void>(&received));
+    for (Peer* peer : ports.in) pending_.push_back(get(*peer));
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
         Peer& peer = *ports.out[i];
         const std::uint64_t bytes = bytes_of(step.sends[i]);
         if (transport_.window > 0) await_window();
-        spend(transport_.query_s());
+        spend(ActKind::send, transport_.query_s());
         copy(Staging::Unit::message, true, bytes);
-        spend(peer.terms->send_overhead_s);
+        spend(ActKind::send, peer.terms->send_overhead_s);
         pending_.push_back(put(peer, bytes, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
+    wait_start_s_ = sg::Engine::get_clock();
     for (const sg::CommPtr& comm : pending_) comm->wait();
     window_.clear();
     session_.sent(iteration_, ports.out.size());
 
-    double rest_s = rest_of_latency(ports, exchange.protocol);
+    Rest rest{rest_of_latency(ports, exchange.protocol)};
     std::uint64_t reduced = 0;
     for (std::size_t i = 0; i < ports.in.size(); ++i) {
         const std::uint64_t bytes = bytes_of(step.receives[i]);
-        rest_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+        rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
         if (transport_.staging.unit == Staging::Unit::message) {
-            spend(std::exchange(rest_s, 0));
+            spend(std::exchange(rest, {}));
             copy(Staging::Unit::message, false, bytes);
         }
         if (step.reduce) reduced += bytes;
     }
-    rest_s += static_cast<double>(reduced) * exchange.gamma_s_per_B;
-    if (reduced > 0 && session_.wires.on_device(process_)) rest_s += transport_.reduction.launch_s;
-    spend(rest_s);
+    rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B;
+    if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
+    spend(rest);
 }
 
 sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
@@ -127,6 +148,8 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
         peer.bytes += bytes;
         peer.on_wires += on_wires;
     }
+    if (recorder_ != nullptr)
+        recorded_.push_back(recorder_->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, on_wires));
     sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
@@ -134,25 +157,47 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
     return comm;
 }
 
+sg::CommPtr StreamActor::get(Peer& peer) {
+    static void* received = nullptr;
+    if (recorder_ != nullptr)
+        recorded_.push_back(recorder_->got(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}));
+    return peer.mailbox->get_async<void>(&received);
+}
+
 void StreamActor::await_window() {
-    while (window_.size() >= static_cast<std::size_t>(transport_.window))
-        window_.erase(window_.begin() + sg::Comm::wait_any(window_));
+    while (window_.size() >= static_cast<std::size_t>(transport_.window)) {
+        const double start_s = sg::Engine::get_clock();
+        const auto first = static_cast<std::size_t>(sg::Comm::wait_any(window_));
+        if (recorder_ != nullptr) {
+            const auto sent = std::find(pending_.begin(), pending_.end(), window_[first]);
+            last_ = recorded_[static_cast<std::size_t>(sent - pending_.begin())];
+            record(ActKind::window, start_s, sg::Engine::get_clock());
+        }
+        window_.erase(window_.begin() + static_cast<std::ptrdiff_t>(first));
+    }
 }
 
 void StreamActor::copy(Staging::Unit unit, bool outwards, std::uint64_t bytes) {
     if (transport_.staging.unit == unit)
-        spend(session_.copy_s(process_, outwards, session_.wires.staging_s(process_, bytes)));
+        spend(ActKind::copy, session_.copy_s(process_, outwards, session_.wires.staging_s(process_, bytes)));
 }
 
-double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol) const {
+double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol) {
     const double now_s = sg::Engine::get_clock();
-    double rest_s = 0;
+    double rest_s = 0, last_s = -1;
     for (std::size_t i = 0; i < pending_.size(); ++i) {
         const Peer& peer = *(i < ports.in.size() ? ports.in[i] : ports.out[i - ports.in.size()]);
         const double latency_s =
             peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
         // One that was through before the others has had a part of its latency already.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
+        if (recorder_ == nullptr) continue;
+        const double through_s = pending_[i]->get_finish_time();
+        recorder_->through(recorded_[i], through_s, latency_s);
+        if (through_s + latency_s > last_s) {
+            last_s = through_s + latency_s;
+            last_ = recorded_[i];
+        }
     }
     return rest_s;
 }
@@ -168,6 +213,7 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
         found.inside_node = session_.wires.inside_node(from, to);
         found.latency_s = session_.wires.latency_s(from, to);
         found.weightless = session_.wires.weightless(from, to);
+        found.connection = session_.connection(exchange.channel, from, to);
     }
     return found;
 }

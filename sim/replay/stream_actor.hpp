@@ -33,10 +33,16 @@ private:
         simgrid::s4u::Mailbox* mailbox = nullptr;
         const MessageTerms* terms = nullptr;  ///< the transport's
         bool inside_node = false;
-        double latency_s = 0;        ///< of a message, beside what SimGrid adds
-        bool weightless = false;     ///< its bytes take no time
-        std::uint64_t bytes = 0;     ///< sent in the measured iteration
-        std::uint64_t on_wires = 0;  ///< the same as they travel
+        double latency_s = 0;                        ///< of a message, beside what SimGrid adds
+        bool weightless = false;                     ///< its bytes take no time
+        std::uint64_t bytes = 0;                     ///< sent in the measured iteration
+        std::uint64_t on_wires = 0;                  ///< the same as they travel
+        Recorder::Connection* connection = nullptr;  ///< if somebody records
+    };
+
+    /// What a rank still has to do when the bytes of a step are through: one after the other.
+    struct Rest {
+        double latency_s = 0, receive_s = 0, reduction_s = 0;
     };
 
     /// The connections of a step's messages, looked up once and used in every repetition.
@@ -44,16 +50,21 @@ private:
         std::vector<Peer*> out, in;
     };
 
-    void run_exchange(const Task& task);
+    void run_exchange(TaskId id, const Task& task);
+    void spend(ActKind kind, double seconds);
+    void spend(const Rest& rest);
+    /// From `start_s` to now, if somebody records.
+    void record(ActKind kind, double start_s, double end_s);
     /// The step at which `walk` is.
     void run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange);
     simgrid::s4u::CommPtr put(Peer& peer, std::uint64_t bytes, const Protocol& protocol);
+    simgrid::s4u::CommPtr get(Peer& peer);
     /// Until fewer of the messages sent in this step are on their way than the transport's window has.
     void await_window();
     /// Copies out of the device or into it, if the transport stages such units.
     void copy(Staging::Unit unit, bool outwards, std::uint64_t bytes);
     /// Seconds until the last of the pending messages, whose bytes are all through, has had its latency.
-    double rest_of_latency(const Ports& ports, const Protocol& protocol) const;
+    double rest_of_latency(const Ports& ports, const Protocol& protocol);
     /// The connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
     void report_bytes();
@@ -63,10 +74,15 @@ private:
     const ProcessId process_;
     const Transport& transport_;
     std::uint32_t iteration_ = 0;
+    TaskId task_ = 0;
+    Recorder* recorder_ = nullptr;  ///< of this iteration
 
     std::vector<Ports> ports_;                    // by step of the program that is run
     std::vector<simgrid::s4u::CommPtr> pending_;  // of the step: what is received, then what is sent
     std::vector<simgrid::s4u::CommPtr> window_;   // of what is sent, if the transport has a window: what is on its way
+    std::vector<MessageId> recorded_;             // of what is pending, if somebody records
+    MessageId last_ = Act::no_message;            // of these, the last to be there
+    double wait_start_s_ = 0;                     // for these
     std::unordered_map<std::uint64_t, Peer> peers_;
 };
 

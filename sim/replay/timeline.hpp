@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/replay/trace.hpp"
+
 /// What happened while a task graph was replayed, in simulated seconds from the start.
 namespace syncline {
 
@@ -30,6 +32,7 @@ struct Timeline {
     /// The same by process.
     std::vector<std::uint64_t> sent_by, received_by;
     std::vector<LinkUse> links;  ///< those that carried any
+    Trace trace;                 ///< empty unless ReplayOptions::messages asks for it
 
     const std::vector<Interval>& measured() const { return recorded.back(); }
 };

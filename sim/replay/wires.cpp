@@ -58,10 +58,11 @@ void configure_network(const Cluster& cluster) {
     set("surf/precision:1e-12");
 }
 
-Wires::Wires(const Cluster& cluster, const std::vector<Place>& places)
+Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, bool contention)
     : places_(places),
       network_(cluster.network),
       free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
+      contention_(contention),
       transport_(cluster.transport),
       host_link_Bps_(cluster.device.host_link_Bps) {
     if (cluster.native)
@@ -101,6 +102,7 @@ void Wires::build(const Cluster& cluster) {
         sg::Link* link = zone->get_iface()->create_link(fmt::format("{}#{}", name, number),
                                                         std::isinf(wire.bandwidth_Bps) ? 1e18 : wire.bandwidth_Bps);
         if (!sleeps_latency(network_)) link->set_latency(wire.latency_s);
+        if (!contention_) link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
         link->seal();
         note(link, name, wire.latency_s);
         zone->set_link(number, link);
@@ -142,6 +144,18 @@ std::vector<LinkUse> Wires::uses() const {
         if (link.bytes > 0 && link.shared) result.push_back({link.name, link.bandwidth_Bps, link.bytes});
     }
     return result;
+}
+
+std::vector<TracedLink> Wires::traced() const {
+    std::vector<TracedLink> result;
+    for (const Known& link : links_) result.push_back({link.name, link.bandwidth_Bps, link.shared});
+    return result;
+}
+
+std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_t to) {
+    std::vector<std::uint32_t> numbers;
+    for (const sg::Link* link : route(from, to)) numbers.push_back(static_cast<std::uint32_t>(number_.at(link)));
+    return numbers;
 }
 
 void Wires::load(const Cluster& cluster) {

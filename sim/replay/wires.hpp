@@ -25,8 +25,9 @@ void configure_network(const Cluster& cluster);
 
 class Wires {
 public:
-    /// Builds what the processes at `places` need, or loads the native platform.
-    Wires(const Cluster& cluster, const std::vector<Place>& places);
+    /// Builds what the processes at `places` need, or loads the native platform. Without `contention` every message has
+    /// each link for itself; a native platform's links stay as they are.
+    Wires(const Cluster& cluster, const std::vector<Place>& places, bool contention = true);
 
     /// By process.
     simgrid::s4u::Host* host(std::uint32_t process) const { return hosts_[process]; }
@@ -53,6 +54,10 @@ public:
     /// The links that carried any and can be full, in the order in which they were made.
     std::vector<LinkUse> uses() const;
 
+    /// All links, and by their place among them those from one process to another.
+    std::vector<TracedLink> traced() const;
+    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to);
+
 private:
     void build(const Cluster& cluster);
     void load(const Cluster& cluster);
@@ -71,6 +76,7 @@ private:
     const std::vector<Place> places_;
     const NetworkModel network_;
     const bool free_loopback_;
+    const bool contention_;
     const Transport transport_;
     const double host_link_Bps_;
     std::vector<simgrid::s4u::Host*> hosts_;

@@ -18,7 +18,11 @@ TopologySpec parse_graph(const std::string& file_name, const std::string& text);
 
 std::string to_dot(const Topology& topology);
 std::string to_graphml(const Topology& topology);
+/// Cables told apart by colour and width, with a legend, or all alike, for who colours them: paths of the class
+/// `cable`, in the order of their numbers where there are no more than 50 000.
+enum class CableStyle { by_kind, plain };
+
 /// A picture that a person can read for up to some 256 hosts: self-contained SVG.
-std::string to_svg(const TopologySpec& spec, const Topology& topology);
+std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style = CableStyle::by_kind);
 
 }  // namespace syncline

@@ -33,8 +33,12 @@ std::string_view short_name(std::string_view name) {
 
 class Picture {
 public:
-    Picture(const TopologySpec& spec, const Topology& topology)
-        : spec_(spec), topology_(topology), layout_(arrange(spec, topology)), colours_(colour_cables(spec, topology)) {
+    Picture(const TopologySpec& spec, const Topology& topology, CableStyle style)
+        : spec_(spec),
+          topology_(topology),
+          style_(style),
+          layout_(arrange(spec, topology)),
+          colours_(colour_cables(spec, topology)) {
         for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
             const Arc& arc = topology.graph[*edge];
             if (wires_.size() <= arc.cable) wires_.resize(arc.cable + 1);
@@ -71,6 +75,7 @@ public:
 private:
     const TopologySpec& spec_;
     const Topology& topology_;
+    const CableStyle style_;
     const Layout layout_;
     const CableColours colours_;
     std::vector<Wire> wires_;  ///< by cable
@@ -140,7 +145,7 @@ private:
 
     double width(const Wire& wire) const {
         const double thin = std::clamp(40.0 / std::sqrt(topology_.cables), 0.5, 1.4);
-        if (bandwidths_.size() < 2 || wire.bandwidth_Bps <= 0) return thin;
+        if (style_ == CableStyle::plain || bandwidths_.size() < 2 || wire.bandwidth_Bps <= 0) return thin;
         return std::min(thin * (1 + 0.6 * std::log2(wire.bandwidth_Bps / *bandwidths_.begin())), 4.5);
     }
 
@@ -261,15 +266,15 @@ private:
             put(" stroke=\"#1f2933\"/>\n");
             legend_line(host ? topology_.graph[0].name.starts_with("rank-") ? "rank" : "host" : "switch");
         }
-        if (colours_.kinds.size() > 1)
+        if (style_ == CableStyle::by_kind && colours_.kinds.size() > 1)
             for (const auto& [colour, text] : colours_.kinds) legend_cable(colour, 2.5 * scale_, false, text);
         if (std::find(layout_.around.begin(), layout_.around.end(), true) != layout_.around.end())
             legend_cable("#5b6770", 1.5 * scale_, true, "goes on at the opposite side");
         constexpr std::size_t most_widths = 6;
-        if (bandwidths_.size() > 1 && bandwidths_.size() <= most_widths)
+        if (style_ == CableStyle::by_kind && bandwidths_.size() > 1 && bandwidths_.size() <= most_widths)
             for (const double bandwidth : bandwidths_)
                 legend_cable("#5b6770", width({bandwidth, 0}), false, format_quantity(bandwidth, Dimension::bandwidth));
-        if (bandwidths_.size() > most_widths) {
+        if (style_ == CableStyle::by_kind && bandwidths_.size() > most_widths) {
             bottom_ += 18 * scale_;
             legend_line(fmt::format("cables from {} (thin) to {} (thick)",
                                     format_quantity(*bandwidths_.begin(), Dimension::bandwidth),
@@ -285,9 +290,9 @@ private:
 
 }  // namespace
 
-std::string to_svg(const TopologySpec& spec, const Topology& topology) {
+std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style) {
     if (topology.hosts == 0) throw std::logic_error("a picture of no hosts");
-    return Picture(spec, topology).svg();
+    return Picture(spec, topology, style).svg();
 }
 
 }  // namespace syncline

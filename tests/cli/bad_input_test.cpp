@@ -746,7 +746,7 @@ TEST_CASE("usage: verbs and options that are not there") {
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
     check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
     check_usage(run_in(bench, {"frobnicate"}),
-                "run, collective, topology, workload, check, batch, explore, results, plot, schema");
+                "run, collective, topology, workload, check, batch, explore, explain, results, plot, lesson, schema");
     check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");
@@ -792,13 +792,14 @@ TEST_CASE("usage: a wrong format is told the right ones") {
 TEST_CASE("usage: --help everywhere, and --version") {
     const Bench bench;
     const std::pair<std::vector<std::string>, std::vector<const char*>> helps[] = {
-        {{"--help"}, {"run", "collective", "check", "schema", "--version", "Exit codes"}},
+        {{"--help"}, {"run", "collective", "check", "lesson", "schema", "--version", "Exit codes"}},
         {{"-h"}, {"run", "collective"}},
         {{"run", "--help"}, {"SCENARIO", "--set", "--format", "--out", "--seed", "table|json|csv"}},
         {{"run", "absent.yaml", "--help"}, {"SCENARIO"}},
         {{"collective", "--help"},
          {"--platform", "--ranks", "--operation", "--algorithm", "--bytes", "--servers", "--set", "--format"}},
         {{"check", "--help"}, {"FILE"}},
+        {{"lesson", "--help"}, {"NAME|NUMBER", "--handout", "--no-pause"}},
         {{"schema", "--help"}, {"scenario, platform, device", "selection"}},
     };
     for (const auto& [arguments, words] : helps) {

@@ -33,7 +33,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 }  // namespace
 
-TEST_CASE("cost: of a training, by its nodes and time; servers' nodes count, too") {
+TEST_CASE("cost: of a training, by its nodes and time, servers' nodes count, too") {
     const Tiny tiny;
     const json results = json::parse(tiny.answer(run + priced + as_json))["results"];
     for (const auto& [number, nodes] : {std::pair{0, 4}, std::pair{1, 4}, std::pair{2, 6}}) {

@@ -94,11 +94,12 @@ TEST_CASE("topology: a shape has 16 hosts where nothing says how many, and --set
     CHECK(overlay["cables"] == 15);
 }
 
-TEST_CASE("topology: files of every kind; a bare shape's name is the shape even if there is such a file") {
+TEST_CASE("topology: files of every kind, a bare shape's name is the shape even if there is such a file") {
     const TempDir directory;
     directory.write("net.yaml", "topology: star\nhosts: 3\n");
     directory.write("fast.yaml", "name: mine\ntopology: star\nhosts: 3\n");
-    directory.write("platform.yaml", "nodes: 2\ndevice: none.yaml\nfabric: net.yaml\n");
+    directory.write("platform.yaml",
+                    "nodes: 2\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 TBps}\nfabric: net.yaml\n");
     directory.write("ring", "topology: star\nhosts: 3\n");
     const auto value = [&](const char* argument, const char* key) {
         const Outcome outcome = ask(directory, {argument, "--format", "json"});

@@ -134,7 +134,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it; a faster node to fewer") {
+TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it, a faster node to fewer") {
     for (const std::string& name : networks) {
         const Model model = shipped_model(name);
         std::int64_t fewest = 256, most = 0;

@@ -34,7 +34,7 @@ TEST_CASE("split cost: convolutions by samples and the rest by rows, with what t
 }
 
 TEST_CASE(
-    "split cost: halves of images exchange halos in step; of four parts the inner ones do more, and there is none") {
+    "split cost: halves of images exchange halos in step, of four parts the inner ones do more, and there is none") {
     const Model model = shipped_model("alexnet-nogroup");
     for (const bool by_height : {true, false}) {
         Plan plan = card_plan(4, 32);

@@ -47,7 +47,7 @@ TEST_CASE("without fusion every layer with parameters is a bucket, from the last
     CHECK(buckets[2].release_s == 4.5);  // the layer without parameters computes, and sends nothing
 }
 
-TEST_CASE("a threshold closes a bucket before it would be exceeded; a larger tensor goes alone") {
+TEST_CASE("a threshold closes a bucket before it would be exceeded, a larger tensor goes alone") {
     const Model model = model_of({1, 1, 9, 2, 2, 1});
     const auto buckets = make_buckets(model, second_each(model), 0, fused(4e6, 0));
     CHECK(layers_of(buckets) == Layers{{5, 4}, {3}, {2}, {1, 0}});

@@ -84,7 +84,7 @@ TEST_CASE("a convolution keeps all of its inputs, and before a normalisation the
     CHECK(kept_bytes(model, norm, {.samples = 0}) == 0);
 }
 
-TEST_CASE("dense and custom layers keep their inputs; positions are shared out, an image's only one is not") {
+TEST_CASE("dense and custom layers keep their inputs, positions are shared out, an image's only one is not") {
     const Model model = of_elements(2);
     const Share quarter{.samples = 3, .part = 0.25};
     CHECK(kept_bytes(model, dense("fc", 100, 40, true), quarter) == 3 * 100 * 2);

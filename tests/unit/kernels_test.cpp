@@ -110,7 +110,7 @@ TEST_CASE("a dense layer, of which a rank has a part of the outputs") {
     }
 }
 
-TEST_CASE("a dense layer of tokens is one matrix product of all of them; tied weights are read all the same") {
+TEST_CASE("a dense layer of tokens is one matrix product of all of them, tied weights are read all the same") {
     const Dense shape{.inputs = 10, .outputs = 12, .positions = 9, .tied = true};
     const Layer layer = dense("head", shape);
     const double elements = 18 * 12 + 18 * 10 + 12 * 10;

@@ -187,7 +187,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80
     CHECK(baseline.activations_bytes <= layers + 31 * sh);
 }
 
-TEST_CASE("more sharding, rows, or sequence ranks never need more; nor do stages, of what is not activations") {
+TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, of what is not activations") {
     std::mt19937 random(5);
     const auto draw = [&](std::int64_t least, std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random);

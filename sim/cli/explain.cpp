@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/memory_check.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/cli/report_option.hpp"
+#include "sim/cli/trace_options.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/files.hpp"
+#include "sim/explain/explain.hpp"
+#include "sim/output/explain.hpp"
+#include "sim/output/files.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/report/report.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct Options {
+    std::string scenario, only;
+    std::vector<std::string> assignments, changes;
+    Format format = Format::table;
+    std::string directory, report;
+    std::uint64_t seed = 1;
+    bool allow_oom = false, no_what_if = false;
+    TraceOptions trace;
+};
+
+config::Scenario load(const Options& options) {
+    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
+    for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
+    if (scenario.variants.front().collective)
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            "only trainings can be explained, and this is an exchange alone",
+                            "`syncline run` and `syncline collective` show its closed form and links"}});
+    std::vector<std::string> names;
+    for (config::Variant& variant : scenario.variants) {
+        variant.plan.set_seed(options.seed);
+        names.push_back(variant.name);
+    }
+    if (options.only.empty()) return scenario;
+    std::erase_if(scenario.variants, [&](const config::Variant& variant) { return variant.name != options.only; });
+    if (scenario.variants.empty()) {
+        const auto meant = closest(options.only, names);
+        throw ConfigError({{{options.scenario, 1, 1, ""},
+                            fmt::format("there is no variant '{}'", options.only),
+                            meant ? fmt::format("did you mean '{}'?", *meant)
+                                  : fmt::format("variants are {}", fmt::join(names, ", "))}});
+    }
+    return scenario;
+}
+
+std::vector<Change> changes_of(const Options& options) {
+    if (options.no_what_if) return {};
+    if (options.changes.empty()) return every_change();
+    std::vector<Change> changes;
+    for (const std::string& text : options.changes) changes.push_back(parse_change(text));
+    return changes;
+}
+
+void explain_verb(const Options& options) {
+    const config::Scenario scenario = load(options);
+    std::vector<std::filesystem::path> traces;
+    if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
+    check_memory(scenario, options.allow_oom);
+    ExplainReport report{scenario.name, {}};
+    ReportData page{{scenario.name, {}}, {}, {}, ""};
+    for (const config::Variant& variant : scenario.variants) {
+        std::optional<ProgressLine> progress(std::in_place, variant.name);
+        ExplainOptions how;
+        how.watch = progress->watch();
+        how.changes = changes_of(options);
+        TimelineView view;
+        const bool draws = !traces.empty() || !options.report.empty();
+        const std::size_t number = report.explanations.size();
+        Explanation& explanation = report.explanations.emplace_back(
+            explain(variant.cluster, variant.model, variant.plan, how, draws ? &view : nullptr));
+        explanation.result.variant = variant.name;
+        explanation.result.choice_of = variant.choice_of;
+        progress.reset();
+        if (!traces.empty())
+            write_trace(view, options.trace, traces[number], fmt::format("{}: {}", scenario.name, variant.name),
+                        explanation.level_reason);
+        if (options.report.empty()) continue;
+        page.variants.push_back(
+            page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
+        page.report.results.push_back(explanation.result);
+    }
+    write_result(report, options.format, options.directory, "explanation");
+    if (!options.report.empty()) {
+        mark_best(page.report);
+        write_file(options.report, report_page(page));
+    }
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand(
+        "explain", "Say why an iteration of each variant of a scenario takes as long as it does");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
+    verb->add_option("--set", options->assignments, "change a key of every variant; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    verb->add_option("--variant", options->only, "of this variant alone")
+        ->option_text("NAME")
+        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
+    CLI::Option* const what_if =
+        verb->add_option("--what-if", options->changes,
+                         "simulate it again with this changed: 'link:nic x2', 'latency x0.5'; of device, memory, "
+                         "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
+            ->option_text("'RESOURCE xFACTOR' ...")
+            ->allow_extra_args(false)
+            ->check([](const std::string& text) -> std::string {
+                try {
+                    parse_change(text);
+                    return "";
+                } catch (const std::invalid_argument& error) {
+                    return error.what();
+                }
+            });
+    verb->add_flag("--no-what-if", options->no_what_if, "change nothing, which saves these simulations")
+        ->excludes(what_if);
+    add_format(*verb, options->format);
+    add_report(*verb, options->report, "also write all of it as one page of HTML with charts");
+    add_out(*verb, options->directory, "also write explanation.json, explanation.csv and explanation.txt into DIR");
+    verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    add_seed(*verb, options->seed);
+    add_trace_options(*verb, options->trace);
+    verb->callback([options, &action] { action = [options] { explain_verb(*options); }; });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,193 @@
+#include "sim/cli/trace_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <stdexcept>
+#include <string_view>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/base/units.hpp"
+#include "sim/output/files.hpp"
+#include "sim/trace/chrome_trace.hpp"
+#include "sim/trace/paje_trace.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+struct BadText : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+std::uint32_t parse_rank(std::string_view text, const std::string& all) {
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    constexpr std::uint32_t most = 10'000'000;
+    if (error != std::errc() || end != text.data() + text.size() || rank > most)
+        throw BadText(fmt::format("'{}' in '{}' is no rank: write for example 0,3-7 or 0-3,servers", text, all));
+    return rank;
+}
+
+/// "0,3-7,servers".
+void parse_ranks(const std::string& text, TraceLimits& limits) {
+    limits.ranks.emplace();
+    limits.servers = false;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t end = std::min(text.find(',', start), text.size());
+        const std::string_view part = std::string_view(text).substr(start, end - start);
+        start = end + 1;
+        if (part == "servers") {
+            limits.servers = true;
+            continue;
+        }
+        const std::size_t dash = std::min(part.find('-'), part.size());
+        const std::uint32_t first = parse_rank(part.substr(0, dash), text);
+        const std::uint32_t last = dash < part.size() ? parse_rank(part.substr(dash + 1), text) : first;
+        if (last < first) throw BadText(fmt::format("'{}' in '{}' goes backwards", part, text));
+        for (std::uint32_t rank = first; rank <= last; ++rank) limits.ranks->push_back(rank);
+    }
+    std::ranges::sort(*limits.ranks);
+    limits.ranks->erase(std::unique(limits.ranks->begin(), limits.ranks->end()), limits.ranks->end());
+}
+
+double parse_moment(const std::string& text) {
+    const Quantity time = parse_quantity(text, Dimension::seconds);
+    if (!time.value) throw BadText(fmt::format("'{}': {}; {}", text, time.error, time.hint));
+    return *time.value;
+}
+
+/// "0ms..20ms".
+void parse_time(const std::string& text, TraceLimits& limits) {
+    const std::size_t dots = text.find("..");
+    if (dots == std::string::npos) throw BadText(fmt::format("'{}' is no time from .. to: write 0ms..20ms", text));
+    const Interval time{parse_moment(text.substr(0, dots)), parse_moment(text.substr(dots + 2))};
+    if (time.end_s <= time.start_s) throw BadText(fmt::format("'{}' ends before it has begun", text));
+    limits.time = time;
+}
+
+/// An option that is read into `limits`.
+CLI::Option* add_limit(CLI::App& verb, const std::string& name, const std::string& shown,
+                       const std::string& description, TraceLimits& limits,
+                       void (*parse)(const std::string&, TraceLimits&)) {
+    return verb
+        .add_option_function<std::string>(
+            name, [&limits, parse](const std::string& text) { parse(text, limits); }, description)
+        ->option_text(shown)
+        ->check([parse](const std::string& text) -> std::string {
+            try {
+                TraceLimits unused;
+                parse(text, unused);
+            } catch (const BadText& bad) {
+                return bad.what();
+            }
+            return {};
+        });
+}
+
+void parse_level(const std::string& text, TraceLimits& limits) {
+    static const std::map<std::string, TraceLevel> levels{
+        {"tasks", TraceLevel::tasks}, {"acts", TraceLevel::acts}, {"messages", TraceLevel::messages}};
+    const auto found = levels.find(text);
+    if (found == levels.end()) throw BadText(fmt::format("'{}' is not tasks, acts or messages", text));
+    limits.level = found->second;
+}
+
+/// What a name that people chose is worth as a part of a file's.
+std::string file_part(std::string text) {
+    for (char& c : text) {
+        const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!plain && c != '.' && c != '-' && c != '_') c = '-';
+    }
+    return text;
+}
+
+void require_ranks(const config::Scenario& scenario, const TraceOptions& options) {
+    if (!options.limits.ranks || options.limits.ranks->empty()) return;
+    const std::uint32_t last = options.limits.ranks->back();
+    std::int64_t most = 0;
+    for (const config::Variant& variant : scenario.variants) most = std::max(most, variant.plan.ranks);
+    if (last >= most)
+        throw ConfigError({{{"--trace-ranks", 1, 1, ""},
+                            fmt::format("there is no rank {}", last),
+                            fmt::format("ranks are 0 to {}", most - 1)}});
+}
+
+}  // namespace
+
+CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options) {
+    CLI::Option* const trace =
+        verb.add_option_function<std::string>(
+                "--trace",
+                [&options](const std::string& text) {
+                    options.format = text == "paje" ? TraceFormat::paje : TraceFormat::chrome;
+                },
+                "write the measured iteration's timeline: chrome (for Perfetto and chrome://tracing) or paje (for "
+                "pj_dump and ViTE)")
+            ->option_text("chrome|paje")
+            ->check([](const std::string& text) {
+                return text == "chrome" || text == "paje" ? "" : "'" + text + "' is not chrome or paje";
+            });
+    verb.add_option("--trace-file", options.file,
+                    "default: SCENARIO-VARIANT.trace.json or .paje, in --out's directory if there is one; of several "
+                    "variants each has its name in the file's")
+        ->option_text("FILE")
+        ->check([](const std::string& text) { return text.empty() ? "is empty" : ""; })
+        ->needs(trace);
+    add_limit(verb, "--trace-ranks", "RANKS", "only these: 0,3-7 or 0-3,servers (default: all ranks and servers)",
+              options.limits, parse_ranks)
+        ->needs(trace);
+    add_limit(verb, "--trace-time", "FROM..TO",
+              "only what reaches into this time, counted from the measured iteration's start: 0ms..20ms (default: the "
+              "whole iteration)",
+              options.limits, parse_time)
+        ->needs(trace);
+    add_limit(verb, "--trace-level", "tasks|acts|messages",
+              "tasks; acts: also what streams do within exchanges; messages (default): also messages, and how much "
+              "links carry",
+              options.limits, parse_level)
+        ->needs(trace);
+    return trace;
+}
+
+std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario, const TraceOptions& options,
+                                               const std::string& directory) {
+    if (scenario.variants.front().collective)
+        throw ConfigError({{{"--trace", 1, 1, ""},
+                            "a curve of an exchange has no timeline",
+                            "timelines are of training: a scenario with `workload` and `training`"}});
+    require_ranks(scenario, options);
+    const bool several = scenario.variants.size() > 1;
+    std::filesystem::path base = options.file;
+    std::string extension = base.extension();
+    if (base.empty()) {
+        base = (std::filesystem::path(directory) / file_part(scenario.name)).lexically_normal();
+        extension = options.format == TraceFormat::paje ? ".paje" : ".trace.json";
+    } else {
+        base.replace_extension();
+    }
+    std::vector<std::filesystem::path> files;
+    for (const config::Variant& variant : scenario.variants) {
+        const std::string stem = several ? base.string() + "-" + file_part(variant.name) : base.string();
+        std::filesystem::path file = stem + extension;
+        // Names that differ only in what files' names leave out.
+        for (int copy = 2; std::ranges::count(files, file) > 0; ++copy)
+            file = fmt::format("{}-{}{}", stem, copy, extension);
+        files.push_back(std::move(file));
+    }
+    return files;
+}
+
+void write_trace(const TimelineView& view, const TraceOptions& options, const std::filesystem::path& file,
+                 const std::string& title, const std::string& reason) {
+    const auto write = options.format == TraceFormat::paje ? write_paje_trace : write_chrome_trace;
+    std::vector<std::string> account;
+    write_file(file, [&](const Sink& sink) { account = write(view, options.limits, title, sink); });
+    say("note: {}: {}\n", file.string(), fmt::join(account, "; "));
+    if (view.timeline.trace.empty() && options.limits.level != TraceLevel::tasks)
+        say("note: {}: {}\n", file.string(), reason);
+}
+
+}  // namespace syncline::cli

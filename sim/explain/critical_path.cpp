@@ -1,0 +1,280 @@
+#include "sim/explain/critical_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+namespace syncline {
+
+namespace {
+
+/// Of each pair of processes the link on the way that carried most for its bandwidth.
+class BusiestLinks {
+public:
+    explicit BusiestLinks(const Recorded& recorded) : trace_(recorded.trace()) {
+        load_.resize(trace_.links.size());
+        for (const MessageRecord& message : trace_.messages)
+            for (const std::uint32_t link :
+                 route(recorded.process_of(message.sender), recorded.process_of(message.receiver)))
+                load_[link] += static_cast<double>(message.bytes) / trace_.links[link].bandwidth_Bps;
+    }
+
+    std::string between(ProcessId from, ProcessId to) const {
+        const std::vector<std::uint32_t>& links = route(from, to);
+        const auto busiest = std::max_element(links.begin(), links.end(),
+                                              [this](std::uint32_t a, std::uint32_t b) { return load_[a] < load_[b]; });
+        return busiest == links.end() ? "" : trace_.links[*busiest].name;
+    }
+
+private:
+    const std::vector<std::uint32_t>& route(ProcessId from, ProcessId to) const { return trace_.routes.at({from, to}); }
+
+    const Trace& trace_;
+    std::vector<double> load_;
+};
+
+PathKind kind_of(const Task& task) {
+    switch (task.phase) {
+        case Phase::input_copy:
+            return PathKind::copy;
+        case Phase::release:
+            return PathKind::timer;
+        case Phase::aggregate:
+            return PathKind::reduction;
+        default:
+            return task.exchange == Task::no_exchange ? PathKind::compute : PathKind::transfer;
+    }
+}
+
+PathKind kind_of(ActKind kind) {
+    switch (kind) {
+        case ActKind::copy:
+            return PathKind::copy;
+        case ActKind::reduction:
+            return PathKind::reduction;
+        case ActKind::messages:
+        case ActKind::window:
+            return PathKind::transfer;
+        case ActKind::launch:
+        case ActKind::send:
+        case ActKind::receive:
+            break;
+    }
+    return PathKind::overhead;
+}
+
+class WayBack {
+public:
+    WayBack(const Recorded& recorded, const Names& names)
+        : recorded_(recorded), names_(names), busiest_(recorded), ran_(recorded.graph().streams().size()) {
+        for (std::uint32_t iteration = recorded.first_iteration(); iteration <= recorded.last_iteration(); ++iteration)
+            for (TaskId task = 0; task < recorded.graph().tasks().size(); ++task)
+                ran_[recorded.graph().tasks()[task].stream].push_back({task, iteration});
+        for (std::vector<Ran>& tasks : ran_)
+            std::stable_sort(tasks.begin(), tasks.end(), [&](const Ran& a, const Ran& b) {
+                return std::pair(recorded.interval(a).start_s, recorded.interval(a).end_s) <
+                       std::pair(recorded.interval(b).start_s, recorded.interval(b).end_s);
+            });
+        const TaskGraph& graph = recorded.graph();
+        place_.resize((recorded.last_iteration() + 1 - recorded.first_iteration()) * graph.tasks().size());
+        for (const std::vector<Ran>& tasks : ran_)
+            for (std::uint32_t i = 0; i < tasks.size(); ++i) place_[place_of(tasks[i])] = i;
+    }
+
+    std::vector<PathPiece> path() {
+        at_ = recorded_.last_update();
+        now_s_ = recorded_.window().end_s;
+        // More steps than there are things that happened would go round in circles.
+        std::size_t most = 10 + 4 * recorded_.trace().messages.size();
+        for (const std::vector<Act>& acts : recorded_.trace().acts) most += acts.size();
+        for (const std::vector<Ran>& tasks : ran_) most += 4 * tasks.size();
+        while (now_s_ > recorded_.window().start_s) {
+            if (most-- == 0) throw std::logic_error("the critical path goes round in circles");
+            if (!back()) break;
+        }
+        if (now_s_ > recorded_.window().start_s)
+            add(PathKind::waiting, "what was before", "", recorded_.window().start_s);
+        std::reverse(pieces_.begin(), pieces_.end());
+        return std::move(pieces_);
+    }
+
+private:
+    /// A piece from `start_s`, or the window's start, to where we are.
+    void add(PathKind kind, const std::string& what, const std::string& where, double start_s,
+             const std::string& link = "") {
+        start_s = std::max(start_s, recorded_.window().start_s);
+        if (start_s >= now_s_) return;
+        const double zero_s = recorded_.window().start_s;
+        pieces_.push_back({kind, what, where, link, start_s - zero_s, now_s_ - zero_s});
+        now_s_ = start_s;
+    }
+
+    /// One step back from `now_s_` in task `at_`; false if nothing was before.
+    bool back() {
+        const Task& task = recorded_.graph().tasks()[at_.task];
+        if (task.exchange != Task::no_exchange && now_s_ > recorded_.interval(at_).start_s) {
+            if (const Act* act = act_before_now(task.stream)) {
+                through(*act);
+                return true;
+            }
+            // Steps of no length, or none recorded.
+            const Ran last = last_member(at_);
+            if (recorded_.interval(last).start_s < now_s_) at_ = last;
+        }
+        const std::string where = names_.process(recorded_.process_of(at_.task));
+        add(kind_of(task), names_.task(task), where, recorded_.interval(at_).start_s);
+        return to_cause();
+    }
+
+    /// What the stream did in this task right before now.
+    const Act* act_before_now(StreamId stream) const {
+        if (recorded_.trace().empty()) return nullptr;
+        const std::vector<Act>& acts = recorded_.trace().acts[stream];
+        const auto next =
+            std::partition_point(acts.begin(), acts.end(), [this](const Act& act) { return act.start_s < now_s_; });
+        if (next == acts.begin()) return nullptr;
+        const Act& act = *(next - 1);
+        return act.task == at_.task && act.iteration == at_.iteration ? &act : nullptr;
+    }
+
+    void through(const Act& act) {
+        const Task& task = recorded_.graph().tasks()[act.task];
+        const std::string& what = names_.task(task);
+        if (act.last == Act::no_message) {
+            add(kind_of(act.kind), what, names_.process(recorded_.process_of(act.task)), act.start_s);
+            return;
+        }
+        const MessageRecord& message = recorded_.trace().messages[act.last];
+        const ProcessId from = recorded_.process_of(message.sender), to = recorded_.process_of(message.receiver);
+        const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
+        add(PathKind::latency, what, where, message.through_s);
+        add(PathKind::transfer, what, where, message.start_s(), busiest_.between(from, to));
+        at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
+    }
+
+    /// The member of an exchange that came to it last.
+    Ran last_member(const Ran& ran) const {
+        const std::vector<TaskId>& members = recorded_.meeting(ran.task);
+        const auto start_s = [&](TaskId task) { return recorded_.interval({task, ran.iteration}).start_s; };
+        return {*std::max_element(members.begin(), members.end(),
+                                  [&](TaskId a, TaskId b) { return start_s(a) < start_s(b); }),
+                ran.iteration};
+    }
+
+    /// To what ended last of all that this task's start waited for; false if there is nothing.
+    bool to_cause() {
+        const TaskGraph& graph = recorded_.graph();
+        const Task& task = graph.tasks()[at_.task];
+        cause_.reset();
+        consider_dependencies(at_.task);
+        consider_before(task.stream, at_);
+        if (const QueueId queue = graph.streams()[task.stream].queue; queue != Stream::no_queue) {
+            // What all of the streams agreed on waited for all of them.
+            const std::vector<StreamId>& streams = graph.queues()[queue];
+            const auto own = graph.tasks_of(task.stream);
+            const auto item = static_cast<std::size_t>(std::find(own.begin(), own.end(), at_.task) - own.begin());
+            for (const StreamId stream : streams) {
+                const Ran other{graph.tasks_of(stream)[item], at_.iteration};
+                consider_dependencies(other.task);
+            }
+        }
+        if (!cause_) return false;
+        const double end_s = recorded_.interval(*cause_).end_s;
+        add(PathKind::waiting, names_.task(task), names_.process(recorded_.process_of(at_.task)), end_s);
+        at_ = *cause_;
+        return true;
+    }
+
+    void consider_dependencies(TaskId task) {
+        for (const Dependency& dependency : recorded_.graph().dependencies_of(task)) {
+            if (!dependency.previous_iteration)
+                consider({dependency.on, at_.iteration});
+            else if (at_.iteration > recorded_.first_iteration())
+                consider({dependency.on, at_.iteration - 1});
+        }
+    }
+
+    /// The task that its stream ran before `ran`.
+    void consider_before(StreamId stream, const Ran& ran) {
+        const std::vector<Ran>& tasks = ran_[stream];
+        const std::uint32_t place = place_[place_of(ran)];
+        if (place > 0) consider(tasks[place - 1]);
+    }
+
+    std::size_t place_of(const Ran& ran) const {
+        return (ran.iteration - recorded_.first_iteration()) * recorded_.graph().tasks().size() + ran.task;
+    }
+
+    void consider(const Ran& ran) {
+        const double end_s = recorded_.interval(ran).end_s;
+        if (end_s > now_s_) return;
+        if (!cause_ || end_s > recorded_.interval(*cause_).end_s) cause_ = ran;
+    }
+
+    const Recorded& recorded_;
+    const Names& names_;
+    const BusiestLinks busiest_;
+    std::vector<std::vector<Ran>> ran_;  ///< by stream, in the order of time
+    std::vector<std::uint32_t> place_;   ///< in its stream's list, see place_of()
+    std::vector<PathPiece> pieces_;      ///< the last first
+    Ran at_;
+    double now_s_ = 0;
+    std::optional<Ran> cause_;
+};
+
+}  // namespace
+
+std::vector<PathPiece> critical_path(const Recorded& recorded, const Names& names) {
+    return WayBack(recorded, names).path();
+}
+
+std::vector<PathPiece> joined(const std::vector<PathPiece>& path) {
+    std::vector<PathPiece> result;
+    const auto alike = [](const PathPiece& a, const PathPiece& b) {
+        return std::tie(a.kind, a.what, a.where, a.link) == std::tie(b.kind, b.what, b.where, b.link);
+    };
+    for (const PathPiece& piece : path) {
+        if (!result.empty() && alike(result.back(), piece))
+            result.back().end_s = piece.end_s;
+        else
+            result.push_back(piece);
+    }
+    return result;
+}
+
+std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s) {
+    struct Sum {
+        PathShare share;
+        std::map<std::string, double> by_link;
+    };
+    std::map<std::pair<PathKind, std::string>, Sum> sums;
+    for (const PathPiece& piece : path) {
+        Sum& sum = sums[{piece.kind, piece.what}];
+        ++sum.share.pieces;
+        sum.share.seconds += piece.end_s - piece.start_s;
+        if (!piece.link.empty()) sum.by_link[piece.link] += piece.end_s - piece.start_s;
+    }
+    std::vector<PathShare> shares;
+    for (auto& [thing, sum] : sums) {
+        PathShare& share = shares.emplace_back(sum.share);
+        share.kind = thing.first;
+        share.what = thing.second;
+        share.share = window_s > 0 ? share.seconds / window_s : 0;
+        share.links = sum.by_link.size();
+        double most_s = 0;
+        for (const auto& [link, seconds] : sum.by_link) {
+            if (seconds <= most_s) continue;
+            most_s = seconds;
+            share.link = link;
+        }
+    }
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const PathShare& a, const PathShare& b) { return a.seconds > b.seconds; });
+    return shares;
+}
+
+}  // namespace syncline

@@ -1,0 +1,74 @@
+#include "sim/explain/names.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/training/iteration.hpp"
+
+namespace syncline {
+
+Names::Names(const Cluster& cluster, const Model& model, const Plan& plan)
+    : ranks_(static_cast<std::uint32_t>(plan.ranks)) {
+    for (const Layer& layer : model.layers) layers_.push_back(layer.name);
+    for (const Bucket& bucket : plan_buckets(cluster, model, plan)) {
+        // In backward order: the first to be ready is the last in the model.
+        const std::string &first = layers_[bucket.layers.front()], &last = layers_[bucket.layers.back()];
+        std::string name = fmt::format("bucket {} ({}{}{})", buckets_.size(), first,
+                                       bucket.layers.size() > 2   ? " ... "
+                                       : bucket.layers.size() > 1 ? ", "
+                                                                  : "",
+                                       bucket.layers.size() > 1 ? last : "");
+        if (plan.partition_bytes > 0) name += fmt::format(" part {}", bucket.part);
+        buckets_.push_back(std::move(name));
+    }
+}
+
+std::string Names::bucket(std::uint32_t number) const {
+    return number < buckets_.size() ? buckets_[number] : fmt::format("bucket {}", number);
+}
+
+std::string Names::task(const Task& task) const {
+    const auto layer = [&] { return task.subject < layers_.size() ? layers_[task.subject] : "the last layer"; };
+    switch (task.phase) {
+        case Phase::forward:
+            return "forward of " + layer();
+        case Phase::backward:
+            return "backward of " + layer();
+        case Phase::update:
+            return "update";
+        case Phase::input_copy:
+            return "input copy";
+        case Phase::release:
+            return "fusion cycle";
+        case Phase::exchange:
+            return bucket(task.subject);
+        case Phase::push:
+            return "push of " + bucket(task.subject);
+        case Phase::pull:
+            return "pull of " + bucket(task.subject);
+        case Phase::aggregate:
+            return "sum of " + bucket(task.subject);
+        case Phase::barrier:
+            return "barrier";
+        case Phase::activations:
+            return "activations of " + layer();
+        case Phase::halo:
+            return "halo of " + layer();
+        case Phase::transfer:
+            return "hand-over before " + layer();
+        case Phase::weights:
+            return "weights of " + layer();
+    }
+    return "task";
+}
+
+std::string Names::process(ProcessId process) const {
+    return process < ranks_ ? fmt::format("rank {}", process) : fmt::format("server {}", process - ranks_);
+}
+
+std::vector<std::string> Names::of(const TaskGraph& graph) const {
+    std::vector<std::string> names;
+    for (const Task& one : graph.tasks()) names.push_back(task(one));
+    return names;
+}
+
+}  // namespace syncline

@@ -1,0 +1,201 @@
+#include "sim/explain/rank_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace syncline {
+
+namespace {
+
+/// What a rank may do at an instant, the first that counts first.
+enum class Doing : std::uint8_t { compute, communicate, reduce, copy, wait };
+constexpr std::size_t kinds = 5;
+
+struct Span {
+    Interval interval;
+    std::uint32_t what = 0;
+};
+
+/// Calls each(seconds, counts) for each stretch of time in which the same number of spans of each kind is under way.
+template <class Each>
+void sweep(const std::vector<Span>& spans, std::size_t whats, Each each) {
+    struct Event {
+        double time_s;
+        std::uint32_t what;
+        int change;
+    };
+    std::vector<Event> events;
+    events.reserve(2 * spans.size());
+    for (const Span& span : spans) {
+        if (span.interval.end_s <= span.interval.start_s) continue;
+        events.push_back({span.interval.start_s, span.what, 1});
+        events.push_back({span.interval.end_s, span.what, -1});
+    }
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.time_s < b.time_s; });
+    std::vector<int> counts(whats, 0);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        counts[events[i].what] += events[i].change;
+        if (i + 1 < events.size() && events[i + 1].time_s > events[i].time_s)
+            each(events[i + 1].time_s - events[i].time_s, counts);
+    }
+}
+
+std::optional<Doing> doing(ActKind kind) {
+    switch (kind) {
+        case ActKind::copy:
+            return Doing::copy;
+        case ActKind::reduction:
+            return Doing::reduce;
+        case ActKind::launch:
+        case ActKind::send:
+        case ActKind::receive:
+            return Doing::communicate;
+        case ActKind::window:
+        case ActKind::messages:
+            break;
+    }
+    return std::nullopt;  // what its messages do
+}
+
+RankParts parts_of(const std::vector<Span>& spans, double window_s) {
+    RankParts parts;
+    sweep(spans, kinds, [&](double seconds, const std::vector<int>& counts) {
+        const auto is = [&](Doing what) { return counts[static_cast<std::size_t>(what)] > 0; };
+        if (is(Doing::compute)) {
+            parts.compute_s += seconds;
+            // In an exchange, waiting for its peers included, as `communication` is elsewhere.
+            if (is(Doing::communicate) || is(Doing::wait)) parts.hidden_communication_s += seconds;
+        } else if (is(Doing::communicate)) {
+            parts.exposed_communication_s += seconds;
+        } else if (is(Doing::reduce)) {
+            parts.reduction_s += seconds;
+        } else if (is(Doing::copy)) {
+            parts.copies_s += seconds;
+        } else if (is(Doing::wait)) {
+            parts.waiting_s += seconds;
+        }
+    });
+    parts.idle_s = std::max(0.0, window_s - parts.sum_s());
+    return parts;
+}
+
+class Spans {
+public:
+    explicit Spans(const Recorded& recorded)
+        : windows_(recorded.own_windows()), spans_(recorded.graph().processes().size()) {
+        const TaskGraph& graph = recorded.graph();
+        // Where only tasks are recorded: when the last of an exchange's members has come to it.
+        const auto complete_s = [&](const Ran& ran) {
+            double last_s = 0;
+            for (const TaskId member : recorded.meeting(ran.task))
+                last_s = std::max(last_s, recorded.interval({member, ran.iteration}).start_s);
+            return last_s;
+        };
+        recorded.each([&](const Ran& ran, const Interval& interval) {
+            const Task& task = graph.tasks()[ran.task];
+            const StreamKind kind = graph.streams()[task.stream].kind;
+            const ProcessId process = graph.streams()[task.stream].process;
+            if (task.exchange != Task::no_exchange) {
+                if (kind == StreamKind::receive) return;
+                add(process, Doing::wait, interval);
+                if (recorded.trace().empty()) add(process, Doing::communicate, {complete_s(ran), interval.end_s});
+            } else if (kind == StreamKind::compute) {
+                add(process, Doing::compute, interval);
+            } else if (task.phase == Phase::input_copy) {
+                add(process, Doing::copy, interval);
+            } else if (task.phase == Phase::aggregate) {
+                add(process, Doing::reduce, interval);
+            }
+        });
+        for (StreamId stream = 0; stream < recorded.trace().acts.size(); ++stream)
+            for (const Act& act : recorded.trace().acts[stream])
+                if (const std::optional<Doing> what = doing(act.kind))
+                    add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
+        for (const MessageRecord& message : recorded.trace().messages)
+            for (const TaskId side : {message.sender, message.receiver}) {
+                // What waits for another stage takes nothing from the rank.
+                const Stream& stream = graph.streams()[graph.tasks()[side].stream];
+                if (stream.kind != StreamKind::receive)
+                    add(stream.process, Doing::communicate, {message.start_s(), message.end_s()});
+            }
+    }
+
+    RankParts of(ProcessId process) const {
+        return parts_of(spans_[process], windows_[process].end_s - windows_[process].start_s);
+    }
+
+private:
+    void add(ProcessId process, Doing what, const Interval& interval) {
+        const Interval& window = windows_[process];
+        const Interval part{std::max(interval.start_s, window.start_s), std::min(interval.end_s, window.end_s)};
+        if (part.end_s > part.start_s) spans_[process].push_back({part, static_cast<std::uint32_t>(what)});
+    }
+
+    std::vector<Interval> windows_;         ///< by process
+    std::vector<std::vector<Span>> spans_;  ///< the same
+};
+
+}  // namespace
+
+std::vector<RankParts> rank_parts(const Recorded& recorded, std::uint32_t ranks) {
+    const Spans spans(recorded);
+    std::vector<RankParts> parts;
+    for (ProcessId rank = 0; rank < ranks; ++rank) parts.push_back(spans.of(rank));
+    return parts;
+}
+
+std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, const Model& model) {
+    std::vector<LayerParts> all(model.layers.size());
+    recorded.in_window([&](const Ran& ran, const Interval& interval) {
+        const Task& task = recorded.graph().tasks()[ran.task];
+        if (recorded.process_of(ran.task) != rank) return;
+        if (task.phase == Phase::forward) all[task.subject].forward_s += interval.end_s - interval.start_s;
+        if (task.phase == Phase::backward) all[task.subject].backward_s += interval.end_s - interval.start_s;
+    });
+    std::vector<LayerParts> parts;
+    for (std::size_t layer = 0; layer < all.size(); ++layer) {
+        all[layer].layer = model.layers[layer].name;
+        if (all[layer].forward_s + all[layer].backward_s > 0) parts.push_back(all[layer]);
+    }
+    return parts;
+}
+
+std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const Names& names) {
+    const TaskGraph& graph = recorded.graph();
+    std::map<std::string, std::uint32_t> number;
+    std::vector<BucketParts> parts;
+    std::vector<Span> spans;
+    constexpr std::uint32_t computing = 0;
+    recorded.in_window([&](const Ran& ran, const Interval& interval) {
+        const Task& task = graph.tasks()[ran.task];
+        const StreamKind kind = graph.streams()[task.stream].kind;
+        if (recorded.process_of(ran.task) != rank || kind == StreamKind::receive) return;
+        if (kind == StreamKind::compute && task.exchange == Task::no_exchange) spans.push_back({interval, computing});
+        if (task.exchange == Task::no_exchange) return;
+        const auto [found, added] = number.try_emplace(names.task(task), static_cast<std::uint32_t>(parts.size() + 1));
+        const Interval whole = recorded.interval(ran);
+        const double zero_s = recorded.window().start_s;
+        if (added) parts.push_back({found->first, 0, whole.start_s - zero_s, whole.end_s - zero_s});
+        BucketParts& part = parts[found->second - 1];
+        // One that reaches into the window, and the next one that reaches out of it, are one together.
+        if (whole.end_s <= recorded.window().end_s && whole.end_s > recorded.window().start_s)
+            part.bytes += graph.exchange(task.exchange).bytes;
+        part.start_s = std::min(part.start_s, whole.start_s - zero_s);
+        part.end_s = std::max(part.end_s, whole.end_s - zero_s);
+        spans.push_back({interval, found->second});
+    });
+    sweep(spans, parts.size() + 1, [&](double seconds, const std::vector<int>& counts) {
+        const auto under_way = std::count_if(counts.begin() + 1, counts.end(), [](int count) { return count > 0; });
+        for (std::size_t b = 0; b < parts.size(); ++b) {
+            if (counts[b + 1] == 0) continue;
+            parts[b].communication_s += seconds;
+            if (counts[computing] == 0) parts[b].exposed_s += seconds / static_cast<double>(under_way);
+        }
+    });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const BucketParts& a, const BucketParts& b) { return a.start_s < b.start_s; });
+    return parts;
+}
+
+}  // namespace syncline

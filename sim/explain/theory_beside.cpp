@@ -1,0 +1,152 @@
+#include "sim/explain/theory_beside.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/units.hpp"
+#include "sim/training/exchange.hpp"
+#include "sim/training/iteration.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// What a rank computes in one iteration, without noise and undisturbed.
+double computation_s(const Recorded& recorded, ProcessId rank) {
+    double sum_s = 0;
+    for (const Task& task : recorded.graph().tasks()) {
+        const Stream& stream = recorded.graph().streams()[task.stream];
+        if (stream.process == rank && stream.kind == StreamKind::compute) sum_s += task.seconds;
+    }
+    return sum_s;
+}
+
+/// How many steps a member takes, repetitions counted.
+std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
+    const Program program = algorithm.program(0, members, bytes, 0);
+    std::size_t steps = 0;
+    for (Walk walk(program); !walk.done(); walk.next()) ++steps;
+    return steps;
+}
+
+/// Of the largest bucket: its bytes, steps, and what its exchange takes by the closed form.
+void add_largest(Theory& theory, const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
+    const auto largest =
+        static_cast<std::size_t>(std::max_element(buckets.begin(), buckets.end(),
+                                                  [](const Bucket& a, const Bucket& b) { return a.bytes < b.bytes; }) -
+                                 buckets.begin());
+    const std::uint64_t bytes = buckets[largest].bytes;
+    theory.terms.push_back(
+        {"max S", fmt::format("bytes of the largest, bucket {}", largest), static_cast<double>(bytes), "B"});
+    if (plan.exchange == ExchangeKind::parameter_server) return;
+    const Chosen chosen = choose_exchanges(cluster, plan, buckets)[largest];
+    const std::uint32_t members = buckets[largest].replicas.size;
+    theory.terms.push_back({"steps", "that a rank takes to exchange it",
+                            static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
+    if (!plan.parallelism.data_only()) return;
+    const auto places = place_ranks(cluster, plan.placement, members);
+    theory.terms.push_back(
+        {"T(max S)", "its exchange alone, by the formula", ExchangeCosts(cluster, places).of(chosen, bytes), "s"});
+}
+
+void add_terms(Theory& theory, const Cluster& cluster, const Model& model, const Plan& plan) {
+    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+    theory.terms.push_back({"N", "ranks", static_cast<double>(plan.ranks), ""});
+    if (buckets.empty()) return;
+    double bytes = 0;
+    for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+    theory.terms.push_back({"ΣS", "bytes of all gradients", bytes, "B"});
+    theory.terms.push_back({"B", "buckets, each exchanged by itself", static_cast<double>(buckets.size()), ""});
+    add_largest(theory, cluster, plan, buckets);
+    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    if (served) theory.terms.push_back({"s", "servers", static_cast<double>(plan.servers.count), ""});
+    const std::string algorithm =
+        served ? served_allreduce : choose_exchanges(cluster, plan, buckets).front().spec.name;
+    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    const std::optional<MessageCost> cost = message_cost(cluster, places, algorithm);
+    if (!cost) return;
+    theory.terms.push_back({"α", "latency of a message", cost->alpha_s, "s"});
+    theory.terms.push_back({"β", "time of a byte on the wires", cost->beta_s_per_B, "s/B"});
+    theory.terms.push_back({"γ", "time of adding a byte", cost->gamma_s_per_B, "s/B"});
+}
+
+void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation& explanation, bool noisy) {
+    // Of what is random, what it came to.
+    theory.lower_bound_s = noisy ? explanation.result.time.compute_s : computation_s(recorded, recorded.last_rank());
+    theory.lower_bound = "what the rank computes";
+    if (explanation.result.links.empty()) return;
+    const LinkLoad& busiest = explanation.result.links.front();
+    const double bytes_s = busiest.utilisation * explanation.result.time.iteration_s;
+    if (bytes_s <= theory.lower_bound_s) return;
+    theory.lower_bound_s = bytes_s;
+    theory.lower_bound = "the bytes of " + busiest.name;
+}
+
+std::string shown(double seconds) {
+    return format_quantity(seconds, Dimension::seconds);
+}
+
+std::string share(double part_s, double whole_s) {
+    return whole_s > 0 ? fmt::format("{:.1f} %", 100 * part_s / whole_s) : "0 %";
+}
+
+}  // namespace
+
+Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& plan, const Recorded& recorded,
+                     const Explanation& explanation, bool again) {
+    const Result& result = explanation.result;
+    const double simulated_s = result.time.iteration_s;
+    Theory theory;
+    theory.formula = result.closed_form.formula;
+    theory.closed_form_s = result.closed_form.iteration_time_s;
+    theory.simulated_s = simulated_s;
+    add_terms(theory, cluster, model, plan);
+    add_lower_bound(theory, recorded, explanation, plan.noise.any());
+
+    const auto add = [&](const char* cause, double seconds, std::string text) {
+        theory.differences.push_back({cause, seconds, std::move(text)});
+    };
+    constexpr double nothing = 1e-9;
+    if (theory.closed_form_s) {
+        const double off_s = simulated_s - *theory.closed_form_s;
+        add("what the closed form leaves out", off_s,
+            std::abs(off_s) <= 1e-6 * simulated_s
+                ? "the simulation agrees with the closed form"
+                : fmt::format("the simulation takes {} {} than the closed form", share(std::abs(off_s), simulated_s),
+                              off_s > 0 ? "longer" : "less long"));
+    }
+    if (explanation.uncontended_time_s) {
+        const double lost_s = simulated_s - *explanation.uncontended_time_s;
+        if (std::abs(lost_s) > nothing * simulated_s)
+            add("contention", lost_s,
+                fmt::format("if no message shared a link with another, the iteration would take {}: {} of it is "
+                            "lost to sharing",
+                            shown(*explanation.uncontended_time_s), share(lost_s, simulated_s)));
+        else
+            add("contention", 0, "no time is lost to messages that share a link");
+    }
+    if (plan.noise.any() && again) {
+        Plan calm = plan;
+        calm.noise = {};
+        const double lost_s = simulated_s - replay_iteration(cluster, model, calm).time.iteration_s;
+        add("stragglers", lost_s,
+            fmt::format("with all ranks at their own pace, without jitter and stragglers, {} would be saved",
+                        share(lost_s, simulated_s)));
+    }
+    const RankParts& parts = explanation.ranks[recorded.last_rank()];
+    const double iterations = explanation.iterations;
+    if (parts.hidden_communication_s > 0)
+        add("overlap", -parts.hidden_communication_s / iterations,
+            fmt::format("{} of the exchanges' {} is hidden beside computation",
+                        share(parts.hidden_communication_s / iterations, result.time.communication_s),
+                        shown(result.time.communication_s)));
+    if (result.time.pipeline_bubble)
+        add("pipeline fill", *result.time.pipeline_bubble * simulated_s,
+            fmt::format("ranks wait for other stages for {:.1f} % of the time, mean over all",
+                        100 * *result.time.pipeline_bubble));
+    return theory;
+}
+
+}  // namespace syncline

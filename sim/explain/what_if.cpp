@@ -1,0 +1,239 @@
+#include "sim/explain/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/training/arrangement.hpp"
+#include "sim/training/memory.hpp"
+#include "sim/workload/compute_model.hpp"
+
+namespace syncline {
+
+namespace {
+
+struct Setting {
+    Cluster cluster;
+    Model model;
+    Plan plan;
+};
+
+/// Seconds of all layers, as the roofline has them.
+double roofline_s(const Model& model, const Device& device, std::int64_t batch) {
+    double sum_s = 0;
+    for (const LayerTime& time : layer_times(model, device, batch, ComputeKind::roofline))
+        sum_s += time.forward_s + time.backward_s();
+    return sum_s;
+}
+
+/// Changes the device, and what was measured of it as much as the roofline says.
+void change_device(Setting& setting, const std::function<void(Device&)>& change) {
+    const Device before = setting.cluster.device;
+    change(setting.cluster.device);
+    for (Calibration& one : setting.cluster.device.calibration) {
+        if (one.workload != setting.model.name) continue;
+        one.samples_per_s *=
+            roofline_s(setting.model, before, one.batch) / roofline_s(setting.model, setting.cluster.device, one.batch);
+    }
+}
+
+void speed_up(Setting& setting, double factor) {
+    change_device(setting, [factor](Device& device) { device.flops_per_s *= factor; });
+    for (MeasuredLayers& measured : setting.cluster.device.layer_times)
+        for (MeasuredLayers::Layer& layer : measured.layers) {
+            layer.forward_s /= factor;
+            layer.backward_s /= factor;
+        }
+}
+
+void speed_up_memory(Setting& setting, double factor) {
+    if (setting.plan.compute == ComputeKind::measured)
+        throw std::invalid_argument("measured layer times do not say what memory does");
+    change_device(setting, [factor](Device& device) { device.memory_Bps *= factor; });
+}
+
+std::int64_t hosts_of(const Cluster& cluster) {
+    return cluster.nodes * cluster.node.nics;
+}
+
+bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
+    try {
+        fabric.bandwidth_Bps.push_back(fabric.bandwidth_Bps.back());
+        make_topology(fabric, Use::fabric, hosts);
+        return true;
+    } catch (const TopologyError&) {
+        return false;
+    }
+}
+
+/// The bandwidths of the levels from `first` to `last`.
+void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
+    if (!fabric.edges.empty()) {
+        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        for (UserEdge& edge : fabric.edges) edge.wire.bandwidth_Bps *= factor;
+    }
+    std::vector<double>& levels = fabric.bandwidth_Bps;
+    if (levels.empty()) return;
+    if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
+        // A torus has a level for each dimension, all of them the nodes' own; a graph's cables are one resource.
+        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        last = levels.size();
+    } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
+        levels.push_back(levels.back());  // the last stands for all above it
+    }
+    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric are link:nic");
+    for (std::size_t level = first; level < std::min(levels.size(), last); ++level) levels[level] *= factor;
+}
+
+void require_own_links(const Setting& setting) {
+    if (setting.cluster.native) throw std::invalid_argument("the links are those of the platform's own file");
+}
+
+void change_nic(Setting& setting, double factor) {
+    require_own_links(setting);
+    setting.cluster.node.nic_link.bandwidth_Bps *= factor;
+    widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 0, 1, factor);
+}
+
+void change_fabric(Setting& setting, double factor) {
+    require_own_links(setting);
+    if (is_flat(setting.cluster)) throw std::invalid_argument("the fabric is one switch: all its cables are link:nic");
+    widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 1, ~std::size_t{0}, factor);
+}
+
+void change_node(Setting& setting, double factor) {
+    require_own_links(setting);
+    if (setting.cluster.node.devices == 1) throw std::invalid_argument("nodes have one device each");
+    setting.cluster.node.link.bandwidth_Bps *= factor;
+}
+
+void change_latency(Setting& setting, double factor) {
+    require_own_links(setting);
+    Cluster& cluster = setting.cluster;
+    for (double& latency_s : cluster.fabric.topology.latency_s) latency_s *= factor;
+    for (UserEdge& edge : cluster.fabric.topology.edges) edge.wire.latency_s *= factor;
+    for (double* latency_s : {&cluster.node.nic_link.latency_s, &cluster.node.link.latency_s,
+                              &cluster.transport.between.latency_s, &cluster.transport.inside.latency_s})
+        *latency_s *= factor;
+}
+
+void change_transport(Setting& setting, double factor) {
+    Transport& transport = setting.cluster.transport;
+    if (is_plain(transport)) throw std::invalid_argument("there is no transport: messages cost what the wires do");
+    for (MessageTerms* terms : {&transport.between, &transport.inside}) {
+        terms->send_overhead_s *= factor;
+        terms->receive_overhead_s *= factor;
+    }
+    for (double* seconds :
+         {&transport.driver_query_s, &transport.launch_s, &transport.reduction.launch_s, &transport.staging.latency_s})
+        *seconds *= factor;
+    transport.host_Bps /= factor;
+}
+
+void change_batch(Setting& setting, double factor) {
+    const double batch = std::round(static_cast<double>(setting.plan.batch_per_rank) * factor);
+    if (batch < 1 || batch > 1e9) throw std::invalid_argument("so many samples cannot be");
+    setting.plan.batch_per_rank = static_cast<std::int64_t>(batch);
+}
+
+struct Resource {
+    const char *name, *text;
+    double better;  ///< the factor that makes it twice as good
+    void (*change)(Setting&, double factor);
+};
+
+constexpr std::array resources{
+    Resource{"device", "the devices compute {} times as fast", 2, speed_up},
+    Resource{"memory", "the devices' memory has {} times the bandwidth", 2, speed_up_memory},
+    Resource{"link:nic", "nodes reach the fabric with {} times the bandwidth", 2, change_nic},
+    Resource{"link:fabric", "the fabric above the nodes' cables has {} times the bandwidth", 2, change_fabric},
+    Resource{"link:node", "links inside a node have {} times the bandwidth", 2, change_node},
+    Resource{"latency", "links have {} times the latency", 0.5, change_latency},
+    Resource{"transport", "the transport's overheads are {} times as long", 0.5, change_transport},
+    Resource{"batch", "each rank takes {} times the samples", 2, change_batch},
+};
+
+const Resource& resource_of(const Change& change) {
+    return *std::find_if(resources.begin(), resources.end(),
+                         [&](const Resource& one) { return one.name == change.resource; });
+}
+
+}  // namespace
+
+Change parse_change(const std::string& text) {
+    std::vector<std::string> names;
+    for (const Resource& resource : resources) names.emplace_back(resource.name);
+    const std::size_t space = text.find_last_of(' ');
+    const auto refuse = [&](const std::string& why) {
+        throw std::invalid_argument(
+            fmt::format("'{}' is no change: {}; a change is RESOURCE xFACTOR, such as "
+                        "'link:nic x2', of {}",
+                        text, why, fmt::join(names, ", ")));
+    };
+    if (space == std::string::npos) refuse("it has no factor");
+    const std::string number = text.substr(space + 1);
+    Change change{text.substr(0, text.find_last_not_of(' ', space) + 1), 0};
+    if (std::find(names.begin(), names.end(), change.resource) == names.end()) {
+        const auto near = closest(change.resource, names);
+        refuse(fmt::format("there is no resource '{}'{}", change.resource,
+                           near ? fmt::format(", did you mean '{}'?", *near) : ""));
+    }
+    if (number.size() < 2 || number[0] != 'x') refuse("its factor is not 'x' and a number");
+    const char* const end = number.data() + number.size();
+    const auto [rest, error] = std::from_chars(number.data() + 1, end, change.factor);
+    if (error != std::errc{} || rest != end || !(change.factor >= 1e-6 && change.factor <= 1e6))
+        refuse("its factor is not 'x' and a number from 1e-6 to 1e6");
+    return change;
+}
+
+std::string text_of(const Change& change) {
+    return fmt::format("{} x{}", change.resource, change.factor);
+}
+
+std::vector<Change> every_change() {
+    std::vector<Change> changes;
+    for (const Resource& resource : resources) changes.push_back({resource.name, resource.better});
+    return changes;
+}
+
+std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Plan& plan, const Result& base,
+                            const std::vector<Change>& changes, const Watch& watch) {
+    std::vector<WhatIf> all;
+    for (const Change& change : changes) {
+        const Resource& resource = resource_of(change);
+        WhatIf answer;
+        answer.change = text_of(change);
+        answer.text = fmt::format(fmt::runtime(resource.text), change.factor);
+        try {
+            Setting setting{cluster, model, plan};
+            resource.change(setting, change.factor);
+            if (base.memory.fits() && !memory_of(setting.cluster, setting.model, setting.plan).fits())
+                throw std::invalid_argument("it does not fit into the devices' memory");
+            const double seconds =
+                replay_iteration(setting.cluster, setting.model, setting.plan, watch).time.iteration_s;
+            answer.iteration_time_s = seconds;
+            if (seconds > 0 && base.throughput_samples_per_s) {
+                answer.throughput_samples_per_s = static_cast<double>(setting.plan.global_batch()) / seconds;
+                answer.speed_up = *answer.throughput_samples_per_s / *base.throughput_samples_per_s;
+            }
+        } catch (const std::invalid_argument& error) {
+            answer.problem = error.what();
+        } catch (const ParallelismError& error) {
+            answer.problem = error.what();
+        } catch (const ReplayError& error) {
+            answer.problem = error.what();
+        }
+        all.push_back(std::move(answer));
+    }
+    std::stable_sort(all.begin(), all.end(), [](const WhatIf& a, const WhatIf& b) {
+        return std::pair(a.problem.empty(), a.speed_up) > std::pair(b.problem.empty(), b.speed_up);
+    });
+    return all;
+}
+
+}  // namespace syncline

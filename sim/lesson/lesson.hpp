@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+/// Lessons: a question, a prediction to make with pencil and paper, a scenario to run, the answer, exercises.
+///
+/// A lesson is two files of one name, `NN-name.md` and `NN-name.yaml`: the handout, in Markdown, and the scenario,
+/// which expects what the handout's answer says (`expect`). The handout begins with a heading `# …`, its title, and has
+/// the sections `## …` of section_names, in that order.
+namespace syncline::lesson {
+
+struct Section {
+    std::string heading;  ///< "Answer"
+    std::string text;     ///< with its heading; ends with a newline
+};
+
+struct Lesson {
+    int number = 0;
+    std::string name;   ///< without its number: "parameter-server"
+    std::string title;  ///< the question in one sentence
+    std::string handout;
+    std::vector<Section> sections;
+    std::filesystem::path scenario;
+};
+
+enum Part { question, prediction, run, answer, exercises, solutions };
+inline const std::vector<std::string> section_names{"Question", "Prediction", "Run",
+                                                    "Answer",   "Exercises",  "Answers to the exercises"};
+
+/// The lessons in `folder`, by number. Throws ConfigError if it has none, two of one number, a handout without its
+/// sections, or one without its scenario.
+std::vector<Lesson> load_lessons(const std::filesystem::path& folder);
+
+/// The one that `word` names: by its number, by its name, or by both as its files do. Throws ConfigError, with the name
+/// that may be meant.
+const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word);
+
+}  // namespace syncline::lesson

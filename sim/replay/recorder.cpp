@@ -1,0 +1,55 @@
+#include "sim/replay/recorder.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// The message that the other side has come to already, or a new one that waits for it.
+MessageId matched(Recorder::Connection& connection, bool put, std::vector<MessageRecord>& messages) {
+    if (connection.met < connection.waiting.size() && connection.put != put) {
+        const MessageId id = connection.waiting[connection.met++];
+        if (connection.met == connection.waiting.size()) {
+            connection.waiting.clear();
+            connection.met = 0;
+        }
+        return id;
+    }
+    connection.put = put;
+    connection.waiting.push_back(static_cast<MessageId>(messages.size()));
+    messages.emplace_back();
+    return connection.waiting.back();
+}
+
+}  // namespace
+
+Recorder::Connection& Recorder::connection(std::uint32_t channel, ProcessId from, ProcessId to) {
+    if (trace_.routes.find({from, to}) == trace_.routes.end())
+        trace_.routes.emplace(std::pair(from, to), wires_.route_numbers(from, to));
+    return connections_[{channel, from, to}];
+}
+
+MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_t bytes) {
+    const MessageId id = matched(connection, true, trace_.messages);
+    MessageRecord& message = trace_.messages[id];
+    message.sender = sender.task;
+    message.iteration = sender.iteration;
+    message.put_s = sender.now_s;
+    message.bytes = bytes;
+    return id;
+}
+
+MessageId Recorder::got(Connection& connection, const Side& receiver) {
+    const MessageId id = matched(connection, false, trace_.messages);
+    MessageRecord& message = trace_.messages[id];
+    message.receiver = receiver.task;
+    message.iteration = receiver.iteration;
+    message.got_s = receiver.now_s;
+    return id;
+}
+
+void Recorder::through(MessageId id, double through_s, double latency_s) {
+    trace_.messages[id].through_s = through_s;
+    trace_.messages[id].latency_s = latency_s;
+}
+
+}  // namespace syncline

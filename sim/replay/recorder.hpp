@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "sim/replay/trace.hpp"
+#include "sim/replay/wires.hpp"
+
+/// Writes a Trace while streams act. What both sides of a connection come to is one message: the n-th that is put is
+/// the n-th that is got.
+namespace syncline {
+
+class Recorder {
+public:
+    /// One direction between two processes, of one channel.
+    struct Connection {
+        std::vector<MessageId> waiting;  ///< whose other side has not come yet, behind those that have been met
+        std::size_t met = 0;
+        bool put = false;  ///< it is their receivers that have not come
+    };
+    struct Side {
+        TaskId task = 0;
+        std::uint32_t iteration = 0;
+        double now_s = 0;
+    };
+
+    Recorder(Trace& trace, Wires& wires, std::size_t streams) : trace_(trace), wires_(wires) {
+        trace_.acts.resize(streams);
+    }
+
+    /// Stays where it is.
+    Connection& connection(std::uint32_t channel, ProcessId from, ProcessId to);
+
+    MessageId put(Connection& connection, const Side& sender, std::uint64_t bytes);
+    MessageId got(Connection& connection, const Side& receiver);
+    void through(MessageId message, double through_s, double latency_s);
+
+    /// Acts that took no time leave nothing.
+    void acted(StreamId stream, const Act& act) {
+        if (act.end_s > act.start_s) trace_.acts[stream].push_back(act);
+    }
+
+    /// Names the links.
+    void finish() { trace_.links = wires_.traced(); }
+
+private:
+    Trace& trace_;
+    Wires& wires_;
+    std::map<std::tuple<std::uint32_t, ProcessId, ProcessId>, Connection> connections_;
+};
+
+}  // namespace syncline

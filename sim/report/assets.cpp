@@ -1,0 +1,62 @@
+#include "sim/report/assets.hpp"
+
+#include <string>
+
+// The assembler takes the files in as they are. A string literal could not hold them: compilers must take no more than
+// 65536 characters. CMake names the files, and has this one compiled again when they change.
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define SYNCLINE_EMBED(name, file)                                                \
+    asm(".section .rodata\n"                                                      \
+        ".global syncline_asset_" #name                                           \
+        "\n"                                                                      \
+        "syncline_asset_" #name ":\n.incbin \"" file                              \
+        "\"\n"                                                                    \
+        ".global syncline_asset_" #name                                           \
+        "_end\n"                                                                  \
+        "syncline_asset_" #name "_end:\n.byte 0\n.previous\n");                   \
+    extern "C" const char syncline_asset_##name[], syncline_asset_##name##_end[]; \
+    static std::string_view name() {                                              \
+        return {syncline_asset_##name, syncline_asset_##name##_end};              \
+    }
+// NOLINTEND(bugprone-macro-parentheses)
+
+namespace {
+
+SYNCLINE_EMBED(html, SYNCLINE_PAGE_DIR "/page.html")
+SYNCLINE_EMBED(css, SYNCLINE_PAGE_DIR "/page.css")
+SYNCLINE_EMBED(chart, SYNCLINE_CHART_JS)
+SYNCLINE_EMBED(base, SYNCLINE_PAGE_DIR "/base.js")
+SYNCLINE_EMBED(figure, SYNCLINE_PAGE_DIR "/figure.js")
+SYNCLINE_EMBED(timeline, SYNCLINE_PAGE_DIR "/timeline.js")
+SYNCLINE_EMBED(links, SYNCLINE_PAGE_DIR "/links.js")
+SYNCLINE_EMBED(variant, SYNCLINE_PAGE_DIR "/variant.js")
+SYNCLINE_EMBED(batch, SYNCLINE_PAGE_DIR "/batch.js")
+SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
+
+}  // namespace
+
+namespace syncline::assets {
+
+std::string_view page_html() {
+    return html();
+}
+
+std::string_view page_css() {
+    return css();
+}
+
+std::string_view chart_js() {
+    return chart();
+}
+
+std::string_view page_js() {
+    static const std::string all = [] {
+        std::string text;
+        for (const std::string_view part : {base(), figure(), timeline(), links(), variant(), batch(), page()})
+            text += part;
+        return text;
+    }();
+    return all;
+}
+
+}  // namespace syncline::assets

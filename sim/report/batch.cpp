@@ -1,0 +1,66 @@
+#include "sim/report/batch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/version.hpp"
+#include "sim/batch/json_value.hpp"
+#include "sim/batch/objective.hpp"
+#include "sim/report/html.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// `figure`: all that there is of it are numbers, and it tells no points apart.
+Json column(const batch::Table& table, const batch::Rows& rows, std::size_t index) {
+    const std::string& name = rows.columns[index];
+    const std::vector<std::string>& settings = table.settings();
+    bool setting = std::find(settings.begin(), settings.end(), name) != settings.end();
+    for (const char* other : {"study", "point", "points", "repeat", "seed"}) setting = setting || name == other;
+    bool numbers = false, texts = false;
+    for (const std::vector<batch::Value>& row : rows.rows) {
+        texts = texts || std::holds_alternative<std::string>(row[index]);
+        numbers = numbers || (row[index].index() != 0 && !std::holds_alternative<std::string>(row[index]));
+    }
+    return {{"name", name},
+            {"setting", setting},
+            {"figure", !setting && numbers && !texts},
+            {"most_is_best", batch::parse_objective({name, {}}).most}};
+}
+
+}  // namespace
+
+std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
+                        std::size_t most_rows) {
+    Json columns = Json::array(), values = Json::array(), numbers = Json::array();
+    for (std::size_t i = 0; i < rows.columns.size(); ++i) columns.push_back(column(table, rows, i));
+    const std::size_t shown = std::min(rows.rows.size(), most_rows);
+    for (std::size_t i = 0; i < shown; ++i) {
+        Json value = Json::array(), number = Json::array();
+        for (const batch::Value& each : rows.rows[i]) {
+            value.push_back(batch::json_of(each));
+            // A quantity is a text, "25 Gbps", that charts and sorting take as a number.
+            number.push_back(std::holds_alternative<std::string>(each) ? number_or_null(batch::number_of(each))
+                                                                       : Json(nullptr));
+        }
+        values.push_back(std::move(value));
+        numbers.push_back(std::move(number));
+    }
+    Json data{{"kind", "batch"},
+              {"program", std::string("Syncline ") + version},
+              {"name", title},
+              {"columns", std::move(columns)},
+              {"rows", std::move(values)},
+              {"numbers", std::move(numbers)}};
+    data["note"] = shown < rows.rows.size()
+                       ? fmt::format(
+                             "The page has the first {} of {} points: --where, --sort, --group and --limit "
+                             "choose others.",
+                             shown, rows.rows.size())
+                       : "";
+    return html_page(title, data);
+}
+
+}  // namespace syncline

@@ -1,0 +1,49 @@
+#include "sim/report/html.hpp"
+
+#include <stdexcept>
+
+#include "sim/report/assets.hpp"
+#include "sim/topology/xml.hpp"
+
+namespace syncline {
+
+std::string script_json(const Json& data) {
+    const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text;
+    text.reserve(json.size());
+    // In JSON `<` stands in texts alone, where it may be written by its number.
+    for (const char letter : json) {
+        if (letter == '<')
+            text += "\\u003c";
+        else
+            text += letter;
+    }
+    return text;
+}
+
+std::string html_page(const std::string& title, const Json& data) {
+    constexpr std::string_view open = "{{", close = "}}";
+    std::string page;
+    std::string_view rest = assets::page_html();
+    for (auto at = rest.find(open); at != std::string_view::npos; at = rest.find(open)) {
+        const auto end = rest.find(close, at);
+        const std::string_view what = rest.substr(at + open.size(), end - at - open.size());
+        page += rest.substr(0, at);
+        if (what == "title")
+            page += xml_escaped(title);
+        else if (what == "css")
+            page += assets::page_css();
+        else if (what == "chart")
+            page += assets::chart_js();
+        else if (what == "script")
+            page += assets::page_js();
+        else if (what == "data")
+            page += script_json(data);
+        else
+            throw std::logic_error("page.html wants what there is not: " + std::string(what));
+        rest.remove_prefix(end + close.size());
+    }
+    return page + std::string(rest);
+}
+
+}  // namespace syncline

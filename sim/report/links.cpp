@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/analysis/measured.hpp"
+#include "sim/report/parts.hpp"
+#include "sim/topology/formats.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Of every link that carried anything, the most used first.
+std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const TimelineView* view) {
+    const double seconds = result.time.iteration_s;
+    if (view == nullptr || view->timeline.links.empty() || seconds <= 0 || cluster.network == NetworkModel::Constant)
+        return result.links;
+    std::vector<LinkLoad> all;
+    for (const LinkUse& use : view->timeline.links)
+        all.push_back({use.name, use.bytes, static_cast<double>(use.bytes) / (use.bandwidth_Bps * seconds)});
+    std::stable_sort(all.begin(), all.end(),
+                     [](const LinkLoad& a, const LinkLoad& b) { return a.utilisation > b.utilisation; });
+    return all;
+}
+
+/// As the wiring makes it: a star has no more hosts than are used, from the first on.
+Topology drawn_fabric(const Cluster& cluster, const Result& result, const TimelineView* view) {
+    std::int64_t used = result.cost.nodes;
+    if (view != nullptr)
+        for (const Process& process : view->graph.processes())
+            used = std::max<std::int64_t>(used, process.place.node + std::int64_t{1});
+    const bool star = cluster.fabric.topology.shape == Shape::star;
+    TopologySpec spec = cluster.fabric.topology;
+    if (star) spec.hosts = 0;
+    return make_topology(spec, Use::fabric, (star ? used : std::max(cluster.nodes, used)) * cluster.node.nics);
+}
+
+/// By cable, the busier direction; of cables side by side, which share a name, the busiest.
+std::vector<double> by_cable(const Topology& topology, const std::vector<LinkLoad>& loads, std::size_t& elsewhere) {
+    std::map<std::string, std::vector<std::uint32_t>> cables;
+    for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
+        cables[topology.graph[boost::source(*edge, topology.graph)].name + "->" +
+               topology.graph[boost::target(*edge, topology.graph)].name]
+            .push_back(topology.graph[*edge].cable);
+    std::vector<double> most(topology.cables, 0);
+    for (const LinkLoad& load : loads) {
+        const auto found = cables.find(load.name);
+        if (found == cables.end()) {
+            ++elsewhere;
+            continue;
+        }
+        for (const std::uint32_t cable : found->second) most[cable] = std::max(most[cable], load.utilisation);
+    }
+    return most;
+}
+
+/// Four digits are more than eyes see.
+Json shortened(const std::vector<double>& values) {
+    Json json = Json::array();
+    for (const double value : values) json.push_back(std::round(value * 1e4) / 1e4);
+    return json;
+}
+
+}  // namespace
+
+Json page_links(const Cluster& cluster, const Result& result, const TimelineView* view, const PageLimits& limits,
+                std::string& picture) {
+    const std::vector<LinkLoad> all = loads(cluster, result, view);
+    Json table = Json::array(), notes = Json::array(), cables = nullptr;
+    for (std::size_t i = 0; i < std::min(all.size(), limits.links); ++i)
+        table.push_back({{"link", all[i].name}, {"bytes", all[i].bytes}, {"utilisation", all[i].utilisation}});
+    if (all.size() > limits.links)
+        notes.push_back(
+            fmt::format("The table has the {} links with the highest utilisation of {}.", limits.links, all.size()));
+    if (view == nullptr && !all.empty())
+        notes.push_back(fmt::format("Only the {} links with the highest utilisation are known.", all.size()));
+    if (cluster.native) {
+        notes.push_back("There is no picture of a platform in SimGrid's own format.");
+    } else {
+        const Topology fabric = drawn_fabric(cluster, result, view);
+        // An estimate from below, so that a picture that cannot fit is not drawn in the first place.
+        constexpr std::size_t least_bytes = 80;
+        if ((fabric.cables + fabric.vertices()) * least_bytes <= limits.picture_bytes)
+            picture = to_svg(cluster.fabric.topology, fabric, CableStyle::plain);
+        if (picture.empty() || picture.size() > limits.picture_bytes) {
+            picture.clear();
+            notes.push_back(
+                fmt::format("The fabric has {} hosts, {} switches and {} cables, too many for a picture "
+                            "on this page: the table has the busiest links. `syncline topology` draws it.",
+                            fabric.hosts, fabric.vertices() - fabric.hosts, fabric.cables));
+        } else {
+            std::size_t elsewhere = 0;
+            cables = shortened(by_cable(fabric, all, elsewhere));
+            if (elsewhere > 0)
+                notes.push_back(fmt::format("{} links are not on the picture: they are inside nodes.", elsewhere));
+        }
+    }
+    return {{"links", std::move(table)}, {"cables", std::move(cables)}, {"notes", std::move(notes)}};
+}
+
+}  // namespace syncline

@@ -1,0 +1,99 @@
+// What all parts of the page have in common: its data, elements, numbers as people read them, tables.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+/// An element with attributes and children (elements or texts).
+function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+        if (name.startsWith("on"))
+            element.addEventListener(name.slice(2), value);
+        else if (value !== null && value !== undefined && value !== false)
+            element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== null && child !== undefined));
+    return element;
+}
+
+function digits(value, count = 4) {
+    if (value === 0) return "0";
+    return String(Number(Number(value).toPrecision(count)));
+}
+
+function scaled(value, units) {
+    if (value === null || value === undefined) return "–";
+    if (value === 0) return "0";
+    const [factor, name] = units.find(([least]) => Math.abs(value) >= least * 0.9995) ?? units[units.length - 1];
+    return digits(value / factor) + " " + name;
+}
+
+const units = {
+    s: (value) => scaled(value, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]),
+    B: (value) => scaled(value, [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]),
+    Bps: (value) => scaled(value, [[1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]]),
+    share: (value) => (value === null || value === undefined ? "–" : digits(100 * value, 3) + " %"),
+    per_s: (value) => (value === null || value === undefined ? "–" : digits(value, 5) + " /s"),
+    number: (value) => (value === null || value === undefined ? "–" : digits(value, 6)),
+    text: (value) => (value === null || value === undefined || value === "" ? "–" : String(value)),
+};
+
+/// The unit that the name of a field ends in.
+function unit_of(name) {
+    const stem = name.replace(/_(mean|least|most|deviation)$/, "");
+    if (stem.endsWith("_per_s")) return "per_s";
+    if (stem.endsWith("_Bps")) return "Bps";
+    if (stem.endsWith("_s")) return "s";
+    if (/(^|_)(efficiency|utilisation|fraction|bubble)$/.test(stem)) return "share";
+    if (stem === "bytes" || stem.endsWith("_bytes")) return "B";
+    return "number";
+}
+
+/// `throughput_samples_per_s` as words.
+function words_of(name) {
+    return name.replace(/_per_s(?=_|$)/, " per second")
+        .replace(/_(s|Bps)(?=_(?:mean|least|most|deviation)$|$)/, "")
+        .replaceAll("_", " ");
+}
+
+/// `columns`: [{name, unit}]; `rows`: lists of values. Long ones are made as far as they are asked for.
+function table(caption, columns, rows, first = 500) {
+    const body = make("tbody");
+    const cell = (value, unit) => make("td", {class: unit === "text" ? null : "number"}, units[unit](value));
+    let shown = 0;
+    const more = make("button", {type: "button", onclick: () => add(rows.length)});
+    const add = (until) => {
+        for (; shown < Math.min(until, rows.length); ++shown)
+            body.append(make("tr", {}, ...rows[shown].map((value, i) => cell(value, columns[i].unit))));
+        more.textContent = `All ${rows.length} rows`;
+        more.hidden = shown >= rows.length;
+    };
+    add(first);
+    const head = columns.map(
+        (column) => make("th", {scope: "col", class: column.unit === "text" ? null : "number"}, column.name));
+    return make(
+        "div", {},
+        make(
+            "div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+            make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...head)), body)),
+        make("div", {class: "tools"}, more));
+}
+
+/// A table that is folded away until somebody asks for it.
+function folded(caption, columns, rows) {
+    const details = make("details", {}, make("summary", {}, `Table: ${caption}`));
+    details.addEventListener("toggle", () => {
+        if (details.open && details.children.length === 1) details.append(table(caption, columns, rows));
+    });
+    return details;
+}
+
+/// A section with a heading, listed in the contents.
+function section(id, title) {
+    const list = document.querySelector("#contents ul") ?? document.getElementById("contents").appendChild(make("ul"));
+    list.append(make("li", {}, make("a", {href: "#" + id}, title)));
+    const element = make("section", {id, "aria-labelledby": id + "-title"}, make("h2", {id: id + "-title"}, title));
+    document.getElementById("main").append(element);
+    return element;
+}
+
+function note(text) { return make("p", {class: "note"}, text); }

@@ -1,0 +1,127 @@
+// Links: the fabric's picture with its cables coloured by their use, and how the use changes over time.
+
+/// Of light and dark blue, and an orange at the end; wider, too, for who cannot tell colours apart.
+const use_scale = [
+    {least: 0, colour: "#b4bac1", width: 1.2, text: "nothing"},
+    {least: 0.00005, colour: "#9ecae1", width: 2, text: "below 20 %"},
+    {least: 0.2, colour: "#4292c6", width: 2.8, text: "20 to 40 %"},
+    {least: 0.4, colour: "#2159a5", width: 3.6, text: "40 to 60 %"},
+    {least: 0.6, colour: "#081d58", width: 4.6, text: "60 to 80 %"},
+    {least: 0.8, colour: "#d55e00", width: 6, text: "80 % and more"},
+];
+const step_of = (use) => use_scale.findLast((step) => use >= step.least);
+
+function heat_map(parent, variant) {
+    const {links, cables, notes} = variant.links;
+    const text = "How much of its bandwidth each link carries over the whole iteration" +
+        (cables ? "; of a cable's two directions the busier one. Point at a cable to see which it is." : ".");
+    const element = make(
+        "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
+    if (cables && variant.picture !== null) {
+        const picture = make("div", {
+            class: "picture",
+            role: "img",
+            "aria-label": "The fabric's cables, coloured by use; the table below has the numbers."
+        });
+        picture.innerHTML = data.pictures[variant.picture];
+        picture.querySelector("g").setAttribute("stroke-opacity", "1");
+        picture.querySelectorAll("path.cable").forEach((path, cable) => {
+            const step = step_of(cables[cable]);
+            path.setAttribute("stroke", step.colour);
+            path.setAttribute("stroke-width", Math.max(step.width, Number(path.getAttribute("stroke-width"))));
+            path.querySelector("title").textContent += `: ${units.share(cables[cable])} in use`;
+        });
+        const sample = (step) => {
+            const legend = make("li");
+            legend.innerHTML = `<svg width="34" height="12" aria-hidden="true"><path d="M2 6h30" stroke="${
+                step.colour}" stroke-width="${step.width}"/></svg>`;
+            legend.append(step.text);
+            return legend;
+        };
+        const size = make("input", {
+            type: "range",
+            min: 100,
+            max: 500,
+            step: 25,
+            value: 100,
+            oninput: () => {
+                const svg = picture.querySelector("svg");
+                svg.style.width = svg.style.maxWidth = size.value > 100 ? size.value + "%" : "";
+                svg.style.maxHeight = size.value > 100 ? "none" : "";
+            }
+        });
+        element.append(
+            make("ul", {class: "scale", "aria-label": "Colours"}, ...use_scale.map(sample)),
+            make("div", {class: "tools"}, make("label", {}, "Size of the picture ", size)), picture);
+    }
+    element.append(folded(
+        "links by use",
+        [{name: "link, one direction", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
+        links.map((link) => [link.link, link.bytes, link.utilisation])));
+    parent.append(element);
+}
+
+/// The links with the highest utilisation.
+function busiest_links(parent, links) {
+    const labels = links.map((link) => link.link);
+    figure(parent, {
+        title: "Links most in use",
+        text: "Bytes over what the link could have carried in the iteration, one direction of each.",
+        unit: "share",
+        config: () => across_config(labels, [bars("utilisation", links.map((link) => link.utilisation), 0)], "share"),
+        height: across_height(links.length),
+        columns: [{name: "link", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
+        rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
+    });
+}
+
+function link_profiles(parent, links, window_s) {
+    const with_profile = links.filter((link) => link.profile.length > 0).slice(0, 5);
+    if (with_profile.length > 0) {
+        const parts = with_profile[0].profile.length;
+        const times = Array.from({length: parts}, (_, i) => (i + 0.5) * window_s / parts);
+        figure(parent, {
+            title: "Use of links over time",
+            unit: "share",
+            text: `The ${with_profile.length} links with the highest utilisation, each in ${
+                parts} equal parts of the window; a message's bytes are spread evenly over the time that it flows.`,
+            config: () => ({
+                type: "line",
+                data: {
+                    labels: times,
+                    datasets: with_profile.map(
+                        (link, i) => line(
+                            link.link, link.profile.map((y, part) => ({x: times[part], y})), i,
+                            {pointRadius: 0, stepped: "middle", borderDash: dashes[i]}))
+                },
+                options: {
+                    interaction: {mode: "index", intersect: false},
+                    scales: {
+                        x: axis("time from the start of the window", "s", {type: "linear", min: 0, max: window_s}),
+                        y: axis("", "share", {beginAtZero: true})
+                    }
+                }
+            }),
+            height: 320,
+            columns: [{name: "time", unit: "s"}, ...with_profile.map((link) => ({name: link.link, unit: "share"}))],
+            rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
+        });
+    }
+    parent.append(make(
+        "div", {class: "figure"}, make("h3", {}, "What the busiest links lose"),
+        make(
+            "p", {},
+            "Lost is how much longer messages flowed over the link than each would have alone on " +
+                "its way, all of them together."),
+        table(
+            "Busiest links",
+            [
+                {name: "link", unit: "text"}, {name: "bandwidth", unit: "Bps"}, {name: "bytes", unit: "B"},
+                {name: "busy", unit: "s"}, {name: "utilisation", unit: "share"}, {name: "lost", unit: "s"},
+                {name: "most of it by", unit: "text"}
+            ],
+            links.map(
+                (link) =>
+                    [link.link, link.bandwidth_Bps, link.bytes, link.busy_s, link.utilisation, link.lost_s,
+                     link.users.slice(0, 3).map((share) => `${share.what} (${units.B(share.bytes)})`).join(", ")]))));
+}

@@ -1,0 +1,254 @@
+// The page as a whole: which sections there are.
+
+function training_summary(results) {
+    // Samples of one workload are not those of another.
+    const fastest = (workload) =>
+        results.filter((result) => result.workload === workload)
+            .reduce(
+                (best, result) =>
+                    ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
+    const sentence = (result) => `${result.variant}: ${units.s(result.iteration_time_s)} an iteration of ${
+                                     result.workload} on ${result.ranks} ranks, ` +
+        `${digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
+        (result.scaling_efficiency === null ?
+             "." :
+             `, ${units.share(result.scaling_efficiency)} of ${result.ranks} times one rank.`);
+    const workloads = [...new Set(results.map((result) => result.workload))];
+    document.getElementById("lead").textContent = results.length === 1 ?
+        sentence(results[0]) :
+        `${results.length} variants. The highest throughput${workloads.length > 1 ? " of each workload" : ""} has ` +
+            workloads.map((workload) => sentence(fastest(workload))).join(" ");
+    const columns = [
+        ["variant", "text"], ["workload", "text"], ["ranks", "number"], ["iteration_time_s", "s"],
+        ["compute_time_s", "s"], ["exposed_communication_time_s", "s"], ["throughput_samples_per_s", "number"],
+        ["scaling_efficiency", "share"], ["messages", "number"], ["bytes_sent", "B"],
+        ["cost_per_million_samples", "number"], ["exchange", "text"], ["algorithm", "text"], ["fabric", "text"],
+        ["transport", "text"]
+    ].filter(([field]) => results.some((result) => result[field] !== null));
+    const heading = {
+        iteration_time_s: "iteration",
+        compute_time_s: "computation",
+        exposed_communication_time_s: "exposed communication",
+        throughput_samples_per_s: "samples per second"
+    };
+    const rows = results.map((result) => columns.map(([field]) => result[field]));
+    columns.push(["memory", "B"], ["pipeline_bubble", "share"]);
+    results.forEach((result, i) => rows[i].push(result.memory.total_bytes, result.pipeline_bubble));
+    const parent = section("summary", "Summary");
+    parent.append(make(
+        "div", {class: "figure"},
+        make(
+            "p", {},
+            "Times are those of the rank that finishes last. Communication is exposed while that rank " +
+                "computes nothing; memory is that of the device that needs most."),
+        table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
+}
+
+function training_comparison(results) {
+    const parent = section("comparison", results.length > 1 ? "Comparison of variants" : "Time and throughput");
+    const labels = results.map((result) => result.variant);
+    const grid = parent.appendChild(make("div", {class: "grid"}));
+    const parts = [
+        ["computes", (result) => result.compute_time_s],
+        ["communicates, nothing is computed", (result) => result.exposed_communication_time_s],
+        [
+            "neither",
+            (result) =>
+                Math.max(0, result.iteration_time_s - result.compute_time_s - result.exposed_communication_time_s)
+        ]
+    ];
+    figure(grid, {
+        title: "Time of an iteration",
+        text: "Shorter is better. Workloads and batches may differ: see the samples per second.",
+        unit: "s",
+        config: () => across_config(
+            labels, parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), "s", {stacked: true}),
+        height: 60 + across_height(labels.length),
+        columns: [
+            {name: "variant", unit: "text"}, {name: "iteration", unit: "s"},
+            ...parts.map(([name]) => ({name, unit: "s"}))
+        ],
+        rows: results.map((result) => [result.variant, result.iteration_time_s, ...parts.map(([, of]) => of(result))]),
+    });
+    figure(grid, {
+        title: "Throughput",
+        text: "Samples per second of all ranks together: more is better.",
+        config: () => across_config(
+            labels, [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)],
+            "number"),
+        height: 60 + across_height(labels.length),
+        columns: [
+            {name: "variant", unit: "text"}, {name: "samples per second", unit: "number"},
+            {name: "scaling efficiency", unit: "share"}
+        ],
+        rows: results.map((result) => [result.variant, result.throughput_samples_per_s, result.scaling_efficiency]),
+    });
+}
+
+function training_details(results) {
+    const parent = section("why", "Why it takes so long");
+    const place = make("div");
+    if (results.length > 1) {
+        const select = make(
+            "select", {id: "variant", onchange: () => show()},
+            ...results.map((result, i) => make("option", {value: i}, result.variant)));
+        parent.append(make("label", {class: "choice"}, "Variant ", select));
+        const heading = make("h3", {"aria-live": "polite"});
+        parent.append(heading, place);
+        const show = () => {
+            heading.textContent = results[select.value].variant;
+            show_variant(place, results[select.value], data.variants[select.value]);
+        };
+        show();
+    } else {
+        parent.append(place);
+        show_variant(place, results[0], data.variants[0]);
+    }
+}
+
+function scaling_section() {
+    const parent = section("scaling", "Scaling");
+    const curves = data.scaling.filter((curve) => curve.points.length > 0);
+    if (curves.length === 0) {
+        parent.append(note(
+            data.scaling_note ||
+            "Not simulated: syncline run with --report and --scaling also shows 1, 2, 4 … ranks."));
+        return;
+    }
+    if (data.scaling_note !== "") parent.append(note(data.scaling_note));
+    const grid = parent.appendChild(make("div", {class: "grid"}));
+    const columns = [
+        {name: "variant", unit: "text"}, {name: "ranks", unit: "number"}, {name: "iteration", unit: "s"},
+        {name: "samples per second", unit: "number"}, {name: "efficiency", unit: "share"}
+    ];
+    const rows = curves.flatMap(
+        (curve) => curve.points.map(
+            (point) =>
+                [curve.variant, point.ranks, point.iteration_time_s, point.throughput_samples_per_s,
+                 point.scaling_efficiency]));
+    const draw_field = (title, text, field, unit, scale) => figure(grid, {
+        title,
+        text,
+        unit,
+        height: 340,
+        columns,
+        rows,
+        config: () => ({
+            type: "line",
+            data: {
+                datasets: curves.map(
+                    (curve, i) => line(
+                        curve.variant,
+                        curve.points.filter((point) => point[field] !== null)
+                            .map((point) => ({x: point.ranks, y: point[field]})),
+                        i))
+            },
+            options: {
+                scales: {
+                    x: axis("ranks", "number", {
+                        type: "logarithmic",
+                        afterBuildTicks: (made) => {
+                            made.ticks =
+                                [...new Set(rows.map((row) => row[1]))].sort((a, b) => a - b).map((value) => ({value}));
+                        }
+                    }),
+                    y: axis("", unit, scale)
+                }
+            }
+        }),
+    });
+    draw_field(
+        "Samples per second", "The same scenario with fewer ranks, simulated again; both axes are logarithmic.",
+        "throughput_samples_per_s", "number", {type: "logarithmic"});
+    draw_field(
+        "Scaling efficiency",
+        "Throughput over ranks times that of one rank: at 100 % all devices are used to the full.",
+        "scaling_efficiency", "share", {beginAtZero: true});
+}
+
+function scenario_section() {
+    const parent = section("scenario", "Scenario");
+    parent.append(make(
+        "p", {class: "note"}, "In full, every file's content in place of its name: saved as a file, ",
+        make("code", {}, "syncline run"), " takes it."));
+    const texts = new Map();
+    for (const variant of data.variants)
+        texts.set(variant.scenario, [...(texts.get(variant.scenario) ?? []), variant.name]);
+    for (const [text, variants] of texts)
+        parent.append(make(
+            "details", {open: texts.size === 1}, make("summary", {}, variants.join(", ")),
+            make("pre", {tabindex: "0"}, text)));
+}
+
+function training_page() {
+    const {results} = data.report;
+    training_summary(results);
+    training_comparison(results);
+    training_details(results);
+    scaling_section();
+    scenario_section();
+}
+
+function exchange_page() {
+    const {results} = data.report;
+    document.getElementById("lead").textContent =
+        results
+            .map(
+                (result) => `${result.variant}: ${result.operation}, ${result.algorithm}, ${result.ranks} ranks on ${
+                    result.fabric}`)
+            .join(". ") +
+        ".";
+    const parent = section("curves", "Curves");
+    const columns = [
+        {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
+        {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},
+        {name: "bus bandwidth", unit: "Bps"}, {name: "algorithm", unit: "text"}
+    ];
+    const rows = results.flatMap(
+        (result) => result.points.map(
+            (point) =>
+                [result.variant, point.bytes, point.completion_time_s, point.closed_form_s,
+                 point.algorithm_bandwidth_Bps, point.bus_bandwidth_Bps, point.algorithm]));
+    const xy = (result, field) => result.points.filter((point) => point[field] !== null && point.bytes > 0)
+                                      .map((point) => ({x: point.bytes, y: point[field]}));
+    const chart = (title, text, unit, datasets, y) => figure(parent, {
+        title,
+        text,
+        unit,
+        height: 420,
+        columns,
+        rows,
+        config: () => ({
+            type: "line",
+            data: {datasets: datasets()},
+            options: {scales: {x: axis("size", "B", {type: "logarithmic"}), y: axis("", unit, y)}}
+        }),
+    });
+    chart(
+        "Time by size",
+        "Simulated, and dashed and hollow by the closed form, where there is one. Both axes are logarithmic.", "s",
+        () => results.flatMap(
+            (result, i) =>
+                [line(result.variant, xy(result, "completion_time_s"), i),
+                 ...(result.points.some((point) => point.closed_form_s !== null) ?
+                         [line(`${result.variant}, closed form`, xy(result, "closed_form_s"), i, {
+                             borderDash: [3, 4],
+                             pointRadius: 7,
+                             pointStyle: "circle",
+                             backgroundColor: "transparent"
+                         })] :
+                         [])]),
+        {type: "logarithmic"});
+    chart(
+        "Bus bandwidth by size",
+        "As nccl-tests defines it: what each link carries at least, whatever the number of ranks.", "Bps",
+        () => results.filter((result) => result.points.some((point) => point.bus_bandwidth_Bps !== null))
+                  .map((result, i) => line(result.variant, xy(result, "bus_bandwidth_Bps"), i)),
+        {beginAtZero: true});
+    scenario_section();
+}
+
+theme();
+({training: training_page, exchange: exchange_page, batch: batch_page})[data.kind]();
+document.getElementById("footer").textContent = `Made by ${data.program}. Charts: Chart.js ${
+    Chart.version}, MIT licence. The page holds all its data and fetches nothing.`;

@@ -1,0 +1,170 @@
+// The timeline: what each process does, as bars, to be zoomed into.
+
+const bar_kinds = [
+    "forward pass", "backward pass", "update, sums", "input copy", "gradients", "activations", "between stages",
+    "weights", "waiting for release"
+];
+
+/// The bars of a lane as objects.
+function bars_of(timeline, lane) {
+    const result = [];
+    for (let i = 0; i < lane.bars.length; i += 5) {
+        const [kind, start, end, name, tasks] = lane.bars.slice(i, i + 5);
+        result.push(
+            {kind, start_s: start * timeline.tick_s, end_s: end * timeline.tick_s, name: timeline.names[name], tasks});
+    }
+    return result;
+}
+
+function timeline_figure(parent, timeline) {
+    const labels = timeline.lanes.map((lane) => `${lane.process} ${lane.stream}`);
+    const all = timeline.lanes.flatMap((lane, i) => bars_of(timeline, lane).map((bar) => ({...bar, lane: labels[i]})));
+    const kinds = [...new Set(all.map((bar) => bar.kind))].sort((a, b) => a - b);
+    const window_s = timeline.window_s, least_s = window_s / 2000;
+    const view = {from: 0, to: window_s};
+
+    // Edges tell wide bars apart; of narrow ones there would be nothing left.
+    const edge = ({raw}) => (raw && raw.bar.end_s - raw.bar.start_s > 0.006 * (view.to - view.from) ? 0.7 : 0);
+    const config = () => ({
+        type: "bar",
+        data: {
+            labels,
+            datasets: kinds.map(
+                (kind) => bars(
+                    bar_kinds[kind],
+                    all.filter((bar) => bar.kind === kind)
+                        .map((bar) => ({x: [bar.start_s, bar.end_s], y: bar.lane, bar})),
+                    kind, {
+                        grouped: false,
+                        barPercentage: 1,
+                        categoryPercentage: 0.86,
+                        borderWidth: edge,
+                        inflateAmount: 0.5,
+                        borderSkipped: false
+                    }))
+        },
+        options: {
+            indexAxis: "y",
+            scales: {
+                x: axis("time from the start of the window", "s", {min: view.from, max: view.to}),
+                y: {...names(labels, {autoSkip: false, font: {size: 11}})}
+            },
+            plugins: {
+                tooltip: {
+                    callbacks: {
+                        label: ({raw: {bar}}) =>
+                            [`${bar.name}${bar.tasks > 1 ? ` (${bar.tasks} tasks)` : ""}`,
+                             `${bar_kinds[bar.kind]}: ${units.s(bar.start_s)} to ${units.s(bar.end_s)}, ${
+                                 units.s(bar.end_s - bar.start_s)}`]
+                    }
+                }
+            },
+        },
+    });
+
+    const slider = (label, value) =>
+        make("input", {type: "range", min: 0, max: 1000, step: 1, value, "aria-label": label});
+    const from = slider("Start of the part that is shown", 0), to = slider("End of the part that is shown", 1000);
+    const said = make("output", {class: "note", "aria-live": "polite"});
+    const tools = make("div", {class: "tools"});
+    const made = figure(parent, {
+        title: "Timeline",
+        text: `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank ` +
+            "comes to it, waiting for the others included. " +
+            "Drag across the chart, or use the sliders or the keys + − ← → 0, to see a part of it. " +
+            timeline.notes.join(" "),
+        config,
+        height: 110 + 17 * labels.length,
+        before: tools,
+        unit: "s",
+        columns: [
+            {name: "process and stream", unit: "text"}, {name: "what", unit: "text"}, {name: "kind", unit: "text"},
+            {name: "tasks", unit: "number"}, {name: "start", unit: "s"}, {name: "end", unit: "s"},
+            {name: "length", unit: "s"}
+        ],
+        rows: all.map(
+            (bar) =>
+                [bar.lane, bar.name, bar_kinds[bar.kind], bar.tasks, bar.start_s, bar.end_s, bar.end_s - bar.start_s]),
+    });
+
+    function show(start, end) {
+        const length = Math.min(Math.max(end - start, least_s), window_s);
+        view.from = Math.min(Math.max(start, 0), window_s - length);
+        view.to = view.from + length;
+        from.value = Math.round(1000 * view.from / window_s);
+        to.value = Math.round(1000 * view.to / window_s);
+        from.setAttribute("aria-valuetext", units.s(view.from));
+        to.setAttribute("aria-valuetext", units.s(view.to));
+        said.textContent = `${units.s(view.from)} to ${units.s(view.to)}`;
+        const chart = made.chart();
+        chart.options.scales.x.min = view.from;
+        chart.options.scales.x.max = view.to;
+        chart.update("none");
+    }
+    const zoom = (factor) => {
+        const middle = (view.from + view.to) / 2, half = (view.to - view.from) * factor / 2;
+        show(middle - half, middle + half);
+    };
+    const move = (share) => {
+        const step = share * (view.to - view.from);
+        show(view.from + step, view.to + step);
+    };
+    const whole = () => show(0, window_s);
+    from.addEventListener("input", () => show(Math.min(from.value * window_s / 1000, view.to - least_s), view.to));
+    to.addEventListener("input", () => show(view.from, Math.max(to.value * window_s / 1000, view.from + least_s)));
+    const button = (text, label, action) =>
+        make("button", {type: "button", "aria-label": label, onclick: action}, text);
+    tools.append(
+        make("label", {}, "from ", from), make("label", {}, "to ", to), button("+", "Zoom in", () => zoom(0.5)),
+        button("−", "Zoom out", () => zoom(2)), button("←", "Earlier", () => move(-0.5)),
+        button("→", "Later", () => move(0.5)), button("all", "The whole window", whole), said);
+
+    made.box.tabIndex = 0;
+    made.box.setAttribute("role", "group");
+    made.box.setAttribute("aria-label", "Timeline: plus and minus zoom, arrows move, 0 shows all");
+    made.box.addEventListener("keydown", (event) => {
+        const action = {
+            "+": () => zoom(0.5),
+            "-": () => zoom(2),
+            ArrowLeft: () => move(-0.25),
+            ArrowRight: () => move(0.25),
+            0: whole
+        }[event.key];
+        if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        action();
+    });
+    drag(made, show, () => view);
+    show(0, window_s);
+}
+
+/// Dragging across the chart shows what was dragged over.
+function drag(made, show, view) {
+    const band = made.box.appendChild(make("div", {class: "band"}));
+    made.canvas.style.touchAction = "pan-y";
+    let start = null;
+    const at = (event) => {
+        const {left, right} = made.chart().chartArea;
+        return Math.min(Math.max(event.offsetX, left), right);
+    };
+    made.canvas.addEventListener("pointerdown", (event) => {
+        start = at(event);
+    });
+    made.canvas.addEventListener("pointermove", (event) => {
+        if (start === null) return;
+        band.style.display = "block";
+        band.style.left = Math.min(start, at(event)) + "px";
+        band.style.width = Math.abs(at(event) - start) + "px";
+    });
+    window.addEventListener("pointerup", (event) => {
+        if (start === null) return;
+        const {left, right} = made.chart().chartArea;
+        const end = event.target === made.canvas ?
+            at(event) :
+            Number.parseFloat(band.style.left) + Number.parseFloat(band.style.width);
+        const time = (x) => view().from + (x - left) / (right - left) * (view().to - view().from);
+        if (Math.abs(end - start) > 5) show(time(Math.min(start, end)), time(Math.max(start, end)));
+        start = null;
+        band.style.display = "none";
+    });
+}

@@ -1,0 +1,257 @@
+// One variant: why its iteration takes so long.
+
+const parts_of_rank = [
+    ["compute_s", "computes"], ["exposed_communication_s", "communicates, nothing is computed"],
+    ["reduction_s", "sums up"], ["copies_s", "copies"], ["waiting_s", "waits for other ranks"],
+    ["idle_s", "has nothing to do"]
+];
+
+/// At most `count` of so many, evenly, `wanted` among them.
+function some_of(all, count, wanted) {
+    if (all <= count) return Array.from({length: all}, (_, i) => i);
+    const chosen = Array.from({length: count}, (_, i) => Math.floor(i * (all - 1) / (count - 1)));
+    if (!chosen.includes(wanted)) chosen[Math.max(1, chosen.findLastIndex((rank) => rank < wanted))] = wanted;
+    return chosen;
+}
+
+function rank_parts(parent, {ranks, window_s, last_rank}) {
+    const shown = some_of(ranks.length, 32, last_rank);
+    const labels = shown.map((rank) => `rank ${rank}`);
+    const share = (field) => units.share(ranks[last_rank][field] / window_s);
+    figure(parent, {
+        title: "What the ranks do",
+        text: `Of the ${units.s(window_s)} rank ${last_rank}, which finishes last, computes ${
+                  share("compute_s")}, communicates ${
+                  share("exposed_communication_s")} with nothing computed beside it, and waits ${
+                  share("waiting_s")} for other ranks.` +
+            (shown.length < ranks.length ?
+                 ` ${shown.length} of ${ranks.length} ranks are drawn, picked evenly; the table has all.` :
+                 ""),
+        config: () => across_config(
+            labels, parts_of_rank.map(([field, name], i) => bars(name, shown.map((rank) => ranks[rank][field]), i)),
+            "s", {stacked: true}),
+        height: 140 + 20 * shown.length,
+        unit: "s",
+        columns: [
+            {name: "rank", unit: "number"}, ...parts_of_rank.map(([, name]) => ({name, unit: "s"})),
+            {name: "communicates while it computes", unit: "s"}
+        ],
+        rows: ranks.map(
+            (parts, rank) => [rank, ...parts_of_rank.map(([field]) => parts[field]), parts.hidden_communication_s]),
+    });
+}
+
+function layers_figure(parent, layers, rank) {
+    const most = 40;
+    const least = [...layers].map((layer) => layer.forward_s + layer.backward_s).sort((a, b) => b - a)[most - 1] ?? 0;
+    const shown = layers.filter((layer) => layer.forward_s + layer.backward_s >= least).slice(0, most);
+    const labels = shown.map((layer) => layer.layer);
+    figure(parent, {
+        title: "Computation by layer",
+        text: `On rank ${rank}.` +
+            (shown.length < layers.length ?
+                 ` The ${shown.length} of ${layers.length} layers that take longest; the table has all.` :
+                 ""),
+        config: () => across_config(
+            labels,
+            [
+                bars("forward pass", shown.map((layer) => layer.forward_s), 0),
+                bars("backward pass", shown.map((layer) => layer.backward_s), 1)
+            ],
+            "s", {stacked: true}),
+        height: across_height(shown.length),
+        unit: "s",
+        columns: [{name: "layer", unit: "text"}, {name: "forward", unit: "s"}, {name: "backward", unit: "s"}],
+        rows: layers.map((layer) => [layer.layer, layer.forward_s, layer.backward_s]),
+    });
+}
+
+function buckets_figure(parent, buckets, rank) {
+    const most = 40;
+    const shown = [...buckets].sort((a, b) => b.communication_s - a.communication_s).slice(0, most);
+    const chosen = buckets.filter((bucket) => shown.includes(bucket));
+    const labels = chosen.map((bucket) => bucket.what);
+    figure(parent, {
+        title: "What is exchanged",
+        text: `On rank ${rank}: how long each exchange is under way, and how much of that the rank has nothing to ` +
+            "compute (what is under way at once shares that evenly)." +
+            (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length}; the table has all.` :
+                                              ""),
+        config: () => across_config(
+            labels,
+            [
+                bars("under way", chosen.map((bucket) => bucket.communication_s), 4),
+                bars("nothing to compute beside it", chosen.map((bucket) => bucket.exposed_s), 5)
+            ],
+            "s"),
+        height: across_height(chosen.length, 2),
+        unit: "s",
+        columns: [
+            {name: "what", unit: "text"}, {name: "bytes", unit: "B"}, {name: "start", unit: "s"},
+            {name: "end", unit: "s"}, {name: "under way", unit: "s"}, {name: "exposed", unit: "s"}
+        ],
+        rows: buckets.map(
+            (bucket) =>
+                [bucket.what, bucket.bytes, bucket.start_s, bucket.end_s, bucket.communication_s, bucket.exposed_s]),
+    });
+}
+
+const path_kinds = {
+    compute: "computation",
+    transfer: "bytes on their way",
+    latency: "latency",
+    overhead: "overhead of messages",
+    copy: "copies",
+    reduction: "sums",
+    timer: "timer",
+    waiting: "waiting",
+};
+
+/// "99.1 % computation, 0.9 % latency", the largest first.
+function kinds_of(shares) {
+    const sums = new Map();
+    for (const {kind, share} of shares) sums.set(kind, (sums.get(kind) ?? 0) + share);
+    return [...sums]
+        .sort((a, b) => b[1] - a[1])
+        .map(([kind, sum]) => `${units.share(sum)} ${path_kinds[kind]}`)
+        .join(", ");
+}
+
+function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
+    const shown = shares.slice(0, 15);
+    const labels = shown.map((share) => `${share.what}, ${path_kinds[share.kind]}`);
+    const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
+    const made = figure(parent, {
+        title: "What decides the length",
+        text: "The chain of tasks and messages of which each began when the one before it ended: only what " +
+            `shortens one of these makes the iteration shorter. By kind: ${kinds_of(shares)}.` +
+            (shown.length < shares.length ?
+                 ` The ${shown.length} largest of ${shares.length} parts; the table has all.` :
+                 ""),
+        config: () =>
+            across_config(labels, [bars("part of the window", shown.map((share) => share.share), 0)], "share"),
+        height: across_height(shown.length),
+        unit: "share",
+        columns: [
+            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "over", unit: "text"},
+            {name: "pieces", unit: "number"}, {name: "time", unit: "s"}, {name: "share", unit: "share"}
+        ],
+        rows: shares.map(
+            (share) => [path_kinds[share.kind], share.what, over(share), share.pieces, share.seconds, share.share]),
+    });
+    if (path.length === 0) return;
+    if (path_note !== "") made.element.append(note(path_note));
+    made.element.append(folded(
+        "the chain in the order of time",
+        [
+            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "where", unit: "text"},
+            {name: "link", unit: "text"}, {name: "start", unit: "s"}, {name: "end", unit: "s"}
+        ],
+        path.map(
+            (piece) => [path_kinds[piece.kind], piece.what, piece.where, piece.link, piece.start_s, piece.end_s])));
+}
+
+function longer(part) {
+    if (Math.abs(part) < 1e-6) return "as long";
+    return `${digits(100 * Math.abs(part), 3)} % ${part > 0 ? "longer" : "less"}`;
+}
+
+/// Closed form and simulation; with an explanation also bounds and what makes the difference.
+function theory_figure(parent, result, explanation) {
+    const closed = result.closed_form;
+    const lines = [["simulated", result.iteration_time_s], ["closed form", closed.iteration_time_s]];
+    if (explanation) {
+        lines.push(["without contention, simulated", explanation.uncontended_iteration_time_s]);
+        if (explanation.theory.lower_bound_s > 0)
+            lines.push([`lower bound: ${explanation.theory.lower_bound_of}`, explanation.theory.lower_bound_s]);
+    }
+    const shown = lines.filter(([, value]) => value !== null);
+    const made = figure(parent, {
+        title: "Theory and simulation",
+        text: closed.iteration_time_s === null ?
+            "There is no closed form of this iteration." :
+            `By theory an iteration takes ${units.s(closed.iteration_time_s)}; simulated it takes ${
+                longer(result.iteration_time_s / closed.iteration_time_s - 1)}.`,
+        config: () =>
+            across_config(shown.map(([name]) => name), [bars("iteration", shown.map(([, value]) => value), 0)], "s"),
+        height: across_height(shown.length),
+        unit: "s",
+        columns: [{name: "what", unit: "text"}, {name: "iteration", unit: "s"}],
+        rows: lines,
+    });
+    const formula = explanation?.theory.formula || closed.formula;
+    if (formula) made.element.append(make("p", {}, "One exchange, S its bytes: ", make("code", {}, formula)));
+    if (!explanation) return;
+    const {theory} = explanation;
+    if (theory.differences.length > 0) {
+        const labels = theory.differences.map((part) => part.cause);
+        figure(parent, {
+            title: "What costs time, and what saves it",
+            text:
+                "How much longer, or below 0 shorter, the iteration is for each of these alone; they do not add up. " +
+                theory.differences.map((part) => `${part.cause}: ${part.text}.`).join(" "),
+            unit: "s",
+            config: () =>
+                across_config(labels, [bars("difference", theory.differences.map((part) => part.seconds), 0)], "s"),
+            height: across_height(labels.length),
+            columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "in words", unit: "text"}],
+            rows: theory.differences.map((part) => [part.cause, part.seconds, part.text]),
+        });
+    }
+    if (theory.terms.length > 0)
+        made.element.append(folded(
+            "terms of the formula",
+            [
+                {name: "symbol", unit: "text"}, {name: "meaning", unit: "text"}, {name: "value", unit: "number"},
+                {name: "unit", unit: "text"}
+            ],
+            theory.terms.map((term) => [term.symbol, term.meaning, term.value, term.unit])));
+}
+
+function what_if_figure(parent, answers) {
+    const drawn_ones = answers.filter((answer) => answer.problem === null);
+    const labels = drawn_ones.map((answer) => answer.change);
+    figure(parent, {
+        title: "What if",
+        text: "Simulated again with one thing changed: the throughput over that of the scenario. Above 1 is faster.",
+        config: () =>
+            across_config(labels, [bars("speed-up", drawn_ones.map((answer) => answer.speed_up), 0)], "number"),
+        height: across_height(labels.length),
+        columns: [
+            {name: "change", unit: "text"}, {name: "in words", unit: "text"}, {name: "iteration", unit: "s"},
+            {name: "samples per second", unit: "number"}, {name: "speed-up", unit: "number"},
+            {name: "why not", unit: "text"}
+        ],
+        rows: answers.map(
+            (answer) =>
+                [answer.change, answer.text, answer.iteration_time_s, answer.throughput_samples_per_s, answer.speed_up,
+                 answer.problem]),
+    });
+}
+
+/// All that is known of one variant.
+function show_variant(parent, result, variant) {
+    clear(parent);
+    const {explanation} = variant;
+    if (explanation) {
+        const {level, level_reason, iterations, buckets, layers, links, ranks, what_if} = explanation;
+        parent.append(note([
+            level === "tasks" ? "Recorded task by task: each exchange is one piece." : "Recorded message by message.",
+            level_reason, iterations > 1 ? `The window is ${iterations} iterations; times are sums of all of them.` : ""
+        ].filter(Boolean).join(" ")));
+        if (ranks.length > 0) rank_parts(parent, explanation);
+        if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);
+        if (variant.timeline) timeline_figure(parent, variant.timeline);
+        const grid = parent.appendChild(make("div", {class: "grid"}));
+        if (buckets.length > 0) buckets_figure(grid, buckets, explanation.last_rank);
+        if (layers.length > 0) layers_figure(grid, layers, explanation.last_rank);
+        if (what_if.length > 0) what_if_figure(parent, what_if);
+        heat_map(parent, variant);
+        if (links.length > 0) link_profiles(parent, links, explanation.window_s);
+    } else {
+        if (variant.timeline) timeline_figure(parent, variant.timeline);
+        heat_map(parent, variant);
+    }
+    if (result.links.length > 0) busiest_links(parent, result.links);
+    theory_figure(parent, result, explanation);
+}

@@ -1,0 +1,99 @@
+#include "sim/trace/words.hpp"
+
+namespace syncline {
+
+const char* word(Phase phase) {
+    switch (phase) {
+        case Phase::forward:
+            return "forward";
+        case Phase::backward:
+            return "backward";
+        case Phase::update:
+            return "update";
+        case Phase::input_copy:
+            return "input copy";
+        case Phase::release:
+            return "release";
+        case Phase::exchange:
+            return "exchange";
+        case Phase::push:
+            return "push";
+        case Phase::pull:
+            return "pull";
+        case Phase::aggregate:
+            return "aggregation";
+        case Phase::barrier:
+            return "barrier";
+        case Phase::activations:
+            return "activations";
+        case Phase::halo:
+            return "halo";
+        case Phase::transfer:
+            return "transfer";
+        case Phase::weights:
+            return "weights";
+    }
+    return "task";
+}
+
+const char* word(StreamKind kind) {
+    switch (kind) {
+        case StreamKind::compute:
+            return "compute";
+        case StreamKind::input_copy:
+            return "input copy";
+        case StreamKind::release:
+            return "release";
+        case StreamKind::exchange:
+            return "exchange";
+        case StreamKind::push:
+            return "push";
+        case StreamKind::pull:
+            return "pull";
+        case StreamKind::aggregate:
+            return "aggregation";
+        case StreamKind::activations:
+            return "activations";
+        case StreamKind::transfer:
+            return "transfer";
+        case StreamKind::receive:
+            return "receive";
+        case StreamKind::weights:
+            return "weights";
+    }
+    return "stream";
+}
+
+const char* word(ActKind kind) {
+    switch (kind) {
+        case ActKind::launch:
+            return "launch";
+        case ActKind::copy:
+            return "copy";
+        case ActKind::send:
+            return "send";
+        case ActKind::window:
+            return "wait for the window";
+        case ActKind::messages:
+            return "messages";
+        case ActKind::receive:
+            return "receive";
+        case ActKind::reduction:
+            return "reduction";
+    }
+    return "act";
+}
+
+const char* word(TraceLevel level) {
+    switch (level) {
+        case TraceLevel::tasks:
+            return "tasks";
+        case TraceLevel::acts:
+            return "acts";
+        case TraceLevel::messages:
+            return "messages";
+    }
+    return "level";
+}
+
+}  // namespace syncline

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "sim/replay/trace.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+#include "sim/trace/limits.hpp"
+
+/// What things are called in timelines.
+namespace syncline {
+
+const char* word(Phase phase);
+const char* word(StreamKind kind);
+const char* word(ActKind kind);
+const char* word(TraceLevel level);
+
+inline constexpr Phase all_phases[] = {Phase::forward,   Phase::backward, Phase::update,      Phase::input_copy,
+                                       Phase::release,   Phase::exchange, Phase::push,        Phase::pull,
+                                       Phase::aggregate, Phase::barrier,  Phase::activations, Phase::halo,
+                                       Phase::transfer,  Phase::weights};
+inline constexpr ActKind all_acts[] = {ActKind::launch,   ActKind::copy,    ActKind::send,     ActKind::window,
+                                       ActKind::messages, ActKind::receive, ActKind::reduction};
+
+}  // namespace syncline

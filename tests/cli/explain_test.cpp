@@ -1,0 +1,100 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// What `explain` prints, and what it refuses.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+json explained(const TinyFiles& tiny, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"explain", "scenario.yaml", "--format", "json"});
+    const Outcome outcome = run_in(tiny, std::move(more));
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("explain: JSON has the documented fields, and they add up") {
+    const TinyFiles tiny;
+    const json report = explained(tiny);
+    CHECK(report["name"] == "tiny-run");
+    REQUIRE(report["explanations"].size() == 3);
+    for (const json& e : report["explanations"]) {
+        CAPTURE(e["variant"]);
+        const double window_s = e["window_s"];
+        CHECK(e["level"] == "messages");
+        CHECK(e["ranks"].size() == 4);
+        for (const json& rank : e["ranks"]) {
+            double sum_s = 0;
+            for (const char* part :
+                 {"compute_s", "exposed_communication_s", "reduction_s", "copies_s", "waiting_s", "idle_s"})
+                sum_s += rank[part].get<double>();
+            CHECK(sum_s == Approx(window_s).epsilon(1e-9));
+        }
+        double path_s = 0;
+        for (const json& piece : e["critical_path"])
+            path_s += piece["end_s"].get<double>() - piece["start_s"].get<double>();
+        CHECK(path_s == Approx(e["iterations"].get<double>() * e["iteration_time_s"].get<double>()).epsilon(1e-9));
+        CHECK(e["theory"]["simulated_s"] == e["iteration_time_s"]);
+        CHECK(e["theory"]["lower_bound_s"].get<double>() <= e["iteration_time_s"].get<double>() * (1 + 1e-9));
+        CHECK(e["what_if"].size() == 8);
+        CHECK(!e["links"].empty());
+    }
+    // The same as `run` says.
+    const Outcome run = run_in(tiny, {"run", "scenario.yaml", "--format", "json"});
+    const json results = json::parse(run.out);
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(results["results"][i]["iteration_time_s"] == report["explanations"][i]["iteration_time_s"]);
+    CHECK(explained(tiny) == report);
+}
+
+TEST_CASE("explain: one variant, chosen changes, or none") {
+    const TinyFiles tiny;
+    const json one = explained(tiny, {"--variant", "later", "--what-if", "link:nic x4", "--what-if", "batch x0.5"});
+    REQUIRE(one["explanations"].size() == 1);
+    const json& changes = one["explanations"][0]["what_if"];
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0]["change"] == "link:nic x4");
+    CHECK(changes[0]["speed_up"] > 1.0);
+    CHECK(changes[1]["change"] == "batch x0.5");
+    const json none = explained(tiny, {"--no-what-if"});
+    CHECK(none["explanations"][0]["what_if"].empty());
+    const Outcome table = run_in(tiny, {"explain", "scenario.yaml", "--what-if", "latency x0.5"});
+    CHECK(table.status == 0);
+    for (const char* words : {"What ranks do", "The chain that decides", "The most used links", "lower bound",
+                              "latency x0.5", "links have 0.5 times the latency"})
+        CHECK(table.out.find(words) != std::string::npos);
+    const Outcome csv = run_in(tiny, {"explain", "scenario.yaml", "--no-what-if", "--format", "csv"});
+    CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 1 + 3 * 4);
+}
+
+TEST_CASE("explain: what cannot be is refused with a hint") {
+    const TinyFiles tiny;
+    const auto refused = [&](const std::vector<std::string>& more, int status, const std::string& words) {
+        std::vector<std::string> arguments{"explain", "scenario.yaml"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_in(tiny, arguments);
+        CAPTURE(outcome.err, words);
+        CHECK(outcome.status == status);
+        CHECK(outcome.out.empty());
+        CHECK(outcome.err.find(words) != std::string::npos);
+    };
+    refused({"--what-if", "link:nik x2"}, 2, "did you mean 'link:nic'?");
+    refused({"--what-if", "link:nic"}, 2, "it has no factor");
+    refused({"--what-if", "batch 2"}, 2, "'x' and a number");
+    refused({"--what-if", "batch "}, 2, "'x' and a number");
+    refused({"--what-if", "batch x0"}, 2, "'x' and a number from 1e-6");
+    refused({"--what-if", "batch x2", "--no-what-if"}, 2, "--no-what-if");
+    refused({"--variant", "rings"}, 3, "did you mean 'ring'?");
+    tiny.write("exchange.yaml", "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 4, bytes: 1 MB}\n");
+    const Outcome exchange = run_in(tiny, {"explain", "exchange.yaml"});
+    CHECK(exchange.status == 3);
+    CHECK(exchange.err.find("exchange.yaml:1:1: error: only trainings can be explained") != std::string::npos);
+}

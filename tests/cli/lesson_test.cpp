@@ -1,0 +1,262 @@
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/catch.hpp"
+#include "tests/cli/handout.hpp"
+
+// `syncline lesson`, and what the handouts state: every number in the tables of their answers is compared with a
+// simulation.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+Outcome run_here(std::vector<std::string> arguments) {
+    return run_program({.arguments = std::move(arguments), .directory = SYNCLINE_SOURCE_DIR});
+}
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+json simulated(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const Outcome outcome = run_here(std::move(arguments));
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return json::parse(outcome.out);
+}
+
+void compare(const json& result, const std::vector<Statement>& stated) {
+    REQUIRE_FALSE(stated.empty());
+    for (const Statement& one : stated) {
+        CAPTURE(one.name, one.field, one.bytes.value_or(0));
+        CHECK(one.tolerance <= 0.01 * one.value + 1e-9);
+        CHECK(found(result, one) == Approx(one.value).margin(one.tolerance).epsilon(0));
+    }
+}
+
+/// Two files of a lesson that is not shipped.
+struct OwnLesson : TempDir {
+    explicit OwnLesson(const std::string& handout) {
+        write("scenarios/lessons/01-own.md", handout);
+        write("scenarios/lessons/01-own.yaml",
+              "platform: {device: {flops: 1 Tflops, memory_bandwidth: 1 TBps}, fabric: {bandwidth: 1 GBps, latency: 1 "
+              "us}}\n"
+              "collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}\n"
+              "expect: [{variant: base, field: completion_time_s, value: 1, tolerance: 1 %, source: wrong}]\n");
+    }
+};
+
+/// A lesson in a terminal of its own, in which somebody types.
+class Typist {
+public:
+    explicit Typist(const std::string& lesson) {
+        child_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+        REQUIRE(child_ >= 0);
+        if (child_ > 0) return;
+        if (chdir(SYNCLINE_SOURCE_DIR) == 0)
+            execl(SYNCLINE_PROGRAM, "syncline", "lesson", lesson.c_str(), static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    ~Typist() {
+        close(terminal_);
+        if (child_ > 0) waitpid(child_, nullptr, 0);
+    }
+    Typist(const Typist&) = delete;
+    Typist& operator=(const Typist&) = delete;
+
+    /// What is shown until it ends in `end`, or until nothing more comes.
+    std::string shown(const std::string& end) {
+        std::string text;
+        constexpr int limit_ms = static_cast<int>(20'000 * patience);
+        for (pollfd ready{terminal_, POLLIN, 0}; !text.ends_with(end) && poll(&ready, 1, limit_ms) > 0;) {
+            char some[4096];
+            const ssize_t count = read(terminal_, some, sizeof some);
+            if (count <= 0) break;  // a terminal without a writer says EIO
+            text.append(some, static_cast<std::size_t>(count));
+        }
+        return text;
+    }
+
+    void press_enter() { CHECK(write(terminal_, "\n", 1) == 1); }
+
+    int status() {
+        int status = 0;
+        CHECK(waitpid(std::exchange(child_, 0), &status, 0) > 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+private:
+    int terminal_ = -1;
+    pid_t child_ = 0;
+};
+
+const std::string sections =
+    "## Question\n## Prediction\n## Run\n## Answer\n## Exercises\n## Answers to the exercises\n";
+
+}  // namespace
+
+TEST_CASE("lesson: without a name all are listed") {
+    const Outcome list = run_here({"lesson"});
+    CHECK(list.status == 0);
+    CHECK(list.err.empty());
+    const std::string readme = read_file(shipped("scenarios/lessons/README.md"));
+    const std::vector<Handout> all = handouts();
+    REQUIRE(all.size() == 10);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Handout& one = all[i];
+        CAPTURE(one.name);
+        CHECK(one.number == std::to_string(i + 1));
+        const std::size_t row = list.out.find("\n" + one.number + " ");
+        REQUIRE(row != std::string::npos);
+        const std::string line = list.out.substr(row + 1, list.out.find('\n', row + 1) - row - 1);
+        CHECK(holds(line, " " + one.name + " "));
+        CHECK(line.ends_with("  " + one.title));
+        CHECK(holds(readme, "| [" + one.number + " " + one.name + "](" + one.file.filename().string() + ") | " +
+                                one.title + " |\n"));
+    }
+}
+
+TEST_CASE("lesson: every lesson runs, and what its answer states comes out") {
+    for (const Handout& one : handouts()) {
+        CAPTURE(one.name);
+        const Outcome lesson = run_here({"lesson", one.number});
+        CAPTURE(lesson.err);
+        REQUIRE(lesson.status == 0);
+        // Nobody is asked to press a key where nobody is.
+        CHECK(lesson.err.empty());
+        const Outcome run = run_here({"run", one.scenario(), "--check"});
+        CHECK(run.status == 0);
+        std::size_t at = 0;
+        for (const std::string& part :
+             {"# " + one.title + "\n", one.section("Question"), one.section("Prediction"), one.section("Run"), run.out,
+              one.section("Answer"), one.section("Exercises"), one.section("Answers to the exercises")}) {
+            at = lesson.out.find(part, at);
+            CAPTURE(part);
+            REQUIRE(at != std::string::npos);
+            at += part.size();
+        }
+        CHECK(at == lesson.out.size());
+        CHECK(command(one.section("Run")) == std::vector<std::string>{"run", one.scenario(), "--check"});
+    }
+}
+
+TEST_CASE("lesson: handout and scenario expect the same numbers, which the simulation finds") {
+    for (const Handout& one : handouts()) {
+        CAPTURE(one.name);
+        const json result = simulated({"run", one.scenario(), "--check"});
+        const std::vector<Statement> stated = statements(one.section("Answer"));
+        compare(result, stated);
+        const json checks = result.at("checks");
+        CHECK(checks.size() == stated.size());
+        for (const Statement& number : stated) {
+            CAPTURE(number.name, number.field, number.value);
+            const auto same = std::find_if(checks.begin(), checks.end(), [&](const json& check) {
+                return check.at("variant") == number.name && check.at("field") == number.field &&
+                       check.at("bytes") == (number.bytes ? json(*number.bytes) : json());
+            });
+            REQUIRE(same != checks.end());
+            CHECK(same->at("value").get<double>() == Approx(number.value).epsilon(1e-12));
+            CHECK(same->at("tolerance").get<double>() == Approx(number.tolerance).epsilon(1e-9));
+            CHECK(same->at("ok") == true);
+        }
+    }
+}
+
+TEST_CASE("lesson: what the answers to the exercises state comes out") {
+    for (const Handout& one : handouts()) {
+        const std::vector<std::string> exercises = items(one.section("Exercises"));
+        const std::vector<std::string> answers = items(one.section("Answers to the exercises"));
+        CAPTURE(one.name);
+        CHECK(exercises.size() >= 2);
+        REQUIRE(exercises.size() == answers.size());
+        for (std::size_t i = 0; i < exercises.size(); ++i) {
+            CAPTURE(exercises[i]);
+            compare(simulated(command(exercises[i])), statements(answers[i]));
+        }
+    }
+}
+
+TEST_CASE("lesson: by name or number, and as a handout") {
+    for (const Handout& one : handouts()) {
+        CAPTURE(one.name);
+        for (const std::string& word : {one.number, one.name, "0" + one.number, one.file.stem().string()}) {
+            const Outcome handout = run_here({"lesson", word, "--handout"});
+            CHECK(handout.status == 0);
+            CHECK(handout.out == one.text);
+            CHECK(handout.err.empty());
+        }
+    }
+    CHECK(run_here({"lesson", "--handout"}).status == 2);
+    CHECK(run_here({"lesson", "--no-pause"}).status == 2);
+    CHECK(run_here({"lesson", "1", "--no-pause", "--handout"}).status == 2);
+    CHECK(run_here({"lesson", "1", "--no-pause"}).out == run_here({"lesson", "1"}).out);
+}
+
+TEST_CASE("lesson: a terminal waits for a prediction, and again before the answers to the exercises") {
+    Typist typist("1");
+    const std::string asked = typist.shown("when you have your prediction ");
+    CAPTURE(asked);
+    CHECK(holds(asked, "## Prediction"));
+    CHECK(asked.ends_with("Press Enter when you have your prediction "));
+    CHECK_FALSE(holds(asked, "T(N)"));
+    typist.press_enter();
+    const std::string answered = typist.shown("for the answers to the exercises ");
+    CAPTURE(answered);
+    CHECK(holds(answered, "## Answer\r\n"));
+    CHECK(answered.ends_with("Press Enter for the answers to the exercises "));
+    CHECK_FALSE(holds(answered, "## Answers to the exercises"));
+    typist.press_enter();
+    CHECK(holds(typist.shown("nothing that is there"), "## Answers to the exercises"));
+    CHECK(typist.status() == 0);
+}
+
+TEST_CASE("lesson: names that are none") {
+    const Outcome typo = run_here({"lesson", "parameter-sever"});
+    CHECK(typo.status == 3);
+    CHECK(typo.out.empty());
+    CHECK(holds(typo.err, "error: there is no lesson 'parameter-sever'\n  hint: did you mean 'parameter-server'?\n"));
+    for (const char* number : {"0", "11", "1.5", "-1", ""}) {
+        const Outcome none = run_here({"lesson", "--", number});
+        CAPTURE(number, none.out, none.err);
+        CHECK(none.status == 3);
+        CHECK(holds(none.err, "gossip, or 1 to 10\n"));
+    }
+    const TempDir empty;
+    const Outcome nowhere = run_in(empty, {"lesson"});
+    CHECK(nowhere.status == 3);
+    CHECK(holds(nowhere.err, "scenarios/lessons:1:1: error: there are no lessons here\n"));
+}
+
+TEST_CASE("lesson: one of your own, and what may be wrong with it") {
+    const OwnLesson incomplete("# Why?\n## Question\n## Prediction\n");
+    const Outcome parts = run_in(incomplete, {"lesson"});
+    CHECK(parts.status == 3);
+    CHECK(holds(parts.err, "01-own.md:1:1: error: the handout's sections are 'Question', 'Prediction'\n"));
+    CHECK(holds(parts.err, "'Run'"));
+
+    const OwnLesson untitled(sections);
+    CHECK(holds(run_in(untitled, {"lesson"}).err, "01-own.md:1:1: error: the handout has no title\n"));
+
+    const OwnLesson twice("# Why?\n" + sections);
+    twice.write("scenarios/lessons/1-again.md", "# Again?\n" + sections);
+    CHECK(holds(run_in(twice, {"lesson"}).err, "1-again.md:1:1: error: the lesson has no scenario\n"));
+    twice.write("scenarios/lessons/1-again.yaml", "");
+    CHECK(holds(run_in(twice, {"lesson"}).err, "error: there are two lessons with the number 1\n"));
+
+    // What is no lesson does not disturb. An answer that is wrong is not shown as right.
+    const OwnLesson wrong("# Why?\n" + sections);
+    wrong.write("scenarios/lessons/notes-of-mine.md", "nothing");
+    const Outcome outcome = run_in(wrong, {"lesson", "own"});
+    CHECK(outcome.status == 1);
+    CHECK(holds(outcome.out, "FAILED"));
+    CHECK_FALSE(holds(outcome.out, "## Answer"));
+    CHECK(outcome.err == "error: 1 of 1 expectations FAILED\n");
+}
