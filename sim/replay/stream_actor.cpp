@@ -52,13 +52,15 @@ void StreamActor::record(ActKind kind, double start_s, double end_s) {
 
 void StreamActor::spend(ActKind kind, double seconds) {
     if (seconds <= 0) return;
+    if (recorder_ == nullptr) return sg::this_actor::sleep_for(seconds);
     const double start_s = sg::Engine::get_clock();
     sg::this_actor::sleep_for(seconds);
     record(kind, start_s, sg::Engine::get_clock());
 }
 
 void StreamActor::spend(const Rest& rest) {
-    const double start_s = sg::Engine::get_clock(), seconds = rest.latency_s + rest.receive_s + rest.reduction_s;
+    const double seconds = rest.latency_s + rest.receive_s + rest.reduction_s;
+    const double start_s = recorder_ == nullptr ? 0 : sg::Engine::get_clock();
     if (seconds > 0) sg::this_actor::sleep_for(seconds);
     if (recorder_ == nullptr) return;
     // One sleep for all, so that recording changes no sum; the last of them ends when it did.
@@ -105,7 +107,7 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         return message_bytes(partition, message, step, walk.repetition());
     };
     pending_.clear();
-    recorded_.clear();
+    if (recorder_ != nullptr) recorded_.clear();
     // What arrives may arrive while this stream is busy with what it sends.
     for (Peer* peer : ports.in) pending_.push_back(get(*peer));
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
@@ -118,7 +120,7 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         pending_.push_back(put(peer, bytes, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
-    wait_start_s_ = sg::Engine::get_clock();
+    if (recorder_ != nullptr) wait_start_s_ = sg::Engine::get_clock();
     for (const sg::CommPtr& comm : pending_) comm->wait();
     window_.clear();
     session_.sent(iteration_, ports.out.size());
