@@ -7,45 +7,13 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
+#include "sim/taskgraph/words.hpp"
+
 namespace syncline {
 
 namespace {
 
 constexpr std::uint64_t report_every = 4096;  // messages
-
-const char* name(Phase phase) {
-    switch (phase) {
-        case Phase::forward:
-            return "forward";
-        case Phase::backward:
-            return "backward";
-        case Phase::update:
-            return "update";
-        case Phase::input_copy:
-            return "input copy";
-        case Phase::release:
-            return "release";
-        case Phase::exchange:
-            return "exchange";
-        case Phase::push:
-            return "push";
-        case Phase::pull:
-            return "pull";
-        case Phase::aggregate:
-            return "aggregation";
-        case Phase::barrier:
-            return "barrier";
-        case Phase::activations:
-            return "activations";
-        case Phase::halo:
-            return "halo";
-        case Phase::transfer:
-            return "transfer";
-        case Phase::weights:
-            return "weights";
-    }
-    return "task";
-}
 
 }  // namespace
 
@@ -177,7 +145,7 @@ std::string Session::stuck() const {
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });
         if (at == tasks.end() || ended_[*at] == iterations || ++count > shown) continue;
         const Task& task = graph.tasks()[*at];
-        text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, name(task.phase),
+        text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, word(task.phase),
                             task.subject, ended_[*at]);
         if (task.exchange != Task::no_exchange)
             text += fmt::format(", step {}, repetition {}", steps_[stream].step, steps_[stream].repetition);

@@ -3,13 +3,12 @@
 #include <string>
 
 #include "sim/replay/trace.hpp"
-#include "sim/taskgraph/task_graph.hpp"
+#include "sim/taskgraph/words.hpp"
 #include "sim/trace/limits.hpp"
 
 /// What things are called in timelines.
 namespace syncline {
 
-const char* word(Phase phase);
 const char* word(StreamKind kind);
 const char* word(ActKind kind);
 const char* word(TraceLevel level);
