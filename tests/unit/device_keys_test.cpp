@@ -120,7 +120,7 @@ TEST_CASE("times of layers") {
 }
 
 TEST_CASE("the shipped devices hold what their makers say") {
-    const auto memory = [](const std::string& name) {
+    const auto shipped = [](const std::string& name) {
         config::Library library;
         Device device;
         std::vector<Diagnostic> errors;
@@ -128,9 +128,32 @@ TEST_CASE("the shipped devices hold what their makers say") {
             library.load_argument(SYNCLINE_SOURCE_DIR "/platforms/devices/" + name + ".yaml"), "device",
             [&](config::Fields& fields) { describe(fields, device); }, errors);
         REQUIRE(errors.empty());
-        return device.memory_bytes;
+        return device;
     };
-    CHECK(memory("p100-sxm2") == 16e9);  // NVIDIA, Tesla P100 datasheet
-    CHECK(memory("a100-sxm4") == 40e9);  // NVIDIA, A100 datasheet, the 40 GB form
-    CHECK(memory("a100-sxm4-80gb") == 80e9);
+    // Memory is the datasheets'. Peaks must be what processors and clock give at two operations a cycle (of the A100 in
+    // 16 bits 108 multiprocessors of 2048), rates of memory what its width and the rate of a pin give: AnandTech's
+    // table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers of Volta and Ampere. A B200 is an eighth
+    // of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
+    struct Made {
+        std::string name;
+        double memory_bytes, flops_per_s, memory_Bps;
+    };
+    const Made all[] = {
+        {"k80", 12e9, 2 * 2496 * 0.875e9, 384 * 5.0e9 / 8},
+        {"p100-pcie", 16e9, 2 * 3584 * 1.3e9, 4096 * 1.43e9 / 8},
+        {"p100-sxm2", 16e9, 2 * 3584 * 1.48e9, 4096 * 1.43e9 / 8},
+        {"v100-sxm2", 16e9, 2 * 5120 * 1.53e9, 4096 * 1.752e9 / 8},
+        {"a100-sxm4", 40e9, 2 * 6912 * 1.41e9, 5120 * 2.43e9 / 8},
+        {"a100-sxm4-80gb", 80e9, 108 * 2048 * 1.41e9, 5120 * 3.186e9 / 8},
+        {"b200", 1440e9 / 8, 36e15 / 2 / 8, 64e12 / 8},
+    };
+    for (const Made& made : all) {
+        INFO(made.name);
+        const Device device = shipped(made.name);
+        CHECK(device.name == made.name);
+        CHECK(device.memory_bytes == made.memory_bytes);
+        CHECK(device.flops_per_s == Approx(made.flops_per_s).epsilon(0.01));
+        CHECK(device.memory_Bps == Approx(made.memory_Bps).epsilon(0.01));
+        CHECK(device.reduction_Bps == Approx(made.memory_Bps / 3).epsilon(0.01));
+    }
 }

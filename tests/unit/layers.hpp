@@ -28,9 +28,9 @@ inline Model shipped_model(const std::string& name) {
     return read_model(library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"));
 }
 
-inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nogroup", "alexnet-owt",
-                                                   "alexnet-tf",    "vgg-16",          "resnet-50",
-                                                   "resnet-50-v1",  "inception-v3",    "inception-v3-aux"};
+inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nogroup", "alexnet-owt",     "alexnet-tf",
+                                                   "vgg-16",        "resnet-50",       "resnet-50-v1",    "resnet-101",
+                                                   "resnet-152",    "inception-v3",    "inception-v3-aux"};
 
 inline const std::vector<std::string> shipped_transformers{"bert-large", "gpt-2", "gpt-2-xl", "gpt-3-175b"};
 

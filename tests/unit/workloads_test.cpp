@@ -45,14 +45,14 @@ struct Published {
 
 TEST_CASE("shipped workloads have the published parameters and multiply-accumulates") {
     // Parameters:
-    // - torchvision, meta["num_params"] of AlexNet_Weights 61100840, VGG16_Weights 138357544, ResNet50_Weights 25557032
-    // and
+    // - torchvision, meta["num_params"] of AlexNet_Weights 61100840, VGG16_Weights 138357544,
+    //   ResNet50_Weights 25557032, ResNet101_Weights 44549160, ResNet152_Weights 60192808 and
     //   Inception_V3_Weights 27161264 (with the auxiliary classifier)
     // - HewlettPackard/dlcookbook-dlbs, docs/models/models.md (2017), AlexNet 60965224 (two groups)
     // - osmr/imgclsmob, model tables, AlexNet 62378344; its inceptionv3.py asserts 23834568
     // Multiply-accumulates, which the same tables call FLOPS:
-    // - torchvision, meta["_ops"] in units of 1e9: 0.714, 15.47, 4.089, and 5.713 for Inception-v3 without the
-    // classifier
+    // - torchvision, meta["_ops"] in units of 1e9: 0.714, 15.47, 4.089, 7.801, 11.514, and 5.713 for Inception-v3
+    //   without the classifier
     // - albanie/convnet-burden, caffenet 724 M
     // - K. He et al., "Deep residual learning for image recognition", 2015, table 1: ResNet-50 3.8e9
     // The exact values, all activations, and every count not named here are computed from the papers' shapes.
@@ -64,6 +64,8 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
         {"vgg-16", 16, 138'357'544, 15'470'264'320, 13'556'712},
         {"resnet-50", 54, 25'557'032, 4'089'184'256, 11'114'984},
         {"resnet-50-v1", 54, 25'557'032, 3'857'973'248, 10'588'136},
+        {"resnet-101", 105, 44'549'160, 7'801'405'440, 16'232'936},
+        {"resnet-152", 156, 60'192'808, 11'513'626'624, 22'555'112},
         {"inception-v3", 95, 23'834'568, 5'713'216'096, 8'968'488},
         {"inception-v3-aux", 98, 27'161'264, 5'718'899'296, 8'973'456},
     };
