@@ -85,6 +85,10 @@ bool Statement::step() {
     return false;
 }
 
+void Statement::reset() {
+    sqlite3_reset(statement_);
+}
+
 Value Statement::value(int column) const {
     switch (sqlite3_column_type(statement_, column)) {
         case SQLITE_INTEGER:
@@ -154,6 +158,11 @@ Statement Database::prepare(std::string_view sql) {
     if (statement == nullptr || left.find_first_not_of(" \n") != std::string_view::npos)
         throw SqlError("this is not one statement");
     return prepared;
+}
+
+Statement& Database::kept(std::string_view sql) {
+    const auto found = kept_.find(sql);
+    return found != kept_.end() ? found->second : kept_.emplace(sql, prepare(sql)).first->second;
 }
 
 void Database::run(const std::string& sql) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -45,6 +46,8 @@ public:
     Statement& bind(const std::vector<Value>& values);
     /// The next row; false if there is none. After the last one the statement may be bound again.
     bool step();
+    /// Leaves the rows that are left.
+    void reset();
     Value value(int column) const;
     std::string text(int column) const;
     std::int64_t integer(int column) const;
@@ -74,6 +77,8 @@ public:
 
     /// `sql` is one statement. Throws SqlError if it is none.
     Statement prepare(std::string_view sql);
+    /// The same, prepared once for all times; whoever does not step to the last row resets it.
+    Statement& kept(std::string_view sql);
     /// Any number of statements without results.
     void run(const std::string& sql);
     /// The first value of the first row; nothing if there is none.
@@ -93,6 +98,7 @@ private:
     sqlite3* handle_ = nullptr;
     std::string shown_;
     std::vector<std::unique_ptr<Function>> functions_;
+    std::map<std::string, Statement, std::less<>> kept_;
 };
 
 /// Whether `word` has a meaning of its own in SQL.

@@ -111,7 +111,7 @@ Store::Store(const fs::path& directory, Mode mode)
 std::string Store::add(const config::StudyPoint& point) {
     std::vector<Value> row{run_id(point), std::string(version), seed_value(point.seed)};
     row.resize(row.size() + section_keys.size());
-    Statement text = database_.prepare("INSERT OR IGNORE INTO texts VALUES (?, ?)");
+    Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
     for (const config::Section& section : point.resolved.sections) {
         const auto place = std::find(section_keys.begin(), section_keys.end(), section.key);
         if (place == section_keys.end()) throw std::logic_error("a scenario has no section " + section.key);
@@ -125,14 +125,14 @@ std::string Store::add(const config::StudyPoint& point) {
     if (!fits) row.back() = point.misfit;
     const std::string id = std::get<std::string>(row[0]);
     database_
-        .prepare(
+        .kept(
             "INSERT OR IGNORE INTO runs (run_id, version, seed, collective, platform, training, workload, status, "
             "message, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '')")
         .bind(row)
         .step();
     if (database_.changes() > 0) seal(id);
     const std::string settings = settings_text(point.settings);
-    database_.prepare("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5, hash(?1, ?2 || '', ?3 || '', ?4, ?5))")
+    database_.kept("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5, hash(?1, ?2 || '', ?3 || '', ?4, ?5))")
         .bind({study_, point.number, point.repeat, settings, id})
         .step();
     seen_.emplace(point.number, point.repeat);
@@ -140,7 +140,7 @@ std::string Store::add(const config::StudyPoint& point) {
 }
 
 void Store::skip(const config::StudyPoint& point) {
-    database_.prepare("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ? AND run_id <> ?")
+    database_.kept("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ? AND run_id <> ?")
         .bind({study_, point.number, point.repeat, run_id(point)})
         .step();
     seen_.emplace(point.number, point.repeat);
@@ -188,13 +188,17 @@ Store::Counts Store::counts(const std::string& study) {
 }
 
 PlannedRun Store::planned(const std::string& id) {
-    Statement run = database_.prepare("SELECT seed, scenario FROM runs JOIN scenarios USING (run_id) WHERE run_id = ?");
+    Statement& run = database_.kept("SELECT seed, scenario FROM runs JOIN scenarios USING (run_id) WHERE run_id = ?");
     if (!run.bind({id}).step()) throw std::logic_error("the store has no run " + id);
-    return {seed_of(run.text(0)), run.text(1)};
+    PlannedRun planned{seed_of(run.text(0)), run.text(1)};
+    run.reset();
+    return planned;
 }
 
 Status Store::status(const std::string& id) {
-    const Value status = database_.ask("SELECT status FROM runs WHERE run_id = ?", {id});
+    Statement& run = database_.kept("SELECT status FROM runs WHERE run_id = ?");
+    const Value status = run.bind({id}).step() ? run.value(0) : Value{};
+    run.reset();
     for (const Status one : {Status::pending, Status::done, Status::failed})
         if (status == Value(name_of(one))) return one;
     throw std::logic_error("the store has no run " + id);
@@ -205,11 +209,11 @@ void Store::finish(const std::vector<Ending>& endings) {
     for (const Ending& ending : endings) {
         const bool done = ending.status == Status::done;
         const Value text(ending.text);
-        database_.prepare("UPDATE runs SET status = ?, message = ?, result = ? WHERE run_id = ? AND status <> 'done'")
+        database_.kept("UPDATE runs SET status = ?, message = ?, result = ? WHERE run_id = ? AND status <> 'done'")
             .bind({name_of(ending.status), done ? Value{} : text, done ? text : Value{}, ending.run_id})
             .step();
         if (database_.changes() > 0) seal(ending.run_id);
-        database_.prepare("INSERT INTO attempts VALUES (?, ?, ?)")
+        database_.kept("INSERT INTO attempts VALUES (?, ?, ?)")
             .bind({ending.run_id, name_of(ending.status), ending.wall_s})
             .step();
     }

@@ -100,7 +100,8 @@ void Store::check() {
 }
 
 void Store::seal(const std::string& run_id) {
-    database_.prepare("UPDATE runs SET checksum = " + run_checksum + " WHERE run_id = ?").bind({run_id}).step();
+    static const std::string sql = "UPDATE runs SET checksum = " + run_checksum + " WHERE run_id = ?";
+    database_.kept(sql).bind({run_id}).step();
 }
 
 }  // namespace syncline::batch
