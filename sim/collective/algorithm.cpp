@@ -15,6 +15,7 @@
 #include "sim/collective/gossip.hpp"
 #include "sim/collective/hierarchical.hpp"
 #include "sim/collective/hierarchical_leaders.hpp"
+#include "sim/collective/inner_outer.hpp"
 #include "sim/collective/overlay.hpp"
 #include "sim/collective/pairwise.hpp"
 #include "sim/collective/pipelined_tree.hpp"
@@ -45,6 +46,12 @@ const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uin
                              "{pattern: ring}]}");
     make_overlay(*spec.overlay, ranks);  // for its checks
     return spec.overlay->levels;
+}
+
+/// Of the innermost groups: all, where there is one level of open size.
+std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    const std::int64_t size = hierarchy(spec, ranks).front().size;
+    return size == 0 ? ranks : static_cast<std::uint32_t>(size);
 }
 
 using Made = std::shared_ptr<const CollectiveAlgorithm>;
@@ -185,8 +192,10 @@ const std::vector<Entry>& entries() {
         {"neighbour-exchange",
          "gossip",
          [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
+             if (spec.peers == Peers::inner_outer)
+                 return std::make_shared<InnerOuterGossip>(group_size(spec, ranks), ranks);
              return std::make_shared<Gossip>(make_overlay(overlay_or(spec, Shape::exponential, true), ranks),
-                                             spec.one_peer);
+                                             spec.peers == Peers::one);
          },
          {.overlay = true, .peers = true}},
     };
@@ -212,7 +221,7 @@ void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
         throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
-    if (spec.one_peer && !takes.peers)
+    if (spec.peers != Peers::all && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
         if (members != 0 && !takes.subsets)

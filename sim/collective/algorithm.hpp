@@ -46,6 +46,10 @@ public:
 /// The all-reduce that is no collective of ranks alone: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 
+/// With whom a rank gossips in a round: all its neighbours; one, the next one every time; or as in inner_outer.hpp, in
+/// groups that the innermost level of a hierarchical overlay counts.
+enum class Peers { all, one, inner_outer };
+
 /// Which algorithm, and its parameters.
 ///
 /// What the operations mean for N ranks and a buffer of S bytes, cut into N blocks where it is cut: `allreduce`, every
@@ -65,7 +69,7 @@ struct AlgorithmSpec {
     /// The buffer, or each block of it, travels in pieces of at most so many; 0: in one, with two trees in pieces of
     /// 512 KiB.
     double segment_bytes = 0;
-    bool one_peer = false;  ///< gossip: with one neighbour a round, the next one every time
+    Peers peers = Peers::all;  ///< of gossip
     /// Of allgather and allreduce: how many of the group have something to give, and how many want the result; 0: all.
     std::uint32_t contributors = 0, receivers = 0;
 };

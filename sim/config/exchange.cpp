@@ -28,10 +28,12 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
                      "(default: 512 KiB): the buffer, or each block of it, travels in pieces of at most so many bytes: "
                      "`1 MiB`."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
-    int peers = algorithm.one_peer ? 1 : 0;
-    fields.choice({"peers", "Of gossip: with all neighbours in every iteration, or with one, the next one each time."},
-                  peers, {"all", "one"});
-    algorithm.one_peer = peers == 1;
+    fields.one_of(
+        {"peers",
+         "Of gossip: with all neighbours in every iteration, or with one, the next one each time, or in groups "
+         "of which one rank at a time speaks to another group (`inner-outer`: BlueFog; the overlay is "
+         "hierarchical, and its innermost level says how large a group is)."},
+        algorithm.peers, {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}});
 }
 
 void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {

@@ -114,8 +114,10 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.partition_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of({"schedule",
                    "Which ready bucket is exchanged next: in the order of release (`fifo`), or that of the layer which "
-                   "the next forward pass needs first (`priority`: P3, ByteScheduler)."},
-                  plan.schedule, {{"fifo", Schedule::fifo}, {"priority", Schedule::priority}});
+                   "the next forward pass needs first (`priority`: P3, ByteScheduler), or one that is drawn (`random`: "
+                   "TensorFlow's parameter server; see --seed)."},
+                  plan.schedule,
+                  {{"fifo", Schedule::fifo}, {"priority", Schedule::priority}, {"random", Schedule::random}});
     fields.section({"servers", "The parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
     if (plan.exchange == ExchangeKind::gossip) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/collective/parameter_server.hpp"
+#include "sim/taskgraph/pace.hpp"
 
 namespace syncline {
 
@@ -22,6 +23,12 @@ std::vector<Arrival> last_on_streams(const TaskGraph& graph, const std::vector<A
     return last;
 }
 
+/// Stragglers and jitter have other counters: see noise.cpp.
+std::uint32_t drawn_urgency(std::uint64_t seed, std::size_t bucket) {
+    constexpr std::uint64_t order = ~std::uint64_t{1};
+    return static_cast<std::uint32_t>(random_bits(seed, static_cast<std::uint32_t>(bucket), order));
+}
+
 }  // namespace
 
 Results last_of(const TaskGraph& graph, const Results& results) {
@@ -34,6 +41,8 @@ Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
     Coordination result;
     for (const Bucket& bucket : buckets) {
         if (plan.schedule == Schedule::priority) result.urgency.push_back(bucket.layers.back());
+        if (plan.schedule == Schedule::random)
+            result.urgency.push_back(drawn_urgency(plan.noise.seed, result.urgency.size()));
         if (plan.fusion.negotiation)
             result.request_bytes.push_back(bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0);
     }

@@ -35,7 +35,12 @@ enum class Overlap { none, wait_free, across_iterations };
 /// they are released. `priority`: the one with the layer that the next forward pass needs first, the lowest (P3,
 /// ByteScheduler). An exchange that has begun is not interrupted: `Plan::partition_bytes` makes them short. All ranks
 /// take the same one: see TaskGraph::take_by_priority.
-enum class Schedule { fifo, priority };
+///
+/// `random`: in an order that is drawn once (see Noise::seed), the same on all ranks and in all iterations: TensorFlow
+/// fetches all variables of a parameter server at once, and they arrive in no particular order, so that the first
+/// layers may have to wait for the last ones' (S. Hashemi et al., "TicTac: accelerating distributed deep learning with
+/// communication scheduling", MLSys 2019). Left out: that each worker and each iteration has another order.
+enum class Schedule { fifo, priority, random };
 
 /// Which server holds a tensor. `round_robin`: tensor i on server i mod s; `greedy_bytes`: each on the server that
 /// holds the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.

@@ -63,7 +63,7 @@ TEST_CASE("recursive doubling, direct all-to-all and gossip equal their closed f
                 check({.operation = "neighbour-exchange",
                        .name = "gossip",
                        .overlay = overlay(shape),
-                       .one_peer = one_peer},
+                       .peers = one_peer ? Peers::one : Peers::all},
                       n);
             }
         }

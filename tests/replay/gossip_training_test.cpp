@@ -67,8 +67,10 @@ Plan gossip(std::int64_t ranks, const Pattern& pattern) {
     plan.batch_per_rank = 8;
     plan.exchange = ExchangeKind::gossip;
     plan.input_copy = InputCopy::none;
-    plan.algorithm = {
-        .operation = "neighbour-exchange", .name = "gossip", .overlay = TopologySpec{}, .one_peer = pattern.one_peer};
+    plan.algorithm = {.operation = "neighbour-exchange",
+                      .name = "gossip",
+                      .overlay = TopologySpec{},
+                      .peers = pattern.one_peer ? Peers::one : Peers::all};
     plan.algorithm.overlay->shape = pattern.shape;
     plan.algorithm.overlay->directed = pattern.directed;
     return plan;
@@ -137,7 +139,7 @@ TEST_CASE("over a period of one-peer gossip every rank hears from each of its ne
             CollectivePlan all;
             all.ranks = n;
             all.algorithm = plan.algorithm;
-            all.algorithm.one_peer = false;
+            all.algorithm.peers = Peers::all;
             all.bytes = size;
             CHECK(received == simulate_collective(cluster, all).received_by);
         }

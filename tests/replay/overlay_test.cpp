@@ -130,8 +130,10 @@ TEST_CASE("static exponential gossip sends ⌈lg n⌉·S a rank, more than ring 
             CollectivePlan plan;
             plan.ranks = n;
             plan.bytes = 1000;
-            plan.algorithm = {
-                .operation = "neighbour-exchange", .name = "gossip", .overlay = TopologySpec{}, .one_peer = one_peer};
+            plan.algorithm = {.operation = "neighbour-exchange",
+                              .name = "gossip",
+                              .overlay = TopologySpec{},
+                              .peers = one_peer ? Peers::one : Peers::all};
             plan.algorithm.overlay->shape = shape;
             plan.algorithm.overlay->directed = directed;
             return simulate_collective(star_cluster(n, 1e9, 1e-6), plan).most_bytes_sent_by_rank;

@@ -266,7 +266,7 @@ TEST_CASE("operations list their algorithms, and what does not fit is refused wi
     CHECK(blamed({.name = "ring", .overlay = {}, .segment_bytes = 10}, 4) == "segment");
     CHECK(blamed({.name = "pipelined-tree", .overlay = {}, .segment_bytes = -1}, 4) == "segment");
     CHECK(blamed({.name = "pipelined-tree", .overlay = {}, .segment_bytes = 0.5}, 4) == "segment");
-    CHECK(blamed({.name = "ring", .overlay = {}, .one_peer = true}, 4) == "peers");
+    CHECK(blamed({.name = "ring", .overlay = {}, .peers = Peers::one}, 4) == "peers");
     CHECK(blamed({.name = "pipelined-tree", .overlay = exponential(true)}, 4) == "overlay");
     CHECK(blamed({.name = "pipelined-tree", .overlay = overlay(Shape::fat_tree)}, 4) == "overlay");
     CHECK(blamed({.operation = gossip, .name = "gossip", .overlay = overlay(Shape::rails)}, 1) == "overlay");

@@ -18,7 +18,7 @@ AlgorithmSpec gossip(Shape shape, bool directed = false, bool one_peer = false) 
     AlgorithmSpec spec{.operation = "neighbour-exchange", .name = "gossip", .overlay = TopologySpec{}};
     spec.overlay->shape = shape;
     spec.overlay->directed = directed;
-    spec.one_peer = one_peer;
+    spec.peers = one_peer ? Peers::one : Peers::all;
     return spec;
 }
 
