@@ -26,7 +26,7 @@ Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
         assembly.attempt([&] {
             Node node = parse_assignment(assembly.library, text);
-            const bool whole = node.find("variants") || node.find("expect");
+            const bool whole = node.find("variants") || node.find("expect") || node.find("measured");
             (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
         });
     }

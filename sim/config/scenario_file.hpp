@@ -13,6 +13,7 @@ struct ScenarioFile {
     std::vector<Entry> variants;  ///< from a name to what differs; one called "base" where the file has none
     bool has_variants = false;
     Node expectations;
+    Node measured;
 };
 
 /// Takes the document of a scenario apart, whose paths are split. What is wrong with it is reported to `assembly`.
