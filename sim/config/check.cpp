@@ -85,7 +85,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
     }
     if (is_scenario(node)) {
         load_scenario(path, {}, inspect);
-        if (is_measured(path)) MeasuredScenario(path, "", {}, inspect);
+        if (is_measured(path)) MeasuredScenario({.scenario = path}, inspect);
         return "scenario";
     }
     const std::string kind = read_as(assembly, node, inspect);

@@ -7,8 +7,9 @@
 #include <map>
 #include <utility>
 
-#include "sim/base/units.hpp"
 #include "sim/config/axis.hpp"
+#include "sim/config/measured_keys.hpp"
+#include "sim/config/measured_texts.hpp"
 #include "sim/config/override.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
@@ -18,101 +19,15 @@ namespace syncline::config {
 namespace {
 
 constexpr const char* key = "measured";
-constexpr double largest = 1e20;
-
-void describe(Fields& fields, MeasuredRow& row) {
-    std::vector<std::string> at;
-    fields.texts({"at", "The values of the series' keys `over`, in their order.", true}, at);
-    fields.number({"value", "What was measured.", true}, row.value, 0, largest);
-    fields.flag({"calibrates", "Parameters are found on this row; it is not predicted."}, row.calibrates);
-    if (row.value == 0) fields.reject("value", "'value' is zero", "it would be divided by");
-    row.name = fmt::format("{}", fmt::join(at, "/"));
-}
-
-/// A value in `name` is this much in the field's own unit; 0: no unit.
-double factor_of(const std::string& name) {
-    for (const Dimension dimension : {Dimension::seconds, Dimension::bandwidth})
-        if (const Quantity one = parse_quantity("1 " + name, dimension); one.value) return *one.value;
-    return 0;
-}
-
-void describe_unit(Fields& fields, MeasuredSeries& series) {
-    fields.text({"unit", "Of the values, a time's or a bandwidth's; by default the field's own."}, series.unit_name);
-    series.unit = series.unit_name.empty() ? 1 : factor_of(series.unit_name);
-    if (series.unit == 0)
-        fields.reject("unit", fmt::format("'{}' is no unit of time or bandwidth", series.unit_name),
-                      "us, ms, GBps; left out, values are in the field's own unit");
-}
-
-constexpr const char* field_doc =
-    "A number of the variant's result, named as in JSON: throughput_samples_per_s, time_s.";
-
-void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
-    MeasuredSeries series = common;
-    fields.text({"variant", "Which one; left out where the file has no variants."}, series.variant);
-    series.name = series.variant;
-    fields.text({"name", "Of the series; by default the variant's."}, series.name);
-    fields.text({"field", field_doc}, series.field);
-    if (fields.given("unit")) describe_unit(fields, series);
-    fields.texts({"over", "The keys by which its rows differ: training.ranks.", true}, series.over);
-    // What they hold is read where it is applied.
-    fields.section({"set", "Changes to the variant, for all rows."}, [](Fields&) {});
-    fields.text({"doubt", "Why these rows are no fair test, if so: they are shown, and counted apart."}, series.doubt);
-    const std::size_t number = all.series.size();
-    fields.each({"rows", "The measurements.", true}, [&](Fields& item) {
-        MeasuredRow& row = all.rows.emplace_back();
-        describe(item, row);
-        row.name = series.name + " " + row.name;
-        row.value *= series.unit;
-        row.series = number;
-    });
-    all.series.push_back(std::move(series));
-}
-
-void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows) {
-    fields.text({"key", "A path, as `--set` takes it.", true}, parameter.key);
-    fields.text({"unit", "Of the values that are tried: GBps, us."}, parameter.unit);
-    fields.number({"least", "The least value that makes sense, in this unit.", true}, parameter.least, 0, largest);
-    fields.number({"most", "The greatest.", true}, parameter.most, 0, largest);
-    fields.texts({"rows", "On which it is found; all of them calibrate.", true}, rows);
-    if (parameter.least == 0) fields.reject("least", "'least' is zero", "values are tried by their ratios");
-    if (parameter.most <= parameter.least) fields.reject("most", "'most' is not above 'least'", "");
-}
-
-/// What describe_measurements() visits, and the names of rows that parameters give.
-struct Reading {
-    Measurements measurements;
-    std::vector<std::vector<std::string>> parameter_rows;
-};
-
-void describe_all(Fields& fields, Reading& reading) {
-    Measurements& all = reading.measurements;
-    fields.text({"source", "Who measured it, and where it is written.", true}, all.source);
-    bool percent = false;
-    fields.number_or_percent({"noise", "The spread that the source states: `5 %`."}, all.noise, percent, 0, 100);
-    if (percent) all.noise /= 100;
-    MeasuredSeries common;
-    common.field = "throughput_samples_per_s";
-    fields.text({"field", field_doc}, common.field);
-    describe_unit(fields, common);
-    fields.each({"series", "Measurements that differ by a few keys.", true},
-                [&](Fields& item) { describe(item, all, common); });
-    fields.each(
-        {"parameters", "What is not known of the cluster, and on which rows it is found, in this order."},
-        [&](Fields& item) { describe(item, all.parameters.emplace_back(), reading.parameter_rows.emplace_back()); });
-}
-
-Node mapping_of(const char* name, Node value) {
-    Node document;
-    document.kind = Node::Kind::mapping;
-    document.mark = value.mark;
-    document.entries.push_back({name, value.mark, std::move(value)});
-    return document;
-}
 
 /// The item of a list that is known to be there.
 const Node& item(const Node& mapping, std::string_view list, std::size_t number) {
     return mapping.find(list)->items[number];
+}
+
+const Mark& mark_of(const Node& mapping, std::string_view entry) {
+    const Node* node = mapping.find(entry);
+    return node ? node->mark : mapping.mark;
 }
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
@@ -132,6 +47,7 @@ struct MeasuredScenario::Parts {
     Node list;               ///< the key's value
     Measurements measurements;
     std::vector<std::size_t> places;  ///< by row: its number within its series
+    bool exchanges_alone = false;
 
     const Node& node(const MeasuredSeries& series) const {
         return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
@@ -141,73 +57,81 @@ struct MeasuredScenario::Parts {
         return item(node(measurements.series[row.series]), "rows", places[number]);
     }
 
-    void load(const std::string& path, const std::string& measured, const std::vector<std::string>& assignments);
+    void load(const MeasuredFiles& files);
     void read();
+    void check_series();
     void check_rows();
-    void check_parameters(const std::vector<std::vector<std::string>>& rows);
-    void check_repeated();
+    void check_parameters(const std::vector<std::vector<std::string>>& named);
+    void find_rows(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
+    void check_uses();
+    void check_scenarios();
     Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
+    void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
 };
 
-void MeasuredScenario::Parts::load(const std::string& path, const std::string& measured,
-                                   const std::vector<std::string>& assignments) {
-    Node document = assembly.library.load_argument(path);
-    name = std::filesystem::path(path).stem().string();
-    assembly.attempt([&] { split_paths(document); });
-    for (const std::string& text : assignments)
-        assembly.attempt([&] { last.push_back(parse_assignment(assembly.library, text)); });
-    if (const Node* given = document.find("name"); given && given->kind == Node::Kind::scalar) name = given->scalar;
+void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
+    Node document = assembly.library.load_argument(files.scenario);
     const Mark top = document.mark;
+    name = std::filesystem::path(files.scenario).stem().string();
+    assembly.attempt([&] { split_paths(document); });
+    Assignments changes = parse_assignments(assembly, files.assignments);
+    for (const Node& further : changes.to_scenario) merge(document, further);
+    last = std::move(changes.to_all);
+    if (const Node* given = document.find("name"); given && given->kind == Node::Kind::scalar) name = given->scalar;
     file = take_apart(assembly, std::move(document));
-    list = measured.empty() ? std::move(file.measured) : assembly.library.load_argument(measured);
-    if (list.kind == Node::Kind::null)
+    list = files.measured.empty()              ? std::move(file.measured)
+           : is_measured_table(files.measured) ? measured_table(assembly, files.measured)
+                                               : assembly.library.load_argument(files.measured);
+    if (list.kind == Node::Kind::null && assembly.sound())
         assembly.report(top, "nothing was measured here: the scenario has no key 'measured'",
-                        "write it, or name a file that holds what it would");
+                        "write it, or name a file that holds what it would (`syncline calibrate --measured`)");
+    if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();
 }
 
 void MeasuredScenario::Parts::read() {
-    Reading reading;
-    assembly.read(mapping_of(key, list), "scenario", [&](Fields& fields) {
-        fields.section({key, ""}, [&](Fields& inner) { describe_all(inner, reading); });
-    });
+    MeasuredKeys keys;
+    assembly.read(list, key, [&](Fields& fields) { describe(fields, keys); });
     assembly.finish();
-    measurements = std::move(reading.measurements);
+    measurements = std::move(keys.measurements);
     std::vector<std::size_t> count(measurements.series.size());
     for (const MeasuredRow& row : measurements.rows) places.push_back(count[row.series]++);
+    check_series();
     check_rows();
-    check_parameters(reading.parameter_rows);
+    check_parameters(keys.parameter_rows);
     assembly.finish();
-    check_repeated();
+    check_scenarios();
     assembly.finish();
 }
 
-void MeasuredScenario::Parts::check_rows() {
-    std::vector<std::string> variants, names;
+void MeasuredScenario::Parts::check_series() {
+    std::vector<std::string> variants;
     for (const Entry& entry : file.variants) variants.push_back(entry.key);
     for (MeasuredSeries& series : measurements.series) {
         const Node& node = this->node(series);
         if (series.variant.empty() && !file.has_variants) series.variant = variants.front();
         if (series.name.empty()) series.name = series.variant;
-        const Node* place = node.find("variant");
         if (std::find(variants.begin(), variants.end(), series.variant) == variants.end())
-            assembly.report(place ? place->mark : node.mark,
+            assembly.report(mark_of(node, "variant"),
                             series.variant.empty() ? "which variant was measured?"
                                                    : fmt::format("there is no variant '{}'", series.variant),
                             meant(series.variant, variants));
-        const Node* field = node.find("field") ? node.find("field") : list.find("field");
-        series.field_at = locate(field ? field->mark : list.mark);
+        series.field_at = locate(node.find("field") ? node.find("field")->mark : mark_of(list, "field"));
     }
+}
+
+void MeasuredScenario::Parts::check_rows() {
+    std::vector<std::string> names;
     for (MeasuredRow& row : measurements.rows) {
         const Node& node = this->node(row);
         const MeasuredSeries& series = measurements.series[row.series];
         row.at = locate(node.mark);
-        if (row.name.starts_with(' ')) row.name = series.name + row.name;
-        if (node.find("at")->items.size() != series.over.size())
+        row.name = row.settings.empty() ? series.name : fmt::format("{} {}", series.name, fmt::join(row.settings, "/"));
+        if (row.settings.size() != series.over.size())
             assembly.report(
-                node.find("at")->mark,
-                fmt::format("{} values for the {} keys of 'over'", node.find("at")->items.size(), series.over.size()),
-                fmt::format("it goes over '{}'", fmt::join(series.over, "', '")));
+                mark_of(node, "at"),
+                fmt::format("'at' has {} values, and 'over' {} keys", row.settings.size(), series.over.size()),
+                fmt::format("one for each of '{}'", fmt::join(series.over, "', '")));
         if (std::find(names.begin(), names.end(), row.name) != names.end())
             assembly.report(node.mark, fmt::format("row '{}' is there twice", row.name),
                             "two series of one variant need a 'name' each");
@@ -215,55 +139,101 @@ void MeasuredScenario::Parts::check_rows() {
     }
 }
 
-void MeasuredScenario::Parts::check_parameters(const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::string> names;
-    std::vector<bool> used(measurements.rows.size());
-    for (const MeasuredRow& row : measurements.rows) names.push_back(row.name);
+void MeasuredScenario::Parts::check_parameters(const std::vector<std::vector<std::string>>& named) {
     for (std::size_t i = 0; i < measurements.parameters.size(); ++i) {
         MeasuredParameter& parameter = measurements.parameters[i];
         const Node& node = item(list, "parameters", i);
-        parameter.at = locate(node.find("key")->mark);
+        parameter.at = locate(mark_of(node, "key"));
         for (std::size_t j = 0; j < i; ++j)
             if (measurements.parameters[j].key == parameter.key)
-                assembly.report(node.find("key")->mark, fmt::format("'{}' is there twice", parameter.key), "");
-        for (std::size_t j = 0; j < rows[i].size(); ++j) {
-            const Mark& mark = item(node, "rows", j).mark;
-            const auto found = std::find(names.begin(), names.end(), rows[i][j]);
-            if (found == names.end()) {
-                assembly.report(mark, fmt::format("there is no row '{}'", rows[i][j]), meant(rows[i][j], names));
-                continue;
-            }
-            const auto number = static_cast<std::size_t>(found - names.begin());
-            used[number] = true;
-            parameter.rows.push_back(number);
-            if (!measurements.rows[number].calibrates)
-                assembly.report(mark,
-                                fmt::format("row '{}' is counted as predicted, so nothing can be fitted on it", *found),
-                                "either the row says `calibrates: true`, and is not counted, or it is left out here");
-        }
+                assembly.report(mark_of(node, "key"), fmt::format("'{}' is there twice", parameter.key),
+                                "it has one value");
+        find_rows(parameter, node, named[i]);
     }
-    for (std::size_t i = 0; i < used.size(); ++i)
-        if (measurements.rows[i].calibrates && !used[i])
-            assembly.report(node(measurements.rows[i]).mark,
-                            fmt::format("row '{}' calibrates, and no parameter is found on it", names[i]),
-                            "it would only be taken out of the score");
+    check_uses();
 }
 
-/// The same simulation under another name could be fitted and counted at once.
-void MeasuredScenario::Parts::check_repeated() {
-    std::map<std::string, const MeasuredRow*> known;
+void MeasuredScenario::Parts::find_rows(MeasuredParameter& parameter, const Node& node,
+                                        const std::vector<std::string>& named) {
+    std::vector<std::string> names;
+    for (const MeasuredRow& row : measurements.rows) names.push_back(row.name);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        const Mark& mark = item(node, "rows", i).mark;
+        const auto found = std::find(names.begin(), names.end(), named[i]);
+        if (found == names.end()) {
+            assembly.report(mark, fmt::format("there is no row '{}'", named[i]), meant(named[i], names));
+            continue;
+        }
+        const auto number = static_cast<std::size_t>(found - names.begin());
+        if (!measurements.rows[number].calibrates)
+            assembly.report(mark,
+                            fmt::format("row '{}' is counted as predicted, so nothing can be fitted on it", *found),
+                            "either the row says `calibrates: true`, and is not counted, or it is left out here");
+        parameter.rows.push_back(number);
+    }
+    if (named.empty())
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (measurements.rows[i].calibrates) parameter.rows.push_back(i);
+    if (parameter.rows.empty() && named.empty())
+        assembly.report(mark_of(node, "key"), fmt::format("there is no row to find '{}' on", parameter.key),
+                        "rows that say `calibrates: true`");
+    std::sort(parameter.rows.begin(), parameter.rows.end());
+    const auto repeated = std::unique(parameter.rows.begin(), parameter.rows.end());
+    parameter.rows.erase(repeated, parameter.rows.end());
+}
+
+void MeasuredScenario::Parts::check_uses() {
+    std::vector<bool> used(measurements.rows.size());
+    for (const MeasuredParameter& parameter : measurements.parameters)
+        for (const std::size_t row : parameter.rows) used[row] = true;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+        const MeasuredRow& row = measurements.rows[i];
+        if (!row.calibrates || used[i]) continue;
+        if (measurements.parameters.empty())
+            return assembly.report(node(row).mark, "rows calibrate, and there is nothing to be found on them",
+                                   "name it in 'parameters', or with "
+                                   "`syncline calibrate --fit platform.fabric.bandwidth='1..12.5 GBps'`");
+        assembly.report(node(row).mark, fmt::format("row '{}' calibrates, and no parameter is found on it", row.name),
+                        "it would only be taken out of the score");
+    }
+}
+
+/// Every row's scenario, with all parameters at their least and at their most. The same simulation under another name
+/// could be fitted and counted at once: also one that differs only by what a parameter replaces.
+void MeasuredScenario::Parts::check_scenarios() {
+    std::vector<std::optional<double>> least, most;
+    for (const MeasuredParameter& parameter : measurements.parameters) {
+        least.emplace_back(parameter.least);
+        most.emplace_back(parameter.most);
+    }
+    std::map<std::string, std::vector<const MeasuredRow*>> known;
     for (const MeasuredRow& row : measurements.rows) {
         assembly.attempt([&] {
-            const std::string text = resolved(row, {}).text();
-            const auto [other, fresh] = known.emplace(measurements.series[row.series].field + "\n" + text, &row);
-            if (fresh) return;
-            const bool both = other->second->calibrates != row.calibrates;
-            assembly.report(node(row).mark,
-                            fmt::format("row '{}' is the same simulation as row '{}'{}", row.name, other->second->name,
-                                        both ? ", which would be fitted and counted as predicted" : ""),
-                            fmt::format("that one stands in line {}", other->second->at.line));
+            resolved(row, most);
+            std::vector<const MeasuredRow*>& same = known[resolved(row, least).text()];
+            for (const MeasuredRow* other : same) {
+                const bool both = other->calibrates != row.calibrates;
+                if (!both && measurements.series[other->series].field != measurements.series[row.series].field)
+                    continue;
+                assembly.report(node(row).mark,
+                                fmt::format("row '{}' is the same simulation as row '{}'{}", row.name, other->name,
+                                            both ? ", which would be fitted and counted as predicted" : ""),
+                                fmt::format("that one stands in line {}", other->at.line));
+                break;
+            }
+            same.push_back(&row);
         });
     }
+}
+
+void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids) {
+    if (variant.collective && !variant.collective->sweep.empty())
+        assembly.report(node(row).mark, "this row is an exchange at several sizes, and one was measured",
+                        "let `over` have collective.bytes, or `set` give it");
+    if (!grids.fitting.empty())
+        assembly.report(node(row).mark, "this row leaves its grid open, and one was measured",
+                        "let `over` have training.parallelism.grid, or `set` give it");
+    exchanges_alone = variant.collective.has_value();
 }
 
 Resolved MeasuredScenario::Parts::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) {
@@ -277,22 +247,21 @@ Resolved MeasuredScenario::Parts::resolved(const MeasuredRow& row, const std::ve
     };
     apply(variant->value);
     if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) apply(*set);
-    const Node& at = *node(row).find("at");
     for (std::size_t i = 0; i < series.over.size(); ++i)
-        apply(document_of(series.over[i], node(series).find("over")->items[i].mark, at.items[i]));
+        apply(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i]) continue;
-        const MeasuredParameter& parameter = measurements.parameters[i];
         Node value;
         value.kind = Node::Kind::scalar;
-        value.mark = item(list, "parameters", i).mark;
-        value.scalar = parameter.text(*values[i]);
-        apply(document_of(parameter.key, value.mark, value));
+        value.mark = mark_of(item(list, "parameters", i), "key");
+        value.scalar = measurements.parameters[i].text(*values[i]);
+        apply(document_of(measurements.parameters[i].key, value.mark, value));
     }
     for (const Node& changes : last) apply(changes);
     std::string unnamed;
     GridChoices grids;
-    read_variant(assembly, document, series.variant, unnamed, grids, inspect);
+    const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);
+    require_closed(row, read, grids);
     Resolved resolved = resolve(document, assembly.other_files());
     assembly.finish();
     return resolved;
@@ -302,11 +271,10 @@ std::string MeasuredParameter::text(double value) const {
     return unit.empty() ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
 }
 
-MeasuredScenario::MeasuredScenario(const std::string& path, const std::string& measured,
-                                   const std::vector<std::string>& assignments, const Inspect& inspect)
+MeasuredScenario::MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect)
     : parts_(std::make_unique<Parts>()) {
     parts_->inspect = inspect;
-    parts_->load(path, measured, assignments);
+    parts_->load(files);
     parts_->read();
 }
 MeasuredScenario::~MeasuredScenario() = default;
@@ -318,6 +286,9 @@ const std::string& MeasuredScenario::name() const {
 const Measurements& MeasuredScenario::measurements() const {
     return parts_->measurements;
 }
+bool MeasuredScenario::exchanges_alone() const {
+    return parts_->exchanges_alone;
+}
 Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const {
     return parts_->resolved(row, values);
 }
@@ -325,14 +296,6 @@ Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<st
 bool is_measured(const std::string& path) {
     Assembly assembly;
     return assembly.library.load_argument(path).find(key) != nullptr;
-}
-
-void describe_measurements(Fields& fields, Measurements& measurements) {
-    fields.section({key, "What somebody has measured of this; `syncline validate` compares."}, [&](Fields& inner) {
-        Reading reading;
-        describe_all(inner, reading);
-        measurements = std::move(reading.measurements);
-    });
 }
 
 }  // namespace syncline::config

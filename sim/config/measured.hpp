@@ -34,7 +34,8 @@ namespace syncline::config {
 struct MeasuredRow {
     std::string name;  ///< of its series, and where it is in it: `alexnet 2`
     std::size_t series = 0;
-    double value = 0;  ///< in the field's unit
+    std::vector<std::string> settings;  ///< values of the series' keys
+    double value = 0;                   ///< in the field's unit
     bool calibrates = false;
     Location at = {};
 };
@@ -55,7 +56,7 @@ struct MeasuredParameter {
     std::string key;
     std::string unit;  ///< appended to the number; empty: none
     double least = 0, most = 0;
-    std::vector<std::size_t> rows;  ///< on which it is found
+    std::vector<std::size_t> rows;  ///< on which it is found, in order
     Location at = {};
 
     std::string text(double value) const;  ///< as `--set` takes it
@@ -69,17 +70,25 @@ struct Measurements {
     std::vector<MeasuredParameter> parameters;
 };
 
+/// Where it is written.
+struct MeasuredFiles {
+    std::string scenario;
+    std::string measured = {};                  ///< a file with what the key would hold, or CSV; empty: the key
+    std::vector<std::string> fits = {};         ///< parameters in place of those written: `KEY=LEAST..MOST UNIT`
+    std::vector<std::string> assignments = {};  ///< `--set`
+};
+
 class MeasuredScenario {
 public:
-    /// Reads the scenario in `path`; `measured`: a file that holds what its key `measured` would, in place of that one.
     /// Throws ConfigError with everything that is wrong, in every row's scenario too.
-    MeasuredScenario(const std::string& path, const std::string& measured, const std::vector<std::string>& assignments,
-                     const Inspect& inspect);
+    MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect);
     ~MeasuredScenario();
     MeasuredScenario(MeasuredScenario&&) noexcept;
 
     const std::string& name() const;
     const Measurements& measurements() const;
+    /// Rows are exchanges alone, not trainings.
+    bool exchanges_alone() const;
 
     /// The scenario of a row. `values`, by parameter: nothing leaves the scenario's own. Throws ConfigError.
     Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const;
@@ -92,8 +101,5 @@ private:
 
 /// Whether the file is a scenario with the key `measured`. Throws ConfigError if it is no YAML.
 bool is_measured(const std::string& path);
-
-/// The key itself, for the table of a scenario.
-void describe_measurements(Fields& fields, Measurements& measurements);
 
 }  // namespace syncline::config

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/override.hpp"
@@ -34,6 +36,18 @@ bool prepare(Assembly& assembly, Entry& variant) {
 }
 
 }  // namespace
+
+Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>& texts) {
+    Assignments result;
+    for (const std::string& text : texts) {
+        assembly.attempt([&] {
+            Node node = parse_assignment(assembly.library, text);
+            const bool whole = node.find("variants") || node.find("expect") || node.find("measured");
+            (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
+        });
+    }
+    return result;
+}
 
 Node take(Node& node, std::string_view key) {
     const auto found =

@@ -7,7 +7,7 @@
 #include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
-#include "sim/config/measured.hpp"
+#include "sim/config/measured_keys.hpp"
 
 namespace syncline::config {
 
@@ -31,8 +31,8 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                  [](const std::string&, Fields&) {});
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
-    Measurements measurements;
-    describe_measurements(fields, measurements);
+    MeasuredKeys measured;
+    describe_measured(fields, measured);
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
