@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/base/units.hpp"
 #include "sim/config/axis.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/measured_texts.hpp"
@@ -33,6 +34,14 @@ const Mark& mark_of(const Node& mapping, std::string_view entry) {
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
     if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
     return known.empty() ? "" : fmt::format("there are '{}'", fmt::join(known, "', '"));
+}
+
+/// A value in `unit` is this much in the field's own; 0: not one that `field` can have.
+double factor_of(const std::string& unit, const std::string& field) {
+    const bool time = field.ends_with("_s") && !field.ends_with("_per_s");
+    if (!time && !field.ends_with("_Bps")) return 0;
+    const Quantity one = parse_quantity("1 " + unit, time ? Dimension::seconds : Dimension::bandwidth);
+    return one.value.value_or(0);
 }
 
 }  // namespace
@@ -116,6 +125,12 @@ void MeasuredScenario::Parts::check_series() {
                             series.variant.empty() ? "which variant was measured?"
                                                    : fmt::format("there is no variant '{}'", series.variant),
                             meant(series.variant, variants));
+        if (!series.unit_name.empty()) series.unit = factor_of(series.unit_name, series.field);
+        if (series.unit == 0)
+            assembly.report(
+                node.find("unit") ? node.find("unit")->mark : mark_of(list, "unit"),
+                fmt::format("'{}' has no unit '{}'", series.field, series.unit_name),
+                "ms for what ends in _s, GBps for _Bps; without the key, values are in the field's own unit");
         series.field_at = locate(node.find("field") ? node.find("field")->mark : mark_of(list, "field"));
     }
 }
@@ -126,6 +141,7 @@ void MeasuredScenario::Parts::check_rows() {
         const Node& node = this->node(row);
         const MeasuredSeries& series = measurements.series[row.series];
         row.at = locate(node.mark);
+        row.value *= series.unit;
         row.name = row.settings.empty() ? series.name : fmt::format("{} {}", series.name, fmt::join(row.settings, "/"));
         if (row.settings.size() != series.over.size())
             assembly.report(
@@ -150,7 +166,7 @@ void MeasuredScenario::Parts::check_parameters(const std::vector<std::vector<std
                                 "it has one value");
         find_rows(parameter, node, named[i]);
     }
-    check_uses();
+    if (assembly.sound()) check_uses();
 }
 
 void MeasuredScenario::Parts::find_rows(MeasuredParameter& parameter, const Node& node,

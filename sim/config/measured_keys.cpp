@@ -1,10 +1,6 @@
 #include "sim/config/measured_keys.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
-
-#include "sim/base/units.hpp"
 
 namespace syncline::config {
 
@@ -21,23 +17,10 @@ void describe(Fields& fields, MeasuredRow& row) {
     if (fields.sound() && row.value == 0) fields.reject("value", "'value' is zero", "errors are parts of it");
 }
 
-/// A value in `unit` is this much in the field's own; 0: not one that `field` can have.
-double factor_of(const std::string& unit, const std::string& field) {
-    const bool time = field.ends_with("_s") && !field.ends_with("_per_s");
-    if (!time && !field.ends_with("_Bps")) return 0;
-    const Quantity one = parse_quantity("1 " + unit, time ? Dimension::seconds : Dimension::bandwidth);
-    return one.value.value_or(0);
-}
-
 /// What a series has of its own, and all of them by default.
 void describe_field(Fields& fields, MeasuredSeries& series) {
     fields.text({"field", field_doc}, series.field);
     fields.text({"unit", "Of the values, a time's or a bandwidth's; by default the field's own."}, series.unit_name);
-    if (series.unit_name.empty() || !fields.sound()) return;
-    series.unit = factor_of(series.unit_name, series.field);
-    if (series.unit == 0)
-        fields.reject("unit", fmt::format("'{}' has no unit '{}'", series.field, series.unit_name),
-                      "ms for what ends in _s, GBps for _Bps; without the key, values are in the field's own unit");
 }
 
 void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
@@ -54,7 +37,6 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     fields.each({"rows", "The measurements.", true}, [&](Fields& item) {
         MeasuredRow& row = all.rows.emplace_back();
         describe(item, row);
-        row.value *= series.unit;
         row.series = number;
     });
     all.series.push_back(std::move(series));

@@ -18,8 +18,10 @@ std::string percent(double part) {
     return fmt::format("{:.2f} %", 100 * part);
 }
 
+/// No minus before what is zero to the digits that are shown.
 std::string signed_percent(double part) {
-    return fmt::format("{:+.2f} %", 100 * part);
+    const std::string text = fmt::format("{:+.2f} %", 100 * part);
+    return text == "-0.00 %" ? "+0.00 %" : text;
 }
 
 std::string in_unit(double value, const config::MeasuredSeries& series) {
@@ -82,7 +84,7 @@ std::string remark(const Validation& one, const Solution& solution) {
 }
 
 std::string parameters_of(const Validation& one) {
-    std::vector<Row> table{{"parameter", "value", "by 1 % of the rows", "standard error", "found on", ""}};
+    std::vector<Row> table{{"parameter", "value", "moves per 1 %", "standard error", "found on", ""}};
     for (std::size_t i = 0; i < one.measurements.parameters.size(); ++i) {
         const config::MeasuredParameter& parameter = one.measurements.parameters[i];
         const Solution& solution = one.calibration.parameters[i];
@@ -110,7 +112,13 @@ std::string left_out_of(const Validation& one) {
             line.push_back(value_of(one.measurements.parameters[i], left.parameters[i].value));
         table.push_back(std::move(line));
     }
-    return text::aligned(table);
+    std::string text = text::aligned(table);
+    const bool kept = std::any_of(one.leave_one_out.begin(), one.leave_one_out.end(), [](const LeftOut& left) {
+        return std::any_of(left.parameters.begin(), left.parameters.end(),
+                           [](const Solution& solution) { return solution.ending == Ending::too_few; });
+    });
+    if (kept) text += "as it is: too few rows are left to find it, and the scenario's own value stays\n";
+    return text;
 }
 
 std::string head_of(const Validation& one) {
