@@ -28,7 +28,10 @@
 ///         - {key: platform.transport.bandwidth, unit: GBps, least: 0.5, most: 12.5, rows: [alexnet 2]}
 ///
 /// A row either calibrates or is predicted, never both: a parameter on a row that is predicted is refused, so is a row
-/// that calibrates nothing, which would only be taken out of the score, and one that repeats another, by whatever name.
+/// that calibrates nothing, which would only be taken out of the score, and one that repeats another, by whatever name
+/// or field, also where only a parameter's key tells them apart. A series may have `name`, `set` (changes to the
+/// variant), `field`, `unit` of its values and `doubt`; without `rows` a parameter is found on all rows that calibrate.
+/// Left out: that two keys, or two spellings of a value, may mean the same.
 namespace syncline::config {
 
 struct MeasuredRow {
