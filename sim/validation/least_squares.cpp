@@ -1,8 +1,11 @@
 #include "sim/validation/least_squares.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "sim/validation/minimum.hpp"
@@ -16,6 +19,11 @@ constexpr double no_slope = 1e-6;         // per cent of all measurements, for o
 constexpr double at_a_bound = 1e-6;       // a part of the value
 constexpr double least_condition = 1e-8;  // reciprocal, of JᵀJ with columns of length one
 constexpr double takes_part = 0.1;        // of a combination that does nothing, whose length is one
+
+/// To ten digits: as it is tried and as it is shown.
+double rounded(double value) {
+    return std::strtod(fmt::format("{:.10g}", value).c_str(), nullptr);
+}
 
 double sum_of_squares(const std::vector<double>& r) {
     return std::inner_product(r.begin(), r.end(), r.begin(), 0.0);
@@ -45,7 +53,7 @@ private:
 
     Trial trial(const Point& logarithms) const {
         Trial all(unknowns_.size());
-        for (std::size_t i = 0; i < free_.size(); ++i) all[free_[i]] = std::exp(logarithms[i]);
+        for (std::size_t i = 0; i < free_.size(); ++i) all[free_[i]] = rounded(std::exp(logarithms[i]));
         return all;
     }
 
@@ -154,7 +162,7 @@ private:
 
     void judge() {
         for (std::size_t i = 0; i < free_.size(); ++i)
-            fit_.unknowns[free_[i]] = {.value = std::exp(at_[i]), .ending = ending(i)};
+            fit_.unknowns[free_[i]] = {.value = rounded(std::exp(at_[i])), .ending = ending(i)};
         const std::vector<std::size_t> places = inner();
         if (places.empty()) return;
         const Matrix some = columns(places);

@@ -13,7 +13,7 @@ namespace syncline::validation {
 namespace {
 
 constexpr double step_at_the_end = 1e-9;   // of a logarithm: a part of the value
-constexpr double as_good_as_zero = 1e-22;  // a sum of squares
+constexpr double as_good_as_zero = 1e-20;  // a sum of squares
 constexpr int most_trials_each = 150;      // chosen: smooth problems take some 20 trials for each unknown
 
 /// Points in each direction of the grid, chosen: it takes a few simulations at a time, and finds the side of a kink.

@@ -60,6 +60,10 @@ std::string value_of(const config::MeasuredParameter& parameter, const std::opti
     return parameter.unit.empty() ? number : number + " " + parameter.unit;
 }
 
+std::string bound(Ending ending) {
+    return ending == Ending::at_least ? " (its least)" : ending == Ending::at_most ? " (its most)" : "";
+}
+
 /// What is to be known of a value beyond itself.
 std::string remark(const Validation& one, const Solution& solution) {
     switch (solution.ending) {
@@ -109,7 +113,8 @@ std::string left_out_of(const Validation& one) {
                  any ? percent(*left.largest_change) : "-",
                  any ? one.measurements.rows[left.largest_change_row].name : "-"};
         for (std::size_t i = 0; i < left.parameters.size(); ++i)
-            line.push_back(value_of(one.measurements.parameters[i], left.parameters[i].value));
+            line.push_back(value_of(one.measurements.parameters[i], left.parameters[i].value) +
+                           bound(left.parameters[i].ending));
         table.push_back(std::move(line));
     }
     std::string text = text::aligned(table);
