@@ -29,11 +29,15 @@ std::string check_time(const std::string& text) {
 
 }  // namespace
 
-void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {
-    options.jobs = batch::default_jobs();
-    verb.add_option("--jobs", options.jobs, "so many simulations at a time (default: as many as there are cores)")
+void add_jobs(CLI::App& verb, std::size_t& jobs) {
+    jobs = batch::default_jobs();
+    verb.add_option("--jobs", jobs, "so many simulations at a time (default: as many as there are cores)")
         ->option_text("N")
         ->check(check_jobs);
+}
+
+void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {
+    add_jobs(verb, options.jobs);
     verb.add_option_function<std::string>(
             "--timeout",
             [&options](const std::string& text) { options.timeout_s = parse_quantity(text, Dimension::seconds).value; },

@@ -5,9 +5,11 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/measured.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/validation/calibration.hpp"
 
 namespace syncline::cli {
 
@@ -21,6 +23,8 @@ void check(const std::vector<std::string>& files) {
             if (kind == "scenario") {
                 const config::Scenario scenario = config::load_scenario(file, {}, inspect);
                 require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
+                if (config::is_measured(file))
+                    validation::require_fields(config::MeasuredScenario({.scenario = file}, inspect));
             }
             write_stdout(fmt::format("{}: a correct {}\n", file, kind));
         } catch (const ConfigError& error) {

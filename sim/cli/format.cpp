@@ -5,6 +5,7 @@
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"
+#include "sim/validation/show.hpp"
 
 namespace syncline::cli {
 
@@ -46,5 +47,7 @@ template void write_result(const DryRunReport&, Format, const std::string&, cons
 template void write_result(const LayerTable&, Format, const std::string&, const std::string&);
 template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
 template void write_result(const batch::Exploration&, Format, const std::string&, const std::string&);
+template void write_result(const validation::Points&, Format, const std::string&, const std::string&);
+template void write_result(const validation::Fitted&, Format, const std::string&, const std::string&);
 
 }  // namespace syncline::cli

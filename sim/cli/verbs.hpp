@@ -26,6 +26,8 @@ void add_explain(CLI::App& program, Action& action);
 void add_results(CLI::App& program, Action& action);
 void add_plot(CLI::App& program, Action& action);
 void add_lesson(CLI::App& program, Action& action);
+void add_validate(CLI::App& program, Action& action);
+void add_calibrate(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
 
 enum class Format { table, json, csv };

@@ -1,5 +1,6 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/measured.hpp"
 #include "sim/config/override.hpp"
 #include "sim/config/study.hpp"
 #include "sim/config/study_file.hpp"
@@ -84,6 +85,7 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
     }
     if (is_scenario(node)) {
         load_scenario(path, {}, inspect);
+        if (is_measured(path)) MeasuredScenario({.scenario = path}, inspect);
         return "scenario";
     }
     const std::string kind = read_as(assembly, node, inspect);

@@ -15,24 +15,6 @@ namespace syncline::config {
 
 namespace {
 
-/// `--set` values by what they change: the scenario as a whole, before any variant is made, or every variant.
-struct Assignments {
-    std::vector<Node> to_scenario;
-    std::vector<Node> to_all;
-};
-
-Assignments parse(Assembly& assembly, const std::vector<std::string>& texts) {
-    Assignments result;
-    for (const std::string& text : texts) {
-        assembly.attempt([&] {
-            Node node = parse_assignment(assembly.library, text);
-            const bool whole = node.find("variants") || node.find("expect");
-            (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
-        });
-    }
-    return result;
-}
-
 /// The variant, or each of its choices.
 void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
     for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
@@ -57,7 +39,7 @@ void describe(Fields& fields, Scenario& scenario) {
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect) {
     Assembly assembly;
     Node base = assembly.library.load_argument(path);
-    const Assignments changes = parse(assembly, assignments);
+    const Assignments changes = parse_assignments(assembly, assignments);
     Scenario scenario;
     if (base.kind != Node::Kind::mapping) {
         assembly.read(base, "scenario", [&](Fields& fields) { describe(fields, scenario); });

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "sim/base/utf8.hpp"
 #include "sim/config/override.hpp"
@@ -21,21 +23,31 @@ bool prepare(Assembly& assembly, Entry& variant) {
     if (variant.key.empty() || has_control(variant.key))
         assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
     assembly.attempt([&] { split_paths(variant.value); });
-    for (const char* key : {"name", "variants", "expect"}) {
+    for (const char* key : {"name", "variants", "expect", "measured"}) {
         const auto& entries = variant.value.entries;
         const auto found =
             std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
-        if (found != entries.end())
-            assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
-                            "it changes platform, workload, training and collective");
+        if (found == entries.end()) continue;
+        assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
+                        "it changes platform, workload, training and collective");
+        take(variant.value, key);
     }
-    take(variant.value, "name");
-    take(variant.value, "variants");
-    take(variant.value, "expect");
     return true;
 }
 
 }  // namespace
+
+Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>& texts) {
+    Assignments result;
+    for (const std::string& text : texts) {
+        assembly.attempt([&] {
+            Node node = parse_assignment(assembly.library, text);
+            const bool whole = node.find("variants") || node.find("expect") || node.find("measured");
+            (whole ? result.to_scenario : result.to_all).push_back(std::move(node));
+        });
+    }
+    return result;
+}
 
 Node take(Node& node, std::string_view key) {
     const auto found =
@@ -55,6 +67,7 @@ void change(Assembly& assembly, Node& document, const Node& changes) {
 ScenarioFile take_apart(Assembly& assembly, Node document) {
     Node variants = take(document, "variants");
     Node expectations = take(document, "expect");
+    Node measured = take(document, "measured");
     if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
         assembly.report(variants.mark, "'variants' is not a mapping", "it maps a name to the keys that differ");
     const bool has_variants = !variants.entries.empty();
@@ -65,7 +78,8 @@ ScenarioFile take_apart(Assembly& assembly, Node document) {
         variants.entries.push_back({"base", document.mark, unchanged});
     }
     assembly.expand_references(document);
-    return {std::move(document), std::move(variants.entries), has_variants, std::move(expectations)};
+    return {std::move(document), std::move(variants.entries), has_variants, std::move(expectations),
+            std::move(measured)};
 }
 
 }  // namespace syncline::config

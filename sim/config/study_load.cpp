@@ -124,7 +124,7 @@ private:
             drop_alternatives(base_, base);
             return merge(base_, base);
         }
-        if (first.key == "variants" || first.key == "expect") return merge(base_, change);
+        if (first.key == "variants" || first.key == "expect" || first.key == "measured") return merge(base_, change);
         if (contains(study_keys, first.key)) return merge(study_, change);
         others_.push_back({text.substr(0, text.find('=')), std::move(change)});
     }

@@ -7,6 +7,7 @@
 #include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
+#include "sim/config/measured_keys.hpp"
 
 namespace syncline::config {
 
@@ -25,11 +26,13 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     std::string description;
     fields.text({"name", "Shown in results; the file's name by default."}, name);
     fields.text({"description", "For people."}, description);
-    // Both are taken out before a variant is read; named here so that a misspelt one is recognised.
+    // These are taken out before a variant is read; named here so that a misspelt one is recognised.
     fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
                  [](const std::string&, Fields&) {});
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
+    MeasuredKeys measured;
+    describe_measured(fields, measured);
     fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
     fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},

@@ -79,6 +79,13 @@ std::optional<double> number_at(const Json& fields, const Expectation& expectati
     return value.is_null() ? std::nullopt : std::optional(value.get<double>());
 }
 
+void require(const std::vector<Expectation>& expectations, const Json& fields) {
+    std::vector<Diagnostic> errors;
+    for (const Expectation& expectation : expectations)
+        if (auto wrong = wrong_field(fields, expectation)) errors.push_back(std::move(*wrong));
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
 bool as_expected(const Expectation& expectation, double found) {
     if (expectation.value)
         return *expectation.value - expectation.tolerance <= found &&
@@ -147,16 +154,23 @@ std::string bounds(const Expectation& expectation) {
 }  // namespace
 
 void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
+    if (!exchanges_alone) return require_result_fields(expectations, false);
     SweepReport exchanges;
     exchanges.results.emplace_back().points.emplace_back();
+    require(expectations, fields_of(Json::parse(to_json(exchanges)).at("results").at(0), {}));
+}
+
+void require_result_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
     Report trainings;
     trainings.results.emplace_back();
-    const std::string sample = exchanges_alone ? to_json(exchanges) : to_json(trainings);
-    const Json fields = fields_of(Json::parse(sample).at("results").at(0), {});
-    std::vector<Diagnostic> errors;
-    for (const Expectation& expectation : expectations)
-        if (auto wrong = wrong_field(fields, expectation)) errors.push_back(std::move(*wrong));
-    if (!errors.empty()) throw ConfigError(std::move(errors));
+    require(expectations, exchanges_alone ? Json::parse(to_json(CollectiveResult{}))
+                                          : Json(Json::parse(to_json(trainings)).at("results").at(0)));
+}
+
+std::optional<double> number_of(const std::string& result, const std::string& field) {
+    Expectation wanted;
+    wanted.field = field;
+    return number_at(Json::parse(result), wanted);
 }
 
 std::vector<Check> check(const std::vector<Expectation>& expectations, const Report& report) {

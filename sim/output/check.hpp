@@ -26,6 +26,13 @@ struct Check {
 /// null passes, whatever it else holds. To be asked before anything is simulated.
 void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone);
 
+/// The same of results that are each of one size or training: see number_of().
+void require_result_fields(const std::vector<Expectation>& expectations, bool exchanges_alone);
+
+/// What `field` is in `result`, JSON of one training or of one exchange alone (to_json); nothing where it is null. The
+/// field is there: see require_result_fields().
+std::optional<double> number_of(const std::string& result, const std::string& field);
+
 /// Each expectation's variants must be in `report`, its size among the points. Throws ConfigError as above.
 std::vector<Check> check(const std::vector<Expectation>& expectations, const Report& report);
 std::vector<Check> check(const std::vector<Expectation>& expectations, const SweepReport& report);

@@ -746,7 +746,8 @@ TEST_CASE("usage: verbs and options that are not there") {
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
     check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
     check_usage(run_in(bench, {"frobnicate"}),
-                "run, collective, topology, workload, check, batch, explore, explain, results, plot, lesson, schema");
+                "run, collective, topology, workload, check, batch, explore, explain, results, plot, lesson, validate, "
+                "calibrate, schema");
     check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");

@@ -1,0 +1,61 @@
+#include <memory>
+
+#include "sim/cli/batch_options.hpp"
+#include "sim/cli/simulation_count.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/config/measured.hpp"
+#include "sim/replay/native.hpp"
+#include "sim/validation/show.hpp"
+#include "sim/validation/validation.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+using namespace validation;
+
+struct Options {
+    config::MeasuredFiles files;
+    std::size_t jobs = 1;
+    Format format = Format::table;
+};
+
+void calibrate_verb(const Options& options) {
+    const config::MeasuredScenario scenario(options.files, inspect);
+    require_fields(scenario);
+    require_parameters(scenario);
+    Fitted fitted;
+    {
+        SimulationCount count;
+        count.begin(scenario.name());
+        Simulator simulator(options.jobs, [&](std::size_t simulations) { count.show(simulations); });
+        fitted.validation = validation::validate(scenario, simulator, false);
+    }
+    write_result(fitted, options.format, "", "");
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& program, Action& action) {
+    CLI::App* verb = program.add_subcommand(
+        "calibrate", "Find what is not known of a cluster, such as a bandwidth, from measurements on it");
+    const auto options = std::make_shared<Options>();
+    verb->add_option("SCENARIO", options->files.scenario, "the scenario file")->required();
+    verb->add_option("--measured", options->files.measured,
+                     "measurements: YAML as under the scenario's key 'measured', which is not read then; or CSV, with "
+                     "keys and at last the result's field in the first line")
+        ->option_text("FILE")
+        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
+    verb->add_option("--fit", options->files.fits,
+                     "find this key, within a range, on all rows that calibrate; in place of the parameters in files")
+        ->option_text("'KEY=LEAST..MOST UNIT' ...")
+        ->allow_extra_args(false);
+    verb->add_option("--set", options->files.assignments, "change a key of every row; last wins")
+        ->option_text("KEY.PATH=VALUE ...")
+        ->allow_extra_args(false);
+    add_jobs(*verb, options->jobs);
+    add_format(*verb, options->format);
+    verb->callback([options, &action] { action = [options] { calibrate_verb(*options); }; });
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,187 @@
+#include "sim/config/measured_texts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "sim/config/scenario_file.hpp"
+#include "sim/config/text.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+Node scalar(const Mark& mark, std::string text) {
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.mark = mark;
+    node.scalar = std::move(text);
+    return node;
+}
+
+Node empty(Node::Kind kind, const Mark& mark) {
+    Node node;
+    node.kind = kind;
+    node.mark = mark;
+    return node;
+}
+
+void put(Node& mapping, const char* key, Node value) {
+    const Mark mark = value.mark;
+    mapping.entries.push_back({key, mark, std::move(value)});
+}
+
+/// Goes through a text from its start, as Mark counts.
+class Cursor {
+public:
+    Cursor(const Source* source, const std::string& text) : text_(text), mark_{source, 1, 1} {}
+
+    bool done() const { return at_ == text_.size(); }
+    char peek() const { return text_[at_]; }
+    bool at_line_end() const { return done() || peek() == '\n' || text_.compare(at_, 2, "\r\n") == 0; }
+    const Mark& mark() const { return mark_; }
+
+    char next() {
+        const char c = text_[at_++];
+        ++mark_.column;
+        if (c == '\n') mark_ = {mark_.source, mark_.line + 1, 1};
+        return c;
+    }
+    void end_line() {
+        while (!done() && next() != '\n') {
+        }
+    }
+
+private:
+    const std::string& text_;
+    std::size_t at_ = 0;
+    Mark mark_;
+};
+
+/// A field, up to the comma or the line's end.
+Node read_field(Assembly& assembly, Cursor& cursor) {
+    Node field = scalar(cursor.mark(), "");
+    if (!cursor.at_line_end() && cursor.peek() == '"') {
+        cursor.next();
+        bool open = true;
+        while (open && !cursor.done()) {
+            const char c = cursor.next();
+            if (c == '"' && (cursor.done() || cursor.peek() != '"'))
+                open = false;
+            else
+                field.scalar += c == '"' ? cursor.next() : c;
+        }
+        if (open) assembly.report(field.mark, "this quote is not closed", "a quote within quotes is written twice");
+        if (!cursor.at_line_end() && cursor.peek() != ',')
+            assembly.report(cursor.mark(), "a comma or the line's end is missing behind the quote");
+    }
+    while (!cursor.at_line_end() && cursor.peek() != ',') field.scalar += cursor.next();
+    return field;
+}
+
+/// Lines with something in them.
+std::vector<std::vector<Node>> read_lines(Assembly& assembly, Cursor cursor) {
+    std::vector<std::vector<Node>> lines;
+    while (!cursor.done()) {
+        std::vector<Node> fields{read_field(assembly, cursor)};
+        while (!cursor.at_line_end()) {
+            cursor.next();
+            fields.push_back(read_field(assembly, cursor));
+        }
+        cursor.end_line();
+        if (fields.size() > 1 || !fields.front().scalar.empty()) lines.push_back(std::move(fields));
+    }
+    return lines;
+}
+
+bool is_variant(const Node& column) {
+    return column.scalar == "variant";
+}
+
+/// The series of the line's variant, made when its first row comes.
+Node& series_of(Node& list, const std::vector<Node>& head, const std::vector<Node>& line) {
+    const auto column = std::find_if(head.begin(), head.end(), is_variant);
+    const Node* name = column == head.end() ? nullptr : &line[static_cast<std::size_t>(column - head.begin())];
+    for (Node& series : list.items)
+        if (!name || series.find("variant")->scalar == name->scalar) return series;
+    Node series = empty(Node::Kind::mapping, line.front().mark);
+    Node over = empty(Node::Kind::sequence, head.front().mark);
+    if (name) put(series, "variant", *name);
+    std::remove_copy_if(head.begin(), head.end() - 1, std::back_inserter(over.items), is_variant);
+    if (!over.items.empty()) put(series, "over", std::move(over));
+    put(series, "rows", empty(Node::Kind::sequence, line.front().mark));
+    return list.items.emplace_back(std::move(series));
+}
+
+Node row_of(const std::vector<Node>& head, const std::vector<Node>& line) {
+    Node row = empty(Node::Kind::mapping, line.front().mark), at = empty(Node::Kind::sequence, line.front().mark);
+    for (std::size_t i = 0; i + 1 < line.size(); ++i)
+        if (!is_variant(head[i])) at.items.push_back(line[i]);
+    if (!at.items.empty()) put(row, "at", std::move(at));
+    put(row, "value", line.back());
+    put(row, "calibrates", scalar(line.front().mark, "true"));
+    return row;
+}
+
+}  // namespace
+
+bool is_measured_table(const std::string& path) {
+    return std::filesystem::path(path).extension() == ".csv";
+}
+
+Node measured_table(Assembly& assembly, const std::string& path) {
+    const Text file = read_text(path);
+    if (!file.text) {
+        assembly.report(assembly.library.cite(path, "", ""), file.error, file.hint);
+        return {};
+    }
+    const Mark top = assembly.library.cite(path, *file.text, std::filesystem::path(path).parent_path());
+    const std::vector<std::vector<Node>> lines = read_lines(assembly, Cursor(top.source, *file.text));
+    if (lines.size() < 2) {
+        assembly.report(top, "there are no measurements here",
+                        "a line of names such as `training.ranks,throughput_samples_per_s`, then a line for each");
+        return {};
+    }
+    const std::vector<Node>& head = lines.front();
+    Node list = empty(Node::Kind::sequence, lines[1].front().mark);
+    for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
+        if (line->size() == head.size())
+            series_of(list, head, *line).find("rows")->items.push_back(row_of(head, *line));
+        else
+            assembly.report(line->front().mark,
+                            fmt::format("{} fields in this line, and {} in the first", line->size(), head.size()));
+    }
+    Node measured = empty(Node::Kind::mapping, top);
+    put(measured, "source", scalar(top, path));
+    put(measured, "field", head.back());
+    put(measured, "series", std::move(list));
+    return measured;
+}
+
+void replace_parameters(Assembly& assembly, Node& measured, const std::vector<std::string>& texts) {
+    if (measured.kind != Node::Kind::mapping) return;
+    take(measured, "parameters");
+    Node list = empty(Node::Kind::sequence, measured.mark);
+    for (const std::string& text : texts) {
+        const Mark start = assembly.library.cite("--fit", text, "");
+        const auto place = [&](std::size_t at) { return Mark{start.source, 1, static_cast<int>(at) + 1}; };
+        const std::size_t equals = text.find('='), dots = text.find("..", equals == std::string::npos ? 0 : equals);
+        if (equals == 0 || equals == std::string::npos || dots == std::string::npos) {
+            assembly.report(start, "this is no parameter with a range",
+                            "write for example platform.fabric.bandwidth='1..12.5 GBps'");
+            continue;
+        }
+        const std::size_t unit = std::min(text.find(' ', dots), text.size());
+        Node parameter = empty(Node::Kind::mapping, start);
+        put(parameter, "key", scalar(start, text.substr(0, equals)));
+        put(parameter, "least", scalar(place(equals + 1), text.substr(equals + 1, dots - equals - 1)));
+        put(parameter, "most", scalar(place(dots + 2), text.substr(dots + 2, unit - dots - 2)));
+        if (unit + 1 < text.size()) put(parameter, "unit", scalar(place(unit + 1), text.substr(unit + 1)));
+        list.items.push_back(std::move(parameter));
+    }
+    put(measured, "parameters", std::move(list));
+}
+
+}  // namespace syncline::config

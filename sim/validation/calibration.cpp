@@ -1,0 +1,128 @@
+#include "sim/validation/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/output/check.hpp"
+
+namespace syncline::validation {
+
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+class Calibrating {
+public:
+    Calibrating(const config::MeasuredScenario& scenario, Simulator& simulator, std::optional<std::size_t> without)
+        : scenario_(scenario), measurements_(scenario.measurements()), simulator_(simulator), without_(without) {}
+
+    Calibration run() {
+        values_.resize(measurements_.parameters.size());
+        calibration_.parameters.resize(values_.size());
+        for (const std::vector<std::size_t>& group : groups()) find(group);
+        std::vector<Question> questions;
+        for (std::size_t row = 0; row < measurements_.rows.size(); ++row) questions.push_back(question(row, values_));
+        calibration_.predicted = simulator_.answers(questions);
+        return std::move(calibration_);
+    }
+
+private:
+    /// Parameters with the same rows.
+    std::vector<std::vector<std::size_t>> groups() const {
+        std::vector<std::vector<std::size_t>> groups;
+        const auto& all = measurements_.parameters;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto same = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& group) {
+                return all[group.front()].rows == all[i].rows;
+            });
+            if (same == groups.end())
+                groups.push_back({i});
+            else
+                same->push_back(i);
+        }
+        return groups;
+    }
+
+    Question question(std::size_t row, const Values& values) const {
+        const config::MeasuredRow& one = measurements_.rows[row];
+        return {scenario_.resolved(one, values).text(), measurements_.series[one.series].field,
+                fmt::format("{}, row '{}'", scenario_.name(), one.name)};
+    }
+
+    void find(const std::vector<std::size_t>& group) {
+        std::vector<std::size_t> rows = measurements_.parameters[group.front()].rows;
+        if (without_) std::erase(rows, *without_);
+        std::vector<Unknown> unknowns;
+        for (const std::size_t parameter : group)
+            unknowns.push_back({measurements_.parameters[parameter].least, measurements_.parameters[parameter].most});
+        Fit fit = least_squares(unknowns, rows.size(), [&](const std::vector<Trial>& trials) {
+            std::vector<Question> questions;
+            for (const Trial& trial : trials) {
+                Values values = values_;
+                for (std::size_t i = 0; i < group.size(); ++i) values[group[i]] = trial[i];
+                for (const std::size_t row : rows) questions.push_back(question(row, values));
+            }
+            return residuals(rows, simulator_.answers(questions));
+        });
+        calibration_.converged = calibration_.converged && fit.converged;
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            Solution& solution = calibration_.parameters[group[i]];
+            solution = std::move(fit.unknowns[i]);
+            for (std::size_t& other : solution.others) other = group[other];
+            values_[group[i]] = solution.value;
+        }
+    }
+
+    /// Of trial after trial, each with all rows.
+    std::vector<std::vector<double>> residuals(const std::vector<std::size_t>& rows,
+                                               const std::vector<double>& predicted) const {
+        std::vector<std::vector<double>> all;
+        for (std::size_t i = 0; i < predicted.size(); ++i) {
+            const std::size_t place = i % rows.size();
+            if (place == 0) all.emplace_back();
+            all.back().push_back(std::log(predicted[i] / measurements_.rows[rows[place]].value));
+        }
+        return all;
+    }
+
+    const config::MeasuredScenario& scenario_;
+    const config::Measurements& measurements_;
+    Simulator& simulator_;
+    std::optional<std::size_t> without_;
+    Values values_;
+    Calibration calibration_;
+};
+
+}  // namespace
+
+Values Calibration::values() const {
+    Values values;
+    for (const Solution& parameter : parameters) values.push_back(parameter.value);
+    return values;
+}
+
+Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator,
+                      std::optional<std::size_t> without) {
+    return Calibrating(scenario, simulator, without).run();
+}
+
+void require_fields(const config::MeasuredScenario& scenario) {
+    std::vector<Expectation> fields;
+    for (const config::MeasuredSeries& series : scenario.measurements().series) {
+        Expectation& one = fields.emplace_back();
+        one.field = series.field;
+        one.field_at = series.field_at;
+    }
+    require_result_fields(fields, scenario.exchanges_alone());
+}
+
+void require_parameters(const config::MeasuredScenario& scenario) {
+    const config::Measurements& all = scenario.measurements();
+    if (all.parameters.empty())
+        throw ConfigError({{all.rows.front().at, "nothing is to be found: no row calibrates",
+                            "rows that say `calibrates: true`, and what is found on them in 'parameters'"}});
+}
+
+}  // namespace syncline::validation

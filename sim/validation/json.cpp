@@ -1,0 +1,112 @@
+#include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/validation/show.hpp"
+
+namespace syncline::validation {
+
+namespace {
+
+Json object(const Figures& figures) {
+    return {{"rows", figures.rows},
+            {"median_accuracy", number_or_null(figures.median_accuracy)},
+            {"worst_accuracy", number_or_null(figures.worst_accuracy)},
+            {"share_above_085", number_or_null(figures.share_above_085)}};
+}
+
+Json object(const Validation& one, std::size_t number, const Solution& solution) {
+    const config::MeasuredParameter& parameter = one.measurements.parameters[number];
+    Json rows = Json::array(), others = Json::array();
+    for (const std::size_t row : parameter.rows) rows.push_back(one.measurements.rows[row].name);
+    for (const std::size_t other : solution.others) others.push_back(one.parameter_key(other));
+    return {{"key", parameter.key},
+            {"value", number_or_null(solution.value)},
+            {"unit", text_or_null(parameter.unit)},
+            {"found", solution.value.has_value()},
+            {"ending", word(solution.ending)},
+            {"at_bound", solution.ending == Ending::at_least || solution.ending == Ending::at_most},
+            {"not_told_from", std::move(others)},
+            {"percent_per_percent", number_or_null(solution.percent_per_percent)},
+            {"relative_standard_error", number_or_null(solution.relative_standard_error)},
+            {"least", parameter.least},
+            {"most", parameter.most},
+            {"rows", std::move(rows)}};
+}
+
+Json list(const Validation& one, const std::vector<Solution>& parameters) {
+    Json all = Json::array();
+    for (std::size_t i = 0; i < parameters.size(); ++i) all.push_back(object(one, i, parameters[i]));
+    return all;
+}
+
+Json object(const Validation& one, std::size_t number) {
+    const config::MeasuredRow& row = one.measurements.rows[number];
+    const config::MeasuredSeries& series = one.measurements.series[row.series];
+    Json settings = Json::object();
+    for (std::size_t i = 0; i < series.over.size(); ++i) settings[series.over[i]] = row.settings[i];
+    return {{"name", row.name},
+            {"series", series.name},
+            {"variant", series.variant},
+            {"settings", std::move(settings)},
+            {"field", series.field},
+            {"measured", row.value},
+            {"predicted", one.calibration.predicted[number]},
+            {"error", one.error(number)},
+            {"accuracy", one.accuracy(number)},
+            {"role", row.calibrates ? "calibrates" : "predicted"},
+            {"doubt", text_or_null(series.doubt)}};
+}
+
+Json object(const Validation& one, const LeftOut& left) {
+    const auto& rows = one.measurements.rows;
+    return {{"row", rows[left.row].name},
+            {"parameters", list(one, left.parameters)},
+            {"median_change", number_or_null(left.median_change)},
+            {"largest_change", number_or_null(left.largest_change)},
+            {"largest_change_row", left.largest_change ? Json(rows[left.largest_change_row].name) : Json(nullptr)}};
+}
+
+Json object(const Validation& one) {
+    Json rows = Json::array(), left_out = Json::array();
+    for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) rows.push_back(object(one, row));
+    for (const LeftOut& left : one.leave_one_out) left_out.push_back(object(one, left));
+    const double noise = one.measurements.noise;
+    Json json{{"name", one.name},
+              {"source", one.measurements.source},
+              {"noise", noise > 0 ? Json(noise) : Json(nullptr)},
+              {"converged", one.calibration.converged},
+              {"parameters", list(one, one.calibration.parameters)},
+              {"rows", std::move(rows)},
+              {"leave_one_out", std::move(left_out)}};
+    const Figures all = figures({one}, true);
+    json["median_accuracy"] = number_or_null(all.median_accuracy);
+    json["worst_accuracy"] = number_or_null(all.worst_accuracy);
+    json["share_above_085"] = number_or_null(all.share_above_085);
+    return json;
+}
+
+}  // namespace
+
+std::string to_json(const Points& points) {
+    Json list = Json::array();
+    for (const Validation& one : points.points) list.push_back(object(one));
+    const Figures all = figures(points.points, true);
+    Json without = object(figures(points.points, false));
+    return dumped({{"schema_version", result_schema_version},
+                   {"syncline", version},
+                   {"rows", all.rows},
+                   {"median_accuracy", number_or_null(all.median_accuracy)},
+                   {"worst_accuracy", number_or_null(all.worst_accuracy)},
+                   {"share_above_085", number_or_null(all.share_above_085)},
+                   {"without_doubtful", std::move(without)},
+                   {"points", std::move(list)}});
+}
+
+std::string to_json(const Fitted& fitted) {
+    Json json{{"schema_version", result_schema_version}, {"syncline", version}};
+    json.update(object(fitted.validation));
+    for (const char* key : {"leave_one_out", "median_accuracy", "worst_accuracy", "share_above_085"}) json.erase(key);
+    json["set"] = assignments(fitted.validation, fitted.validation.calibration.parameters);
+    return dumped(json);
+}
+
+}  // namespace syncline::validation

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace syncline::validation {
+
+using Point = std::vector<double>;
+
+struct Box {
+    Point least, most;
+};
+
+/// A function's values at several points, which may be computed side by side.
+using Objective = std::function<std::vector<double>(const std::vector<Point>&)>;
+
+struct Minimum {
+    Point at;
+    bool converged = false;
+};
+
+/// Where in the box `objective`, which is not negative, is least: the best point of a grid, then BOBYQA. Throws what
+/// `objective` throws.
+Minimum minimum(const Box& box, const Objective& objective);
+
+}  // namespace syncline::validation

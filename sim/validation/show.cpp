@@ -1,0 +1,240 @@
+#include "sim/validation/show.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/output/text.hpp"
+
+// Tables for people, and CSV.
+
+namespace syncline::validation {
+
+namespace {
+
+using text::Row;
+
+constexpr double hardly = 100;  // chosen: rows that are off by 1 % double what is found
+
+std::string percent(double part) {
+    return fmt::format("{:.2f} %", 100 * part);
+}
+
+/// No minus before what is zero to the digits that are shown.
+std::string signed_percent(double part) {
+    const std::string text = fmt::format("{:+.2f} %", 100 * part);
+    return text == "-0.00 %" ? "+0.00 %" : text;
+}
+
+std::string in_unit(double value, const config::MeasuredSeries& series) {
+    const std::string number = fmt::format("{:.5g}", value / series.unit);
+    return series.unit_name.empty() ? number : number + " " + series.unit_name;
+}
+
+std::string accuracy(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3f}", *value) : "-";
+}
+
+std::string mark(const Validation& one, std::size_t row) {
+    const std::string role = one.measurements.rows[row].calibrates ? "calibrates" : "";
+    if (!one.doubtful(row)) return role;
+    return role.empty() ? "in doubt" : role + ", in doubt";
+}
+
+std::string rows_of(const Validation& one) {
+    std::vector<Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
+    for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
+        const config::MeasuredRow& measured = one.measurements.rows[row];
+        const config::MeasuredSeries& series = one.measurements.series[measured.series];
+        table.push_back({measured.name, in_unit(measured.value, series),
+                         in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
+                         measured.calibrates ? "-" : accuracy(one.accuracy(row)), mark(one, row)});
+    }
+    std::string text = text::aligned(table, 1);
+    for (const config::MeasuredSeries& series : one.measurements.series)
+        if (!series.doubt.empty()) text += fmt::format("in doubt: {}: {}\n", series.name, series.doubt);
+    return text;
+}
+
+std::string value_of(const config::MeasuredParameter& parameter, const std::optional<double>& value) {
+    if (!value) return "as it is";
+    const std::string number = fmt::format("{:.5g}", *value);
+    return parameter.unit.empty() ? number : number + " " + parameter.unit;
+}
+
+std::string bound(Ending ending) {
+    return ending == Ending::at_least ? " (its least)" : ending == Ending::at_most ? " (its most)" : "";
+}
+
+/// What is to be known of a value beyond itself.
+std::string remark(const Validation& one, const Solution& solution) {
+    switch (solution.ending) {
+        case Ending::found:
+            return "";
+        case Ending::at_least:
+            return "at its least: the rows ask for less";
+        case Ending::at_most:
+            return "at its most: the rows ask for more";
+        case Ending::plateau:
+            return "others near it serve as well";
+        case Ending::no_effect:
+            return "not determined: the rows do not depend on it";
+        case Ending::too_few:
+            return "not determined: fewer rows than parameters";
+        case Ending::not_told_apart:
+            break;
+    }
+    std::vector<std::string> others;
+    for (const std::size_t other : solution.others) others.push_back(one.parameter_key(other));
+    return fmt::format("not determined: the rows cannot tell it from {}", fmt::join(others, ", "));
+}
+
+std::string parameters_of(const Validation& one) {
+    std::vector<Row> table{{"parameter", "value", "moves per 1 %", "standard error", "found on", ""}};
+    for (std::size_t i = 0; i < one.measurements.parameters.size(); ++i) {
+        const config::MeasuredParameter& parameter = one.measurements.parameters[i];
+        const Solution& solution = one.calibration.parameters[i];
+        std::vector<std::string> rows;
+        for (const std::size_t row : parameter.rows) rows.push_back(one.measurements.rows[row].name);
+        table.push_back(
+            {parameter.key, value_of(parameter, solution.value),
+             solution.percent_per_percent ? fmt::format("{:.3g} %", *solution.percent_per_percent) : "-",
+             solution.relative_standard_error ? fmt::format("{:.2g} %", 100 * *solution.relative_standard_error) : "-",
+             fmt::format("{}", fmt::join(rows, ", ")), remark(one, solution)});
+    }
+    return text::aligned(table, 2) + (one.calibration.converged ? "" : "stopped before it had converged\n");
+}
+
+std::string left_out_of(const Validation& one) {
+    Row head{"left out", "median change", "largest", "of row"};
+    for (const config::MeasuredParameter& parameter : one.measurements.parameters) head.push_back(parameter.key);
+    std::vector<Row> table{head};
+    for (const LeftOut& left : one.leave_one_out) {
+        const bool any = left.median_change.has_value();
+        Row line{one.measurements.rows[left.row].name, any ? percent(*left.median_change) : "-",
+                 any ? percent(*left.largest_change) : "-",
+                 any ? one.measurements.rows[left.largest_change_row].name : "-"};
+        for (std::size_t i = 0; i < left.parameters.size(); ++i)
+            line.push_back(value_of(one.measurements.parameters[i], left.parameters[i].value) +
+                           bound(left.parameters[i].ending));
+        table.push_back(std::move(line));
+    }
+    std::string text = text::aligned(table);
+    const bool kept = std::any_of(one.leave_one_out.begin(), one.leave_one_out.end(), [](const LeftOut& left) {
+        return std::any_of(left.parameters.begin(), left.parameters.end(),
+                           [](const Solution& solution) { return solution.ending == Ending::too_few; });
+    });
+    if (kept) text += "as it is: too few rows are left to find it, and the scenario's own value stays\n";
+    return text;
+}
+
+std::string head_of(const Validation& one) {
+    const config::Measurements& all = one.measurements;
+    const std::string spread = all.noise > 0 ? fmt::format(" (spread {:g} %)", 100 * all.noise) : "";
+    return fmt::format("{}: {}{}\n\n", one.name, all.source, spread);
+}
+
+std::string line_of(const std::string& name, const Figures& figures) {
+    constexpr double all = 100;
+    if (figures.rows == 0) return fmt::format("{}: nothing is predicted\n", name);
+    return fmt::format("{}: {} predicted, accuracy: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %\n", name,
+                       figures.rows, *figures.median_accuracy, *figures.worst_accuracy, all * *figures.share_above_085);
+}
+
+bool any_doubt(const Points& points) {
+    return std::any_of(points.points.begin(), points.points.end(), [](const Validation& one) {
+        return std::any_of(one.measurements.series.begin(), one.measurements.series.end(),
+                           [](const config::MeasuredSeries& series) { return !series.doubt.empty(); });
+    });
+}
+
+}  // namespace
+
+std::string word(Ending ending) {
+    switch (ending) {
+        case Ending::found:
+            return "found";
+        case Ending::at_least:
+            return "at-least";
+        case Ending::at_most:
+            return "at-most";
+        case Ending::plateau:
+            return "plateau";
+        case Ending::no_effect:
+            return "no-effect";
+        case Ending::not_told_apart:
+            return "not-told-apart";
+        case Ending::too_few:
+            return "too-few-rows";
+    }
+    return "";
+}
+
+std::vector<std::string> assignments(const Validation& validation, const std::vector<Solution>& parameters) {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const config::MeasuredParameter& parameter = validation.measurements.parameters[i];
+        if (parameters[i].value)
+            all.push_back(fmt::format("{}={}", parameter.key, parameter.text(*parameters[i].value)));
+    }
+    return all;
+}
+
+std::string to_table(const Points& points) {
+    std::string text;
+    for (const Validation& one : points.points) {
+        text += head_of(one) + rows_of(one) + "\n";
+        if (!one.measurements.parameters.empty()) text += parameters_of(one) + "\n";
+        if (!one.leave_one_out.empty()) text += left_out_of(one) + "\n";
+        text += line_of(one.name, figures({one}, true)) + "\n";
+    }
+    text += line_of("all", figures(points.points, true));
+    if (any_doubt(points)) text += line_of("without those in doubt", figures(points.points, false));
+    return text;
+}
+
+std::string to_csv(const Points& points) {
+    std::string text = text::line({"point", "row", "series", "variant", "field", "measured", "predicted", "error",
+                                   "accuracy", "role", "doubt", "settings"});
+    for (const Validation& one : points.points) {
+        for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
+            const config::MeasuredRow& measured = one.measurements.rows[row];
+            const config::MeasuredSeries& series = one.measurements.series[measured.series];
+            std::vector<std::string> settings;
+            for (std::size_t i = 0; i < series.over.size(); ++i)
+                settings.push_back(series.over[i] + "=" + measured.settings[i]);
+            text +=
+                text::line({text::quoted(one.name), text::quoted(measured.name), text::quoted(series.name),
+                            text::quoted(series.variant), text::quoted(series.field), text::field(measured.value),
+                            text::field(one.calibration.predicted[row]), text::field(one.error(row)),
+                            text::field(one.accuracy(row)), measured.calibrates ? "calibrates" : "predicted",
+                            text::quoted(series.doubt), text::quoted(fmt::format("{}", fmt::join(settings, "; ")))});
+        }
+    }
+    return text;
+}
+
+std::string to_table(const Fitted& fitted) {
+    const Validation& one = fitted.validation;
+    std::string text = head_of(one) + parameters_of(one) + "\n" + rows_of(one);
+    for (const std::string& assignment : assignments(one, one.calibration.parameters))
+        text += fmt::format("{}--set '{}'", text.ends_with('\'') ? " " : "\n", assignment);
+    return text.ends_with('\n') ? text : text + "\n";
+}
+
+std::string to_csv(const Fitted& fitted) {
+    const Validation& one = fitted.validation;
+    std::string text = text::line(
+        {"key", "value", "unit", "ending", "percent_per_percent", "relative_standard_error", "least", "most"});
+    for (std::size_t i = 0; i < one.measurements.parameters.size(); ++i) {
+        const config::MeasuredParameter& parameter = one.measurements.parameters[i];
+        const Solution& solution = one.calibration.parameters[i];
+        text += text::line({text::quoted(parameter.key), text::field(solution.value), text::quoted(parameter.unit),
+                            word(solution.ending), text::field(solution.percent_per_percent),
+                            text::field(solution.relative_standard_error), text::field(parameter.least),
+                            text::field(parameter.most)});
+    }
+    return text;
+}
+
+}  // namespace syncline::validation

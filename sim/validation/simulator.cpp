@@ -1,0 +1,55 @@
+#include "sim/validation/simulator.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <optional>
+#include <set>
+
+#include "sim/batch/pool.hpp"
+#include "sim/batch/simulation.hpp"
+#include "sim/output/check.hpp"
+#include "sim/replay/replay.hpp"
+
+namespace syncline::validation {
+
+namespace {
+
+constexpr std::uint64_t seed = 1;
+constexpr double for_ever_s = 3600;
+
+/// In a process of its own: only the number comes back.
+std::string simulate(const Question& question) {
+    const std::optional<double> value = number_of(batch::simulate_run(question.scenario, seed), question.field);
+    if (!value || *value <= 0) throw ReplayError(fmt::format("its result has no '{}'", question.field));
+    return fmt::format("{}", *value);
+}
+
+}  // namespace
+
+std::vector<double> Simulator::answers(const std::vector<Question>& questions) {
+    const auto key = [](const Question& question) { return Key{question.scenario, question.field}; };
+    std::vector<const Question*> waiting;
+    std::set<Key> noted;
+    for (const Question& question : questions)
+        if (!answers_.contains(key(question)) && noted.insert(key(question)).second) waiting.push_back(&question);
+
+    batch::Pool pool(jobs_, std::nullopt);
+    for (std::size_t next = 0; next < waiting.size() || !pool.idle();) {
+        for (; next < waiting.size() && !pool.full(); ++next) {
+            const Question& question = *waiting[next];
+            pool.start(std::to_string(next), [&question] { return simulate(question); });
+        }
+        for (const batch::Ended& ended : pool.ended(for_ever_s)) {
+            const Question& question = *waiting[std::stoul(ended.id)];
+            if (!ended.done) throw ReplayError(fmt::format("{}: {}", question.name, ended.text));
+            answers_[key(question)] = std::strtod(ended.text.c_str(), nullptr);
+            if (watch_) watch_(answers_.size());
+        }
+    }
+    std::vector<double> answers;
+    for (const Question& question : questions) answers.push_back(answers_.at(key(question)));
+    return answers;
+}
+
+}  // namespace syncline::validation

@@ -1,0 +1,97 @@
+#include "sim/validation/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace syncline::validation {
+
+namespace {
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t half = values.size() / 2;
+    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+LeftOut leave_out(std::size_t row, const Validation& whole, const config::MeasuredScenario& scenario,
+                  Simulator& simulator) {
+    Calibration without = calibrate(scenario, simulator, row);
+    LeftOut left{row, std::move(without.parameters)};
+    std::vector<double> changes;
+    for (std::size_t i = 0; i < without.predicted.size(); ++i) {
+        if (whole.measurements.rows[i].calibrates) continue;
+        const double change = std::abs(without.predicted[i] / whole.calibration.predicted[i] - 1);
+        if (changes.empty() || change > *left.largest_change) {
+            left.largest_change = change;
+            left.largest_change_row = i;
+        }
+        changes.push_back(change);
+    }
+    if (!changes.empty()) left.median_change = median(std::move(changes));
+    return left;
+}
+
+}  // namespace
+
+double Validation::error(std::size_t row) const {
+    return calibration.predicted[row] / measurements.rows[row].value - 1;
+}
+double Validation::accuracy(std::size_t row) const {
+    return std::max(0.0, 1 - std::abs(error(row)));
+}
+bool Validation::doubtful(std::size_t row) const {
+    return !measurements.series[measurements.rows[row].series].doubt.empty();
+}
+
+Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, bool leave_one_out) {
+    Validation result{scenario.name(), scenario.measurements(), calibrate(scenario, simulator), {}};
+    for (std::size_t row = 0; leave_one_out && row < result.measurements.rows.size(); ++row)
+        if (result.measurements.rows[row].calibrates)
+            result.leave_one_out.push_back(leave_out(row, result, scenario, simulator));
+    return result;
+}
+
+void require_few_parameters(const config::MeasuredScenario& scenario) {
+    constexpr std::size_t first_rows = 2;
+    const config::Measurements& all = scenario.measurements();
+    std::vector<Diagnostic> errors;
+    std::vector<std::size_t> before(all.series.size());
+    std::size_t calibrating = 0;
+    for (const config::MeasuredRow& row : all.rows) {
+        if (row.calibrates) ++calibrating;
+        if (before[row.series]++ >= first_rows && row.calibrates)
+            errors.push_back({row.at, fmt::format("row '{}' calibrates, and is not among the first two", row.name),
+                              "one device, and the smallest number of several; larger ones are to be predicted"});
+    }
+    for (std::size_t i = 0; i < all.parameters.size(); ++i) {
+        const config::MeasuredParameter& parameter = all.parameters[i];
+        const auto together = static_cast<std::size_t>(
+            std::count_if(all.parameters.begin(), all.parameters.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                          [&](const config::MeasuredParameter& other) { return other.rows == parameter.rows; }));
+        if (together > parameter.rows.size() || i >= calibrating)
+            errors.push_back(
+                {parameter.at,
+                 fmt::format("'{}' is one parameter more than there are rows to find it on", parameter.key),
+                 "a row that calibrates gives one parameter at most"});
+    }
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
+Figures figures(const std::vector<Validation>& points, bool with_doubtful) {
+    constexpr double good = 0.85;
+    std::vector<double> accuracies;
+    for (const Validation& point : points)
+        for (std::size_t row = 0; row < point.measurements.rows.size(); ++row)
+            if (!point.measurements.rows[row].calibrates && (with_doubtful || !point.doubtful(row)))
+                accuracies.push_back(point.accuracy(row));
+    if (accuracies.empty()) return {};
+    const auto above = std::count_if(accuracies.begin(), accuracies.end(), [](double one) { return one > good; });
+    return {accuracies.size(), median(accuracies), *std::min_element(accuracies.begin(), accuracies.end()),
+            static_cast<double>(above) / static_cast<double>(accuracies.size())};
+}
+
+}  // namespace syncline::validation

@@ -1,0 +1,237 @@
+#include <cmath>
+#include <csignal>
+
+#include "tests/cli/measured.hpp"
+
+// Predictions held against measurements, parameters found on rows that are not counted.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string two_that_calibrate = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, true);
+
+/// Rows that are predicted, 2 % less, 10 % more and 25 % more than what they are predicted to be.
+const std::string three_predicted = RingBench::row(4, 16'000'000, false, 1 / 0.98) +
+                                    RingBench::row(8, 800'000, false, 1 / 1.1) +
+                                    RingBench::row(16, 16'000'000, false, 1 / 1.25);
+
+}  // namespace
+
+TEST_CASE("validate: parameters are found, and other rows are predicted with them") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(two_that_calibrate + three_predicted), RingBench::bandwidth + RingBench::latency);
+    const json report = bench.json_of({"validate", "ring.yaml"});
+    CHECK(report.at("schema_version") == 1);
+    const json point = report.at("points").at(0);
+    CHECK(point.at("name") == "ring");
+    CHECK(point.at("source") == "made up");
+    CHECK(point.at("noise").is_null());
+    const json found = point.at("parameters");
+    CHECK(found.at(0).at("value").get<double>() == Approx(2.5).epsilon(1e-6));
+    CHECK(found.at(1).at("value").get<double>() == Approx(3).epsilon(1e-6));
+    CHECK(found.at(1).at("rows") == json{"base 2/8000000 B", "base 4/8000 B"});
+    // Two rows, r = J x with J's rows (12, 3200) / 3212 and (36, 4.8) / 40.8, bandwidth with a minus.
+    const double a = 12.0 / 3212, b = 3200.0 / 3212, c = 36 / 40.8, d = 4.8 / 40.8, determinant = a * d - b * c;
+    CHECK(found.at(0).at("percent_per_percent").get<double>() ==
+          Approx(std::hypot(a, c) / std::abs(determinant)).epsilon(1e-3));
+    CHECK(found.at(1).at("percent_per_percent").get<double>() ==
+          Approx(std::hypot(b, d) / std::abs(determinant)).epsilon(1e-3));
+    const std::vector<double> errors{0, 0, -0.02, 0.1, 0.25};
+    REQUIRE(point.at("rows").size() == errors.size());
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        const json row = point.at("rows").at(i);
+        CHECK(row.at("role") == (i < 2 ? "calibrates" : "predicted"));
+        CHECK(row.at("error").get<double>() == Approx(errors[i]).margin(1e-6));
+        CHECK(row.at("accuracy").get<double>() == Approx(1 - std::abs(errors[i])).margin(1e-6));
+    }
+    CHECK(point.at("rows").at(4).at("settings") ==
+          json{{"collective.ranks", "16"}, {"collective.bytes", "16000000 B"}});
+    // Rows that calibrate would lift all three.
+    for (const json& figures : {report, point, report.at("without_doubtful")}) {
+        CHECK(figures.at("median_accuracy").get<double>() == Approx(0.9).epsilon(1e-6));
+        CHECK(figures.at("worst_accuracy").get<double>() == Approx(0.75).epsilon(1e-6));
+        CHECK(figures.at("share_above_085").get<double>() == Approx(2.0 / 3));
+    }
+}
+
+TEST_CASE("validate: leaving a row out changes what is predicted by as much as the formula says") {
+    const RingBench bench;
+    // Bandwidth alone, on two rows, the second of which is 4 % off: with both it is found in between.
+    const std::string rows = RingBench::row(2, 800'000'000, true) + RingBench::row(2, 400'000'000, true, 1.04) +
+                             RingBench::row(4, 800'000'000, false);
+    bench.scenario(RingBench::series(rows), RingBench::bandwidth);
+    const json point =
+        bench.json_of({"validate", "ring.yaml", "--set", "platform.fabric.latency=3 us"}).at("points").at(0);
+    // All is bandwidth, but for a hundred thousandth: times are its inverse, and the best one is the geometric mean.
+    const double both = 2.5 / std::sqrt(1.04);
+    CHECK(point.at("parameters").at(0).at("value").get<double>() == Approx(both).epsilon(1e-4));
+    // One parameter, two rows that are off by ±ln(1.04)/2 from it.
+    CHECK(point.at("parameters").at(0).at("relative_standard_error").get<double>() ==
+          Approx(std::log(1.04) / 2).epsilon(1e-3));
+    const json left = point.at("leave_one_out");
+    REQUIRE(left.size() == 2);
+    CHECK(left.at(0).at("row") == "base 2/800000000 B");
+    CHECK(left.at(0).at("parameters").at(0).at("value").get<double>() == Approx(2.5 / 1.04).epsilon(1e-4));
+    CHECK(left.at(1).at("parameters").at(0).at("value").get<double>() == Approx(2.5).epsilon(1e-4));
+    CHECK(left.at(0).at("largest_change").get<double>() == Approx(std::sqrt(1.04) - 1).epsilon(1e-3));
+    CHECK(left.at(1).at("median_change").get<double>() == Approx(1 - 1 / std::sqrt(1.04)).epsilon(1e-3));
+    CHECK(left.at(1).at("largest_change_row") == "base 4/800000000 B");
+    CHECK(
+        bench.json_of({"validate", "ring.yaml", "--no-leave-one-out"}).at("points").at(0).at("leave_one_out").empty());
+}
+
+TEST_CASE("validate: without a row of its own a parameter is the scenario's, and later ones are found with that") {
+    const RingBench bench;
+    const std::string of_first =
+        "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
+        "2/8000000 B]}\n";
+    const std::string of_second =
+        "    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 50, rows: [base 4/8000 B]}\n";
+    bench.scenario(RingBench::series(two_that_calibrate + three_predicted), of_first + of_second);
+    const json point = bench.json_of({"validate", "ring.yaml"}).at("points").at(0);
+    // Bandwidth first, with the scenario's 1 us: 2 (2 us + 4 MB / B) = 3212 us. Then latency, with that bandwidth.
+    const double bandwidth = 4e6 / (3212e-6 / 2 - 2e-6);
+    CHECK(point.at("parameters").at(0).at("value").get<double>() == Approx(bandwidth / 1e9).epsilon(1e-6));
+    CHECK(point.at("parameters").at(1).at("value").get<double>() ==
+          Approx(1e6 * (40.8e-6 / 6 - 2000 / bandwidth) / 2).epsilon(1e-6));
+    const json left = point.at("leave_one_out").at(0);
+    CHECK(left.at("parameters").at(0).at("value").is_null());
+    CHECK(left.at("parameters").at(0).at("ending") == "too-few-rows");
+    CHECK(left.at("parameters").at(1).at("value").get<double>() ==
+          Approx(1e6 * (40.8e-6 / 6 - 2000 / 1e9) / 2).epsilon(1e-6));
+    CHECK(says(run_in(bench, {"validate", "ring.yaml"}).out, "too few rows are left to find it"));
+}
+
+TEST_CASE("validate: rows that are doubted are shown with the reason, and counted apart") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(two_that_calibrate + RingBench::row(8, 800'000, false, 1 / 1.1)) +
+                       RingBench::series(RingBench::row(4, 16'000'000, false, 2),
+                                         "      name: odd\n      doubt: the switch was shared\n"),
+                   RingBench::bandwidth + RingBench::latency);
+    const json report = bench.json_of({"validate", "ring.yaml"});
+    CHECK(report.at("rows") == 2);
+    CHECK(report.at("worst_accuracy").get<double>() == Approx(0.5).epsilon(1e-6));
+    CHECK(report.at("median_accuracy").get<double>() == Approx(0.7).epsilon(1e-6));
+    CHECK(report.at("without_doubtful").at("rows") == 1);
+    CHECK(report.at("without_doubtful").at("worst_accuracy").get<double>() == Approx(0.9).epsilon(1e-6));
+    CHECK(report.at("points").at(0).at("rows").at(3).at("doubt") == "the switch was shared");
+    const Outcome table = run_in(bench, {"validate", "ring.yaml"});
+    CHECK(says(table.out, "in doubt: odd: the switch was shared"));
+    CHECK(says(table.out, "without those in doubt: 1 predicted"));
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-median", "0.69"}).status == 0);
+}
+
+TEST_CASE("validate: --check says what is too low, after the table") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(two_that_calibrate + three_predicted), RingBench::bandwidth + RingBench::latency);
+    const Outcome low = run_in(bench, {"validate", "ring.yaml", "--check"});
+    CHECK(low.status == 1);
+    CHECK(says(low.out, "all: 3 predicted"));
+    CHECK(low.err ==
+          "error: the median accuracy is 0.900, below 0.93; the accuracy of row 'base 16/16000000 B' of ring is 0.750, "
+          "below 0.85\n");
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-median", "0.89", "--least-row", "0.74"}).status ==
+          0);
+    CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 0);
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--least-row", "0.5"}).status == 2);
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-row", "85"}).status == 2);
+}
+
+TEST_CASE("validate: of a directory every file that has measurements, by name, with figures over all") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(RingBench::row(4, 800, false, 0.5)), "", "set/b.yaml");
+    bench.scenario(RingBench::series(RingBench::row(2, 800, false, 0.5) + RingBench::row(8, 800, false, 0.5)), "",
+                   "set/a.yaml");
+    bench.write("set/platform.yaml", tiny_platform);
+    const std::vector<std::string> command{
+        "validate", "set", "--set", "platform.fabric.bandwidth=2.5 GBps", "--set", "platform.fabric.latency=3 us",
+        "--jobs",   "1"};
+    const Outcome outcome = run_in(bench, command);
+    CHECK(outcome.status == 0);
+    CHECK(outcome.err == "note: left out set/platform.yaml: it has no key 'measured'\n");
+    CHECK(outcome.out.find("a: made up") < outcome.out.find("b: made up"));
+    // Twice what was measured is no accuracy at all, and it is not below zero.
+    CHECK(says(outcome.out, "all: 3 predicted, accuracy: median 0.000, worst 0.000, above 0.85: 0.0 %"));
+    std::vector<std::string> again = command;
+    again.back() = "3";
+    CHECK(run_in(bench, again).out == outcome.out);
+    bench.write("empty/platform.yaml", tiny_platform);
+    CHECK(run_in(bench, {"validate", "empty"}).status == 3);
+    CHECK(run_in(bench, {"validate", "nowhere"}).status == 3);
+    CHECK(run_in(bench, {"validate"}).status == 3);  // the published ones are not here
+}
+
+TEST_CASE("validate: CSV has a line for each row") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(RingBench::row(2, 8000, false), "      name: one, two\n"), "");
+    const Outcome outcome = run_in(bench, {"validate", "ring.yaml", "--format", "csv"});
+    // 2 (2 us + 4 us) is predicted, where 2 (6 us + 1.6 us) was measured.
+    CHECK(says(outcome.out,
+               "point,row,series,variant,field,measured,predicted,error,accuracy,role,doubt,settings\n"
+               "ring,\"one, two 2/8000 B\",\"one, two\",base,completion_time_s,"));
+    CHECK(says(outcome.out, ",predicted,,collective.ranks=2; collective.bytes=8000 B\n"));
+    const std::size_t at = outcome.out.find("completion_time_s,") + std::string("completion_time_s,").size();
+    CHECK(std::stod(outcome.out.substr(at)) == Approx(15.2e-6));
+    CHECK(std::stod(outcome.out.substr(outcome.out.find(',', at) + 1)) == Approx(12e-6));
+}
+
+TEST_CASE("validate: nothing is fitted on a row that is counted, and the program says where that was tried") {
+    const RingBench bench;
+    const std::string fitted =
+        "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
+        "4/16000000 B]}\n";
+    bench.scenario(RingBench::series(RingBench::row(4, 16'000'000, false)), fitted);
+    const Outcome outcome = run_in(bench, {"validate", "ring.yaml"});
+    CHECK(outcome.status == 3);
+    CHECK(outcome.out.empty());
+    CHECK(says(
+        outcome.err,
+        "ring.yaml:11:81: error: row 'base 4/16000000 B' is counted as predicted, so nothing can be fitted on it"));
+    const std::string late =
+        RingBench::row(2, 800, false) + RingBench::row(2, 8000, false) + RingBench::row(4, 800, true);
+    bench.scenario(RingBench::series(late), RingBench::bandwidth);
+    CHECK(says(run_in(bench, {"validate", "ring.yaml"}).err,
+               "ring.yaml:11:11: error: row 'base 4/800 B' calibrates, and is not among the first two"));
+    bench.scenario(RingBench::series(two_that_calibrate + RingBench::row(4, 8'000, false)), RingBench::bandwidth);
+    CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 3);
+}
+
+TEST_CASE("validate: check reads measurements, too, and run goes by without them") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(two_that_calibrate), RingBench::bandwidth);
+    CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario\n");
+    bench.scenario(RingBench::series(two_that_calibrate, "      field: completion_time\n"), RingBench::bandwidth);
+    const Outcome refused = run_in(bench, {"check", "ring.yaml"});
+    CHECK(refused.status == 3);
+    CHECK(says(refused.err, "ring.yaml:8:14: error: results have no field 'completion_time'"));
+    CHECK(run_in(bench, {"run", "ring.yaml"}).status == 0);
+}
+
+TEST_CASE("validate: a simulation that fails is an error that names the row") {
+    const RingBench bench;
+    bench.write("workload.yaml", tiny_workload);
+    bench.write(
+        "full.yaml",
+        "platform: platform.yaml\nworkload: workload.yaml\n"
+        "training: {ranks: 2, batch_per_rank: 8}\n"
+        "measured: {source: nobody, series: [{over: [platform.device.memory], rows: [{at: [1 kB], value: 1}]}]}\n");
+    const Outcome outcome = run_in(bench, {"validate", "full.yaml"});
+    CHECK(outcome.status == 1);
+    CHECK(says(outcome.err, "error: full, row 'base 1 kB': it needs"));
+}
+
+TEST_CASE("validate: Ctrl-C ends it, with everything that it has started") {
+    const RingBench bench;
+    std::string text{long_scenario};
+    for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);
+    bench.write("long.yaml", text + "measured: {source: nobody, series: [{rows: [{value: 1}]}]}\n");
+    Invocation invocation{.arguments = {"validate", "long.yaml"}, .directory = bench.path()};
+    invocation.signal = Signal{SIGINT, 1.5, true};
+    const Outcome outcome = run_program(invocation);
+    CHECK(outcome.status == 130);
+    CHECK(outcome.out.empty());
+    CHECK_FALSE(outcome.left_behind);
+    CHECK(outcome.after_signal_s < 1 * patience);
+}

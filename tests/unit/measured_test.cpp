@@ -1,0 +1,257 @@
+#include "sim/config/measured.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "sim/config/files.hpp"
+#include "sim/validation/calibration.hpp"
+#include "sim/validation/validation.hpp"
+#include "tests/catch.hpp"
+
+// The key `measured`: what it is read as, and everything that is refused.
+
+using namespace syncline;
+using config::MeasuredFiles;
+using config::MeasuredScenario;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string p100 = std::string(SYNCLINE_SOURCE_DIR) + "/platforms/p100-25g.yaml";
+
+/// `measured` stands in line 3, its rows in 9 to 11, the parameter in 13.
+const std::string good = "platform: " + p100 + R"(
+collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
+measured:
+  source: somebody
+  field: completion_time_s
+  series:
+    - over: [collective.ranks]
+      rows:
+        - {at: [2], value: 1, calibrates: true}
+        - {at: [4], value: 2}
+        - {at: [8], value: 4}
+  parameters:
+    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20, rows: [base 2]}
+)";
+
+std::string changed(std::string text, const std::string& from, const std::string& to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+/// The scenario in a directory of its own, with a file beside it.
+MeasuredScenario read(const std::string& text, const std::string& beside = "", MeasuredFiles files = {}) {
+    const fs::path directory = fs::temp_directory_path() / fmt::format("syncline-measured-{}", getpid());
+    fs::create_directories(directory);
+    std::ofstream(directory / "test.yaml") << text;
+    if (!files.measured.empty()) {
+        files.measured = directory / files.measured;
+        std::ofstream(files.measured) << beside;
+    }
+    files.scenario = directory / "test.yaml";
+    try {
+        MeasuredScenario result(files, {});
+        fs::remove_all(directory);
+        return result;
+    } catch (...) {
+        fs::remove_all(directory);
+        throw;
+    }
+}
+
+/// "line:column: message", of each error; nothing if there is none.
+std::vector<std::string> errors_of(const std::function<void()>& step) {
+    std::vector<std::string> errors;
+    try {
+        step();
+    } catch (const ConfigError& error) {
+        for (const Diagnostic& one : error.diagnostics())
+            errors.push_back(fmt::format("{}:{}: {}", one.where.line, one.where.column, one.message));
+    }
+    return errors;
+}
+
+/// The one error that the scenario with this change has.
+std::string refusal(const std::string& from, const std::string& to) {
+    const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
+    CAPTURE(errors);
+    REQUIRE(errors.size() == 1);
+    return errors.front();
+}
+
+/// The first of several, where one slip has others behind it.
+std::string first_refusal(const std::string& from, const std::string& to) {
+    const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
+    REQUIRE(errors.size() > 1);
+    return errors.front();
+}
+
+const std::string parameter =
+    "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20, rows: [base 2]}\n";
+const std::string second_row = "        - {at: [4], value: 2}\n";
+
+}  // namespace
+
+TEST_CASE("measured: rows, series and parameters are what the file says") {
+    const MeasuredScenario scenario =
+        read(changed(good, "field: completion_time_s", "noise: 5 %\n  unit: ms\n  field: completion_time_s"));
+    CHECK(scenario.name() == "test");
+    CHECK(scenario.exchanges_alone());
+    const config::Measurements& all = scenario.measurements();
+    CHECK(all.source == "somebody");
+    CHECK(all.noise == Approx(0.05));
+    REQUIRE(all.rows.size() == 3);
+    CHECK(all.rows[1].name == "base 4");
+    CHECK(all.rows[1].value == Approx(2e-3));
+    CHECK(all.rows[0].calibrates);
+    CHECK_FALSE(all.rows[1].calibrates);
+    REQUIRE(all.parameters.size() == 1);
+    CHECK(all.parameters[0].rows == std::vector<std::size_t>{0});
+    CHECK(all.parameters[0].text(2.5) == "2.5 GBps");
+}
+
+TEST_CASE("measured: a row's scenario has its settings and the values of parameters") {
+    const MeasuredScenario scenario = read(good);
+    const auto variant = [&](std::size_t row, std::optional<double> value) {
+        const auto resolved = scenario.resolved(scenario.measurements().rows[row], {value});
+        return config::load_resolved(resolved.text(), "test", {});
+    };
+    CHECK(variant(2, {}).collective->ranks == 8);
+    CHECK(variant(0, {}).cluster.fabric.topology.bandwidth_Bps.front() == Approx(25e9 / 8));
+    CHECK(variant(0, 7.5).cluster.fabric.topology.bandwidth_Bps.front() == Approx(7.5e9));
+}
+
+TEST_CASE("measured: --set changes rows, and the measurements themselves") {
+    const MeasuredScenario rows = read(good, "", {.scenario = "", .assignments = {"collective.bytes=2 MB"}});
+    const auto text = rows.resolved(rows.measurements().rows[0], {{}}).text();
+    CHECK(config::load_resolved(text, "test", {}).collective->bytes == 2'000'000);
+    CHECK(read(good, "", {.scenario = "", .assignments = {"measured.source=others"}}).measurements().source ==
+          "others");
+}
+
+TEST_CASE("measured: nothing is fitted on a row that is counted as predicted") {
+    CHECK(refusal("[base 2]", "[base 2, base 4]") ==
+          "13:89: row 'base 4' is counted as predicted, so nothing can be fitted on it");
+}
+
+TEST_CASE("measured: no row is taken out of the score for nothing") {
+    CHECK(refusal("value: 2}", "value: 2, calibrates: true}") ==
+          "10:11: row 'base 4' calibrates, and no parameter is found on it");
+    CHECK(refusal("  parameters:\n" + parameter, "") ==
+          "9:11: rows calibrate, and there is nothing to be found on them");
+}
+
+TEST_CASE("measured: the same simulation under another name is not fitted and counted") {
+    const std::string again =
+        "  series:\n    - name: again\n      set: {collective.ranks: 2}\n      rows: [{value: 1}]\n";
+    CHECK(refusal("  series:\n", again) ==
+          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+    // What a parameter replaces makes no difference, nor does another field of the same result.
+    CHECK(refusal("  series:\n", changed(again, "collective.ranks: 2",
+                                         "collective.ranks: 2, platform.fabric.bandwidth: "
+                                         "3 GBps")) ==
+          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+    CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
+          "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+    CHECK(refusal(second_row, "        - {at: [4.0], value: 2}\n").starts_with("10:17: 'ranks'"));
+    CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is there twice");
+}
+
+TEST_CASE("measured: what is misspelt is said, with its place") {
+    CHECK(refusal("source:", "sources:") == "4:3: unknown key 'sources'");
+    CHECK(refusal("{at: [4]", "{att: [4]").starts_with("10:12: unknown key 'att'"));
+    CHECK(refusal("[base 2]", "[bass 2]").starts_with("13:81: there is no row 'bass 2'"));
+    CHECK(first_refusal("- over", "- variant: ring\n      over").starts_with("7:16: there is no variant 'ring'"));
+    CHECK(refusal("fabric.bandwidth", "fabric.bandwith") == "13:29: unknown key 'bandwith'");
+    CHECK(refusal("[collective.ranks]", "[collective.rank]").starts_with("7:25: unknown key 'rank'"));
+    CHECK(refusal("unit: GBps", "unit: GHz").starts_with("13:13: 'bandwidth'"));
+}
+
+TEST_CASE("measured: values that make no sense are refused") {
+    CHECK(refusal("value: 2}", "value: 0}") == "10:28: 'value' is zero");
+    CHECK(refusal("value: 2}", "value: -2}").starts_with("10:28:"));
+    CHECK(refusal("at: [4]", "at: [4, 5]") == "10:16: 'at' has 2 values, and 'over' 1 keys");
+    CHECK(refusal("most: 20", "most: 0.1") == "13:70: 'most' is not above 'least'");
+    CHECK(refusal("least: 0.1", "least: 0") == "13:59: 'least' is zero");
+    CHECK(refusal(parameter, parameter + parameter) == "14:13: 'platform.fabric.bandwidth' is there twice");
+    CHECK(refusal("field: completion_time_s", "field: completion_time_s\n  unit: GBps") ==
+          "6:9: 'completion_time_s' has no unit 'GBps'");
+    CHECK(first_refusal("bytes: 1 MB", "sweep: {bytes: [1 kB, 1 MB]}")
+              .starts_with("9:11: this row is an exchange at several"));
+    CHECK(errors_of([] { read("platform: " + p100 + "\ncollective: {ranks: 2, bytes: 1 MB}\n"); }) ==
+          std::vector<std::string>{"1:1: nothing was measured here: the scenario has no key 'measured'"});
+}
+
+TEST_CASE("measured: fields that results do not have are refused") {
+    const MeasuredScenario scenario = read(changed(good, "completion_time_s", "throughput_samples_per_s"));
+    CHECK(errors_of([&] { validation::require_fields(scenario); }) ==
+          std::vector<std::string>{"5:10: results have no field 'throughput_samples_per_s'"});
+    CHECK_NOTHROW(validation::require_fields(read(good)));
+}
+
+TEST_CASE("measured: published points may find one parameter on each of the first two rows") {
+    const auto errors = [](const std::string& text) {
+        const MeasuredScenario scenario = read(text);
+        return errors_of([&] { validation::require_few_parameters(scenario); });
+    };
+    CHECK(errors(good).empty());
+    const std::string third =
+        changed(changed(good, "value: 4}", "value: 4, calibrates: true}"), "[base 2]", "[base 2, base 8]");
+    CHECK(errors(third) == std::vector<std::string>{"11:11: row 'base 8' calibrates, and is not among the first two"});
+    const std::string latency =
+        "    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 20, rows: [base 2]}\n";
+    CHECK(errors(changed(good, parameter, parameter + latency)) ==
+          std::vector<std::string>{
+              "14:13: 'platform.fabric.latency' is one parameter more than there are rows to find it on"});
+    const std::string two = changed(good, second_row, "        - {at: [4], value: 2, calibrates: true}\n");
+    CHECK(errors(changed(two, parameter, parameter + changed(latency, "base 2", "base 4"))).empty());
+}
+
+TEST_CASE("measured: a table in CSV is the same as the key") {
+    const std::string scenario = "platform: " + p100 + R"(
+collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
+variants: {ring: {}, "a, b": {collective.algorithm: direct}}
+)";
+    const MeasuredFiles files{.scenario = "", .measured = "m.csv", .fits = {"platform.fabric.bandwidth=0.1..20 GBps"}};
+    const MeasuredScenario read_table = read(scenario,
+                                             "variant,collective.ranks,collective.bytes,completion_time_s\r\n"
+                                             "ring,2,\"1 MB\",0.5\r\n"
+                                             "\n"
+                                             "\"a, b\",4,1 MB,0.25\n"
+                                             "ring,8,1 MB,2\n",
+                                             files);
+    const config::Measurements& all = read_table.measurements();
+    REQUIRE(all.series.size() == 2);
+    CHECK(all.series[1].variant == "a, b");
+    CHECK(all.series[0].over == std::vector<std::string>{"collective.ranks", "collective.bytes"});
+    CHECK(all.series[0].field == "completion_time_s");
+    REQUIRE(all.rows.size() == 3);
+    CHECK(all.rows[1].name == "ring 8/1 MB");
+    CHECK(all.rows[2].value == 0.25);
+    REQUIRE(all.parameters.size() == 1);
+    CHECK(all.parameters[0].rows == std::vector<std::size_t>{0, 1, 2});
+    CHECK(all.parameters[0].most == 20);
+}
+
+TEST_CASE("measured: what is wrong in a table or a range is said, with its place") {
+    const auto errors = [](const std::string& table, const std::string& fit) {
+        return errors_of([&] { read(good, table, {.scenario = "", .measured = "m.csv", .fits = {fit}}); });
+    };
+    using Errors = std::vector<std::string>;
+    const std::string head = "collective.ranks,completion_time_s\n", fit = "platform.fabric.bandwidth=0.1..20 GBps";
+    CHECK(errors(head, fit) == Errors{"1:1: there are no measurements here"});
+    CHECK(errors(head + "2,1\n4,2,3\n", fit) == Errors{"3:1: 3 fields in this line, and 2 in the first"});
+    CHECK(errors(head + "2,\"1\n", fit) == Errors{"2:3: this quote is not closed"});
+    CHECK(errors(head + "2,\"1\"x\n", fit) == Errors{"2:6: a comma or the line's end is missing behind the quote"});
+    CHECK(errors(head + "2,fast\n", fit).front().starts_with("2:3: 'value'"));
+    CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth").front() == "1:1: this is no parameter with a range");
+    CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=3..2 GBps").front() == "1:30: 'most' is not above 'least'");
+    CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=0.1..x GBps").front().starts_with("1:32: 'most'"));
+}
