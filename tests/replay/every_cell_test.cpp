@@ -218,7 +218,7 @@ std::vector<NamedExchange> neighbourly() {
                 return plan_of(n, {.operation = "neighbour-exchange",
                                    .name = "gossip",
                                    .overlay = overlay.topology(n),
-                                   .one_peer = one_peer});
+                                   .peers = one_peer ? Peers::one : Peers::all});
             };
             const auto check = [=](const CollectiveResult& r) {
                 for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {

@@ -58,6 +58,7 @@ TEST_CASE("every key of a framework is read") {
     CHECK(plan.servers.pull == PullStart::each);
     CHECK(plan.servers.local_reduction);
     CHECK(plan_of("fusion: {threshold: none, negotiation: true}").fusion.negotiation);
+    CHECK(plan_of("schedule: random").schedule == Schedule::random);
     CHECK(plan_of("partition: none").partition_bytes == 0);
 }
 
