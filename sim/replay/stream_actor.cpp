@@ -45,14 +45,14 @@ void StreamActor::run() {
 }
 
 void StreamActor::record(ActKind kind, double start_s, double end_s) {
-    if (recorder_ == nullptr) return;
+    if (recorder() == nullptr) return;
     const bool waits = kind == ActKind::messages || kind == ActKind::window;
-    recorder_->acted(stream_, {start_s, end_s, task_, iteration_, waits ? last_ : Act::no_message, kind});
+    recorder()->acted(stream_, {start_s, end_s, task_, iteration_, waits ? last_ : Act::no_message, kind});
 }
 
 void StreamActor::spend(ActKind kind, double seconds) {
     if (seconds <= 0) return;
-    if (recorder_ == nullptr) return sg::this_actor::sleep_for(seconds);
+    if (recorder() == nullptr) return sg::this_actor::sleep_for(seconds);
     const double start_s = sg::Engine::get_clock();
     sg::this_actor::sleep_for(seconds);
     record(kind, start_s, sg::Engine::get_clock());
@@ -60,9 +60,9 @@ void StreamActor::spend(ActKind kind, double seconds) {
 
 void StreamActor::spend(const Rest& rest) {
     const double seconds = rest.latency_s + rest.receive_s + rest.reduction_s;
-    const double start_s = recorder_ == nullptr ? 0 : sg::Engine::get_clock();
+    const double start_s = recorder() == nullptr ? 0 : sg::Engine::get_clock();
     if (seconds > 0) sg::this_actor::sleep_for(seconds);
-    if (recorder_ == nullptr) return;
+    if (recorder() == nullptr) return;
     // One sleep for all, so that recording changes no sum; the last of them ends when it did.
     const double end_s = sg::Engine::get_clock();
     const double latency_end_s = rest.receive_s + rest.reduction_s > 0 ? start_s + rest.latency_s : end_s;
@@ -107,7 +107,7 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         return message_bytes(partition, message, step, walk.repetition());
     };
     pending_.clear();
-    if (recorder_ != nullptr) recorded_.clear();
+    if (recorder() != nullptr) recorded_.clear();
     // What arrives may arrive while this stream is busy with what it sends.
     for (Peer* peer : ports.in) pending_.push_back(get(*peer));
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
@@ -120,7 +120,7 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         pending_.push_back(put(peer, bytes, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
-    if (recorder_ != nullptr) wait_start_s_ = sg::Engine::get_clock();
+    if (recorder() != nullptr) wait_start_s_ = sg::Engine::get_clock();
     for (const sg::CommPtr& comm : pending_) comm->wait();
     window_.clear();
     session_.sent(iteration_, ports.out.size());
@@ -150,8 +150,8 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
         peer.bytes += bytes;
         peer.on_wires += on_wires;
     }
-    if (recorder_ != nullptr)
-        recorded_.push_back(recorder_->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, on_wires));
+    if (recorder() != nullptr)
+        recorded_.push_back(recorder()->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, on_wires));
     sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
@@ -161,8 +161,8 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
 
 sg::CommPtr StreamActor::get(Peer& peer) {
     static void* received = nullptr;
-    if (recorder_ != nullptr)
-        recorded_.push_back(recorder_->got(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}));
+    if (recorder() != nullptr)
+        recorded_.push_back(recorder()->got(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}));
     return peer.mailbox->get_async<void>(&received);
 }
 
@@ -170,7 +170,7 @@ void StreamActor::await_window() {
     while (window_.size() >= static_cast<std::size_t>(transport_.window)) {
         const double start_s = sg::Engine::get_clock();
         const auto first = static_cast<std::size_t>(sg::Comm::wait_any(window_));
-        if (recorder_ != nullptr) {
+        if (recorder() != nullptr) {
             const auto sent = std::find(pending_.begin(), pending_.end(), window_[first]);
             last_ = recorded_[static_cast<std::size_t>(sent - pending_.begin())];
             record(ActKind::window, start_s, sg::Engine::get_clock());
@@ -193,9 +193,9 @@ double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol
             peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
         // One that was through before the others has had a part of its latency already.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
-        if (recorder_ == nullptr) continue;
+        if (recorder() == nullptr) continue;
         const double through_s = pending_[i]->get_finish_time();
-        recorder_->through(recorded_[i], through_s, latency_s);
+        recorder()->through(recorded_[i], through_s, latency_s);
         if (through_s + latency_s > last_s) {
             last_s = through_s + latency_s;
             last_ = recorded_[i];
