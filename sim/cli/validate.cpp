@@ -9,11 +9,13 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/report_option.hpp"
 #include "sim/cli/simulation_count.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/measured.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/report/validation.hpp"
 #include "sim/validation/show.hpp"
 #include "sim/validation/validation.hpp"
 
@@ -29,6 +31,7 @@ struct Options {
     std::vector<std::string> assignments;
     std::size_t jobs = 1;
     Format format = Format::table;
+    std::string report;
     bool only_once = false, check = false;
     double least_median = 0.93, least_row = 0.85;
 };
@@ -101,6 +104,7 @@ void validate_verb(const Options& options) {
             points.points.push_back(validation::validate(scenario, simulator, !options.only_once));
         }
     }
+    if (!options.report.empty()) write_file(options.report, report_page(points));
     write_result(points, options.format, "", "");
     if (options.check) require_accuracy(points, options);
 }
@@ -132,6 +136,7 @@ void add_validate(CLI::App& program, Action& action) {
     add_limit(*verb, "--least-row", options->least_row, "of a row", check);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
+    add_report(*verb, options->report, "also write all of it as one page of HTML with charts");
     verb->callback([options, &action] { action = [options] { validate_verb(*options); }; });
 }
 

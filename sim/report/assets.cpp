@@ -31,6 +31,8 @@ SYNCLINE_EMBED(timeline, SYNCLINE_PAGE_DIR "/timeline.js")
 SYNCLINE_EMBED(links, SYNCLINE_PAGE_DIR "/links.js")
 SYNCLINE_EMBED(variant, SYNCLINE_PAGE_DIR "/variant.js")
 SYNCLINE_EMBED(batch, SYNCLINE_PAGE_DIR "/batch.js")
+SYNCLINE_EMBED(validation_charts, SYNCLINE_PAGE_DIR "/validation_charts.js")
+SYNCLINE_EMBED(validation, SYNCLINE_PAGE_DIR "/validation.js")
 SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
 
 }  // namespace
@@ -52,7 +54,8 @@ std::string_view chart_js() {
 std::string_view page_js() {
     static const std::string all = [] {
         std::string text;
-        for (const std::string_view part : {base(), figure(), timeline(), links(), variant(), batch(), page()})
+        for (const std::string_view part :
+             {base(), figure(), timeline(), links(), variant(), batch(), validation_charts(), validation(), page()})
             text += part;
         return text;
     }();

@@ -2,6 +2,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
+#include "tests/cli/measured.hpp"
 
 using namespace syncline::test;
 using Catch::Matchers::Contains;
@@ -140,4 +141,23 @@ TEST_CASE("a report that cannot be written is an error of output, and needs some
     CHECK(run_in(files, {"run", "scenario.yaml", "--report", "a.html", "--dry-run"}).status == 2);
     CHECK(run_in(files, {"run", "scenario.yaml", "--scaling"}).status == 2);
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
+}
+
+TEST_CASE("validate --report writes the numbers that are printed, also where --check finds them too low") {
+    const RingBench bench;
+    bench.scenario(RingBench::series(RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000'000, false, 2)),
+                   RingBench::bandwidth);
+    const Outcome plain = run_in(bench, {"validate", "ring.yaml", "--format", "json"});
+    REQUIRE(plain.status == 0);
+    const Outcome low =
+        run_in(bench, {"validate", "ring.yaml", "--format", "json", "--check", "--report", "pages/a.html"});
+    CHECK(low.status == 1);
+    CHECK(low.out == plain.out);
+    const Json data = data_of(bench / "pages/a.html");
+    CHECK(data["kind"] == "validation");
+    CHECK(data["report"] == Json::parse(plain.out));
+    REQUIRE(run_in(bench, {"validate", "ring.yaml", "--report", "b.html", "--jobs", "3"}).status == 0);
+    CHECK(read_file(bench / "b.html") == read_file(bench / "pages/a.html"));
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--report", "."}).status == 4);
+    CHECK(run_in(bench, {"validate", "ring.yaml", "--report", ""}).status == 2);
 }

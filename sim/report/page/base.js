@@ -34,6 +34,7 @@ const units = {
     share: (value) => (value === null || value === undefined ? "–" : digits(100 * value, 3) + " %"),
     per_s: (value) => (value === null || value === undefined ? "–" : digits(value, 5) + " /s"),
     number: (value) => (value === null || value === undefined ? "–" : digits(value, 6)),
+    written: (value) => value ?? "–",  // a number that is a text already
     text: (value) => (value === null || value === undefined || value === "" ? "–" : String(value)),
 };
 
@@ -55,10 +56,15 @@ function words_of(name) {
         .replaceAll("_", " ");
 }
 
+/// A long key, which may go on in the next line behind its dots.
+const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
+
 /// `columns`: [{name, unit}]; `rows`: lists of values. Long ones are made as far as they are asked for.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
-    const cell = (value, unit) => make("td", {class: unit === "text" ? null : "number"}, units[unit](value));
+    const cell = (value, unit) =>
+        (unit === "text" ? make("td", {}, ...breakable(units.text(value))) :
+                           make("td", {class: "number"}, units[unit](value)));
     let shown = 0;
     const more = make("button", {type: "button", onclick: () => add(rows.length)});
     const add = (until) => {

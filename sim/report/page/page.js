@@ -249,6 +249,6 @@ function exchange_page() {
 }
 
 theme();
-({training: training_page, exchange: exchange_page, batch: batch_page})[data.kind]();
+({training: training_page, exchange: exchange_page, batch: batch_page, validation: validation_page})[data.kind]();
 document.getElementById("footer").textContent = `Made by ${data.program}. Charts: Chart.js ${
     Chart.version}, MIT licence. The page holds all its data and fetches nothing.`;

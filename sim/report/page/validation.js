@@ -1,0 +1,169 @@
+// Predictions held against measurements: `data.report` is what syncline validate prints as JSON.
+
+/// "+0.73 %"; no minus before what is zero to the digits that are shown.
+function signed_percent(part) {
+    const text = (100 * Math.abs(part)).toFixed(2);
+    return (part < 0 && Number(text) > 0 ? "−" : "+") + text + " %";
+}
+const percent = (part) => (part === null ? "–" : (100 * part).toFixed(2) + " %");
+const accuracy_text = (value) => (value === null ? "–" : value.toFixed(3));
+
+/// A value in the unit of its field.
+const in_unit = (value, {field}) => units[unit_of(field)](value);
+
+function figures_text({median_accuracy, worst_accuracy, share_above_085}, rows) {
+    if (median_accuracy === null) return "Nothing is predicted.";
+    return `Accuracy of ${rows} predicted ${rows === 1 ? "row" : "rows"}: ${accuracy_text(median_accuracy)} in the ` +
+        `middle, ${accuracy_text(worst_accuracy)} at worst, above 0.85 in ${units.share(share_above_085)}.`;
+}
+
+const predicted_rows = (point) => point.rows.filter((row) => row.role === "predicted").length;
+
+function validation_summary({points, without_doubtful, ...all}) {
+    const doubted = points.some((point) => point.rows.some((row) => row.doubt !== null));
+    document.getElementById("lead").textContent = figures_text(all, all.rows) +
+        (doubted ? ` Without those in doubt: ${figures_text(without_doubtful, without_doubtful.rows)}` : "");
+    const line = (name, rows, figures) =>
+        [name, rows, accuracy_text(figures.median_accuracy), accuracy_text(figures.worst_accuracy),
+         figures.share_above_085];
+    const parent = section("summary", "Accuracy");
+    parent.append(make(
+        "div", {class: "figure"},
+        make(
+            "p", {},
+            "A row is one measurement, and the same simulated. Its error is predicted / measured − 1, its accuracy 1 − " +
+                "|error|, not below 0. Parameters that nobody knows of a cluster are found on rows that calibrate, which " +
+                "are shown and never counted; no parameter has seen the others. A row is in doubt where it is no fair " +
+                "test, for a reason that stands beside it."),
+        table(
+            "Accuracy of predicted rows",
+            [
+                {name: "scenario", unit: "text"}, {name: "predicted rows", unit: "number"},
+                {name: "median", unit: "written"}, {name: "worst", unit: "written"}, {name: "above 0.85", unit: "share"}
+            ],
+            [
+                line("all", all.rows, all), line("all without those in doubt", without_doubtful.rows, without_doubtful),
+                ...points.map((point) => line(point.name, predicted_rows(point), point))
+            ])));
+}
+
+const endings = {
+    "found": "",
+    "at-least": "at its least: the rows ask for less",
+    "at-most": "at its most: the rows ask for more",
+    "plateau": "others near it serve as well",
+    "no-effect": "not determined: the rows do not depend on it",
+    "too-few-rows": "not determined: fewer rows than parameters",
+};
+const remark = ({ending, not_told_from}) =>
+    endings[ending] ?? `not determined: the rows cannot tell it from ${not_told_from.join(", ")}`;
+const with_unit = (value, unit) => digits(value, 5) + (unit === null ? "" : " " + unit);
+const value_of = ({value, unit}) => (value === null ? "as it is" : with_unit(value, unit));
+
+function parameters_table(parameters) {
+    return make(
+        "div", {class: "figure"}, make("h3", {}, "What was found"),
+        make(
+            "p", {},
+            "If each of the rows were off by 1 %, by itself, a parameter would be off by what is said under " +
+                "“moves per 1 %”: the less, the better the rows determine it."),
+        table(
+            "Parameters, found on rows that calibrate",
+            [
+                {name: "parameter", unit: "text"}, {name: "value", unit: "written"},
+                {name: "moves per 1 %", unit: "written"}, {name: "standard error", unit: "written"},
+                {name: "looked for in", unit: "written"}, {name: "found on", unit: "text"},
+                {name: "remark", unit: "text"}
+            ],
+            parameters.map(
+                (one) =>
+                    [one.key, value_of(one),
+                     one.percent_per_percent === null ? null : digits(one.percent_per_percent, 3) + " %",
+                     one.relative_standard_error === null ? null : digits(100 * one.relative_standard_error, 2) + " %",
+                     `${with_unit(one.least, null)} … ${with_unit(one.most, one.unit)}`, one.rows.join(", "),
+                     remark(one)])));
+}
+
+function rows_table(rows) {
+    const doubts = rows.some((row) => row.doubt !== null);
+    const columns = [
+        {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
+        {name: "predicted", unit: "written"}, {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
+        {name: "role", unit: "text"}, ...(doubts ? [{name: "in doubt", unit: "text"}] : [])
+    ];
+    return make(
+        "div", {class: "figure"}, make("h3", {}, "Rows"),
+        table(
+            "Measured and predicted", columns,
+            rows.map(
+                (row) =>
+                    [row.name, words_of(row.field), in_unit(row.measured, row), in_unit(row.predicted, row),
+                     signed_percent(row.error), row.role === "predicted" ? accuracy_text(row.accuracy) : null, row.role,
+                     ...(doubts ? [row.doubt] : [])])));
+}
+
+function left_out_tables(lines, parameters) {
+    const shown = (one) => value_of(one) + (one.at_bound ? ` (its ${one.ending.slice(3)})` : "");
+    const changed = lines.flatMap(
+        (line) => line.parameters.map((one, i) => [line.row, one.key, shown(parameters[i]), shown(one)])
+                      .filter(([, , before, after]) => before !== after));
+    const kept = lines.some((line) => line.parameters.some((one) => one.ending === "too-few-rows"));
+    return make(
+        "div", {class: "figure"}, make("h3", {}, "Rows that calibrate, each left out once"),
+        make("p", {}, "By how much predictions change when parameters are found without the row."),
+        table(
+            "Leave one out",
+            [
+                {name: "left out", unit: "text"}, {name: "median change", unit: "written"},
+                {name: "largest", unit: "written"}, {name: "of row", unit: "text"}
+            ],
+            lines.map(
+                (line) =>
+                    [line.row, percent(line.median_change), percent(line.largest_change), line.largest_change_row])),
+        ...(changed.length === 0 ? [note("No parameter changes.")] : [
+            make(
+                "p", {},
+                "What is found without the row; parameters that stay are not listed." +
+                    (kept ? " As it is: too few rows are left to find it, and the scenario's own value stays." : "")),
+            table(
+                "Parameters without a row",
+                [
+                    {name: "left out", unit: "text"}, {name: "parameter", unit: "text"},
+                    {name: "with it", unit: "written"}, {name: "without it", unit: "written"}
+                ],
+                changed)
+        ]));
+}
+
+function point_section(point, index) {
+    const parent = section(`scenario-${index}`, point.name);
+    parent.append(
+        make(
+            "p", {}, `Source: ${point.source}. `,
+            point.noise === null ? "The source states no spread." :
+                                   `The source states a spread of ${units.share(point.noise)}.`),
+        make("p", {}, figures_text(point, predicted_rows(point))));
+    if (!point.converged) parent.append(note("Looking for parameters was stopped before it had converged."));
+    if (point.parameters.length > 0) parent.append(parameters_table(point.parameters));
+    parent.append(rows_table(point.rows));
+    if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));
+}
+
+function validation_page() {
+    const {points} = data.report;
+    validation_summary(data.report);
+    const rows = points.flatMap(
+        (point, point_index) => point.rows.map(
+            (row, i) => ({...row, point: point.name, point_index, place: (i + 0.5) / point.rows.length})));
+    const parent = section("charts", "Predicted and measured");
+    ratios_figure(parent, points, rows);
+    const grid = parent.appendChild(make("div", {class: "grid"}));
+    const kinds = new Map();
+    for (const row of rows) {
+        const unit = unit_of(row.field), title = quantities[unit] ?? words_of(row.field);
+        if (!kinds.has(title)) kinds.set(title, {unit, rows: []});
+        kinds.get(title).rows.push(row);
+    }
+    for (const [title, kind] of kinds) scatter_figure(grid, title, kind.unit, points, kind.rows);
+    points.forEach(point_section);
+}
