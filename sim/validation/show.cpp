@@ -14,8 +14,6 @@ namespace {
 
 using text::Row;
 
-constexpr double hardly = 100;  // chosen: rows that are off by 1 % double what is found
-
 std::string percent(double part) {
     return fmt::format("{:.2f} %", 100 * part);
 }
@@ -106,17 +104,22 @@ std::string parameters_of(const Validation& one) {
 }
 
 std::string left_out_of(const Validation& one) {
-    Row head{"left out", "median change", "largest", "of row"};
-    for (const config::MeasuredParameter& parameter : one.measurements.parameters) head.push_back(parameter.key);
-    std::vector<Row> table{head};
+    std::vector<Row> table{
+        {"left out", "median change", "largest", "of row", "what is found then, where it is another value"}};
     for (const LeftOut& left : one.leave_one_out) {
         const bool any = left.median_change.has_value();
         Row line{one.measurements.rows[left.row].name, any ? percent(*left.median_change) : "-",
                  any ? percent(*left.largest_change) : "-",
                  any ? one.measurements.rows[left.largest_change_row].name : "-"};
-        for (std::size_t i = 0; i < left.parameters.size(); ++i)
-            line.push_back(value_of(one.measurements.parameters[i], left.parameters[i].value) +
-                           bound(left.parameters[i].ending));
+        std::vector<std::string> others;
+        for (std::size_t i = 0; i < left.parameters.size(); ++i) {
+            const config::MeasuredParameter& parameter = one.measurements.parameters[i];
+            const std::string value = value_of(parameter, left.parameters[i].value) + bound(left.parameters[i].ending);
+            const Solution& with = one.calibration.parameters[i];
+            if (value != value_of(parameter, with.value) + bound(with.ending))
+                others.push_back(parameter.key + " " + value);
+        }
+        line.push_back(fmt::format("{}", fmt::join(others, ", ")));
         table.push_back(std::move(line));
     }
     std::string text = text::aligned(table);
