@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "sim/base/diagnostics.hpp"
@@ -60,8 +61,10 @@ std::vector<std::string> files_in(const std::string& path) {
 std::vector<config::MeasuredScenario> load(const Options& options) {
     std::vector<config::MeasuredScenario> scenarios;
     std::vector<Diagnostic> errors;
+    std::set<fs::path> seen;  // a file that is named twice counts once
     for (const std::string& path : options.paths) {
         for (const std::string& file : files_in(path)) {
+            if (!seen.insert(fs::weakly_canonical(file)).second) continue;
             try {
                 config::MeasuredScenario scenario({.scenario = file, .assignments = options.assignments}, inspect);
                 require_fields(scenario);
