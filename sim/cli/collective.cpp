@@ -63,7 +63,8 @@ void add_collective(CLI::App& program, Action& action) {
     add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");
     add("segment", "SIZE",
         "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
-    add("peers", "all|one", "of gossip: all neighbours at once (default), or one");
+    add("peers", "all|one|inner-outer",
+        "of gossip: all neighbours at once (default), one, or in groups (see the README)");
     add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("contributors", "N", "of allgather and allreduce: only the first N ranks have something to give");
     add("receivers", "N", "of allgather and allreduce: only the first N ranks want the result");
