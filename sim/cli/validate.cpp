@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,47 +40,89 @@ struct Options {
     double least_median = 0.93, least_row = 0.85;
 };
 
-/// Of a directory those files that have measurements, by name.
-std::vector<std::string> files_in(const std::string& path) {
+/// The YAML files of a directory, by name.
+std::vector<std::string> files_in(const fs::path& directory) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) return {path};
-    std::vector<std::string> all, measured;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-        if (entry.path().extension() == ".yaml") all.push_back(entry.path().string());
-    std::sort(all.begin(), all.end());
-    for (const std::string& file : all) {
-        if (config::is_measured(file))
-            measured.push_back(file);
-        else
-            say("note: left out {}: it has no key 'measured'\n", file);
-    }
-    if (error || measured.empty())
-        throw ConfigError({{{path, 1, 1, ""},
-                            error ? "cannot be read: " + error.message() : "no scenario in it has the key 'measured'",
+    std::vector<std::string> files;
+    fs::directory_iterator entry(directory, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+        if (entry->path().extension() == ".yaml") files.push_back(entry->path().string());
+    if (error)
+        throw ConfigError({{{directory.string(), 1, 1, ""},
+                            "cannot be read: " + error.message(),
                             "name a scenario, or a directory of them"}});
-    return measured;
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
-std::vector<config::MeasuredScenario> load(const Options& options) {
-    std::vector<config::MeasuredScenario> scenarios;
-    std::vector<Diagnostic> errors;
-    std::set<fs::path> seen;  // a file that is named twice counts once
-    for (const std::string& path : options.paths) {
+/// Loading a file says what is wrong with it.
+bool is_measured_or_broken(const std::string& file) {
+    try {
+        return config::is_measured(file);
+    } catch (const ConfigError&) {
+        return true;
+    }
+}
+
+class Loading {
+public:
+    explicit Loading(const Options& options) : options_(options) {}
+
+    std::vector<config::MeasuredScenario> run() {
+        for (const std::string& path : options_.paths) {
+            std::error_code error;
+            if (fs::is_directory(path, error))
+                attempt([&] { load_directory(path); });
+            else
+                load(path);
+        }
+        if (!errors_.empty()) throw ConfigError(std::move(errors_));
+        return std::move(scenarios_);
+    }
+
+private:
+    /// Files without measurements are left out; one that cannot be read hides no other.
+    void load_directory(const std::string& path) {
+        bool any = false;
         for (const std::string& file : files_in(path)) {
-            if (!seen.insert(fs::weakly_canonical(file)).second) continue;
-            try {
-                config::MeasuredScenario scenario({.scenario = file, .assignments = options.assignments}, inspect);
-                require_fields(scenario);
-                require_few_parameters(scenario);
-                scenarios.push_back(std::move(scenario));
-            } catch (const ConfigError& error) {
-                errors.insert(errors.end(), error.diagnostics().begin(), error.diagnostics().end());
-            }
+            const bool measured = is_measured_or_broken(file);
+            any = any || measured;
+            if (measured)
+                load(file);
+            else
+                say("note: left out {}: it has no key 'measured'\n", file);
+        }
+        if (!any)
+            throw ConfigError({{{path, 1, 1, ""},
+                                "no scenario in it has the key 'measured'",
+                                "name a scenario, or a directory of them"}});
+    }
+
+    void load(const std::string& file) {
+        std::error_code error;
+        const fs::path known = fs::weakly_canonical(file, error);
+        if (!seen_.insert(error ? fs::path(file) : known).second) return;
+        attempt([&] {
+            config::MeasuredScenario scenario({.scenario = file, .assignments = options_.assignments}, inspect);
+            require_fields(scenario);
+            require_few_parameters(scenario);
+            scenarios_.push_back(std::move(scenario));
+        });
+    }
+
+    void attempt(const std::function<void()>& step) {
+        try {
+            step();
+        } catch (const ConfigError& error) {
+            errors_.insert(errors_.end(), error.diagnostics().begin(), error.diagnostics().end());
         }
     }
-    if (!errors.empty()) throw ConfigError(std::move(errors));
-    return scenarios;
-}
+
+    const Options& options_;
+    std::vector<config::MeasuredScenario> scenarios_;
+    std::vector<Diagnostic> errors_;
+    std::set<fs::path> seen_;  // a file that is named twice counts once
+};
 
 void require_accuracy(const Points& points, const Options& options) {
     const Figures all = figures(points.points, true);
@@ -97,7 +142,7 @@ void require_accuracy(const Points& points, const Options& options) {
 }
 
 void validate_verb(const Options& options) {
-    const std::vector<config::MeasuredScenario> scenarios = load(options);
+    const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
     Points points;
     {
         SimulationCount count;
@@ -116,6 +161,9 @@ void add_limit(CLI::App& verb, const char* name, double& limit, const std::strin
     verb.add_option(name, limit, fmt::format("the least accuracy {} for --check (default: {:g})", of, limit))
         ->option_text("PART")
         ->check(CLI::Range(0.0, 1.0))
+        ->check([](const std::string& text) {  // no range keeps this out
+            return std::isnan(std::strtod(text.c_str(), nullptr)) ? "not a number" : "";
+        })
         ->needs(check);
 }
 

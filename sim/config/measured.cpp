@@ -10,8 +10,10 @@
 #include "sim/base/units.hpp"
 #include "sim/config/axis.hpp"
 #include "sim/config/measured_keys.hpp"
+#include "sim/config/measured_overrides.hpp"
 #include "sim/config/measured_texts.hpp"
 #include "sim/config/override.hpp"
+#include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 
@@ -56,7 +58,6 @@ struct MeasuredScenario::Parts {
     Node list;               ///< the key's value
     Measurements measurements;
     std::vector<std::size_t> places;  ///< by row: its number within its series
-    bool exchanges_alone = false;
 
     const Node& node(const MeasuredSeries& series) const {
         return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
@@ -74,7 +75,8 @@ struct MeasuredScenario::Parts {
     void find_rows(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
     void check_uses();
     void check_scenarios();
-    Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
+    void check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same);
+    Node document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
     void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
 };
 
@@ -108,6 +110,7 @@ void MeasuredScenario::Parts::read() {
     check_series();
     check_rows();
     check_parameters(keys.parameter_rows);
+    check_overrides(assembly, measurements, list, last);
     assembly.finish();
     check_scenarios();
     assembly.finish();
@@ -126,11 +129,12 @@ void MeasuredScenario::Parts::check_series() {
                                                    : fmt::format("there is no variant '{}'", series.variant),
                             meant(series.variant, variants));
         if (!series.unit_name.empty()) series.unit = factor_of(series.unit_name, series.field);
-        if (series.unit == 0)
-            assembly.report(
-                node.find("unit") ? node.find("unit")->mark : mark_of(list, "unit"),
-                fmt::format("'{}' has no unit '{}'", series.field, series.unit_name),
-                "ms for what ends in _s, GBps for _Bps; without the key, values are in the field's own unit");
+        series.unit_at = locate(node.find("unit") ? node.find("unit")->mark : mark_of(list, "unit"));
+        for (std::size_t i = 1; i < series.over.size(); ++i)
+            if (std::find(series.over.begin(), series.over.begin() + static_cast<std::ptrdiff_t>(i), series.over[i]) !=
+                series.over.begin() + static_cast<std::ptrdiff_t>(i))
+                assembly.report(item(node, "over", i).mark, fmt::format("'{}' is there twice", series.over[i]),
+                                "a row has one value of it");
         series.field_at = locate(node.find("field") ? node.find("field")->mark : mark_of(list, "field"));
     }
 }
@@ -141,7 +145,7 @@ void MeasuredScenario::Parts::check_rows() {
         const Node& node = this->node(row);
         const MeasuredSeries& series = measurements.series[row.series];
         row.at = locate(node.mark);
-        row.value *= series.unit;
+        if (series.unit > 0) row.value *= series.unit;
         row.name = row.settings.empty() ? series.name : fmt::format("{} {}", series.name, fmt::join(row.settings, "/"));
         if (row.settings.size() != series.over.size())
             assembly.report(
@@ -223,22 +227,27 @@ void MeasuredScenario::Parts::check_scenarios() {
         most.emplace_back(parameter.most);
     }
     std::map<std::string, std::vector<const MeasuredRow*>> known;
-    for (const MeasuredRow& row : measurements.rows) {
+    for (MeasuredRow& row : measurements.rows) {
         assembly.attempt([&] {
-            resolved(row, most);
-            std::vector<const MeasuredRow*>& same = known[resolved(row, least).text()];
-            for (const MeasuredRow* other : same) {
-                const bool both = other->calibrates != row.calibrates;
-                if (!both && measurements.series[other->series].field != measurements.series[row.series].field)
-                    continue;
-                assembly.report(node(row).mark,
-                                fmt::format("row '{}' is the same simulation as row '{}'{}", row.name, other->name,
-                                            both ? ", which would be fitted and counted as predicted" : ""),
-                                fmt::format("that one stands in line {}", other->at.line));
-                break;
-            }
-            same.push_back(&row);
+            document(row, most);
+            Node tried = document(row, least);
+            row.exchange_alone = tried.find("collective") != nullptr;
+            known[resolve(std::move(tried), assembly.other_files()).text()].push_back(&row);
         });
+    }
+    for (const auto& [text, rows] : known)
+        for (std::size_t i = 1; i < rows.size(); ++i)
+            check_repeated(*rows[i], {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(i)});
+}
+
+void MeasuredScenario::Parts::check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same) {
+    for (const MeasuredRow* other : same) {
+        const bool both = other->calibrates != row.calibrates;
+        if (!both && measurements.series[other->series].field != measurements.series[row.series].field) continue;
+        return assembly.report(node(row).mark,
+                               fmt::format("row '{}' is the same simulation as row '{}'{}", row.name, other->name,
+                                           both ? ", which would be fitted and counted as predicted" : ""),
+                               fmt::format("that one stands in line {}", other->at.line));
     }
 }
 
@@ -249,10 +258,9 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
     if (!grids.fitting.empty())
         assembly.report(node(row).mark, "this row leaves its grid open, and one was measured",
                         "let `over` have training.parallelism.grid, or `set` give it");
-    exchanges_alone = variant.collective.has_value();
 }
 
-Resolved MeasuredScenario::Parts::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) {
+Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector<std::optional<double>>& values) {
     const MeasuredSeries& series = measurements.series[row.series];
     const auto variant = std::find_if(file.variants.begin(), file.variants.end(),
                                       [&](const Entry& entry) { return entry.key == series.variant; });
@@ -278,9 +286,8 @@ Resolved MeasuredScenario::Parts::resolved(const MeasuredRow& row, const std::ve
     GridChoices grids;
     const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);
     require_closed(row, read, grids);
-    Resolved resolved = resolve(document, assembly.other_files());
     assembly.finish();
-    return resolved;
+    return document;
 }
 
 std::string MeasuredParameter::text(double value) const {
@@ -302,11 +309,9 @@ const std::string& MeasuredScenario::name() const {
 const Measurements& MeasuredScenario::measurements() const {
     return parts_->measurements;
 }
-bool MeasuredScenario::exchanges_alone() const {
-    return parts_->exchanges_alone;
-}
 Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const {
-    return parts_->resolved(row, values);
+    Node document = parts_->document(row, values);
+    return resolve(std::move(document), parts_->assembly.other_files());
 }
 
 bool is_measured(const std::string& path) {

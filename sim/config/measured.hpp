@@ -29,7 +29,8 @@
 ///
 /// A row either calibrates or is predicted, never both: a parameter on a row that is predicted is refused, so is a row
 /// that calibrates nothing, which would only be taken out of the score, and one that repeats another, by whatever name
-/// or field, also where only a parameter's key tells them apart. A series may have `name`, `set` (changes to the
+/// or field, also where only a parameter's key tells them apart. A parameter would
+/// replace a key that rows or their series give: that is refused, too. A series may have `name`, `set` (changes to the
 /// variant), `field`, `unit` of its values and `doubt`; without `rows` a parameter is found on all rows that calibrate.
 /// Left out: that two keys, or two spellings of a value, may mean the same.
 namespace syncline::config {
@@ -40,6 +41,7 @@ struct MeasuredRow {
     std::vector<std::string> settings;  ///< values of the series' keys
     double value = 0;                   ///< in the field's unit
     bool calibrates = false;
+    bool exchange_alone = false;  ///< not a training
     Location at = {};
 };
 
@@ -47,11 +49,11 @@ struct MeasuredSeries {
     std::string name;     ///< by default the variant's
     std::string variant;  ///< `base` where the file has none
     std::string field;
-    double unit = 1;                ///< how much of the field's unit the file's values count
-    std::string unit_name;          ///< as the file has it; empty: the field's own
+    double unit = 1;        ///< how much of the field's unit the file's values count; 0: the field has no such unit
+    std::string unit_name;  ///< as the file has it; empty: the field's own
     std::vector<std::string> over;  ///< keys
     std::string doubt;              ///< why its rows are no fair test, if they are not; else empty
-    Location field_at = {};
+    Location field_at = {}, unit_at = {};
 };
 
 /// A key whose value is not known. Those with the same rows are found together.
@@ -83,16 +85,14 @@ struct MeasuredFiles {
 
 class MeasuredScenario {
 public:
-    /// Throws ConfigError with everything that is wrong, in every row's scenario too.
+    /// Throws ConfigError with everything that is wrong, in every row's scenario too. Whether results have the fields
+    /// is for validation::require_fields().
     MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect);
     ~MeasuredScenario();
     MeasuredScenario(MeasuredScenario&&) noexcept;
 
     const std::string& name() const;
     const Measurements& measurements() const;
-    /// Rows are exchanges alone, not trainings.
-    bool exchanges_alone() const;
-
     /// The scenario of a row. `values`, by parameter: nothing leaves the scenario's own. Throws ConfigError.
     Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const;
 

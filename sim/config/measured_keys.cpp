@@ -6,7 +6,8 @@ namespace syncline::config {
 
 namespace {
 
-constexpr double largest = 1e20;
+constexpr double smallest = 1e-30, largest = 1e20;
+constexpr double least_range = 1.02;  // least_squares.hpp takes differences of 1 % to each side
 constexpr const char* field_doc =
     "A number of the variant's result, named as in JSON: throughput_samples_per_s, completion_time_s.";
 
@@ -14,7 +15,9 @@ void describe(Fields& fields, MeasuredRow& row) {
     fields.texts({"at", "The values of the series' keys `over`, in their order."}, row.settings);
     fields.number({"value", "What was measured.", true}, row.value, 0, largest);
     fields.flag({"calibrates", "Parameters are found on this row; it is not predicted."}, row.calibrates);
-    if (fields.sound() && row.value == 0) fields.reject("value", "'value' is zero", "errors are parts of it");
+    if (!fields.sound()) return;
+    if (row.value == 0) fields.reject("value", "'value' is zero", "errors are parts of it");
+    if (row.value > 0 && row.value < smallest) fields.reject("value", "'value' is below 1e-30", "");
 }
 
 /// What a series has of its own, and all of them by default.
@@ -50,7 +53,10 @@ void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::str
     fields.texts({"rows", "On which it is found, all of which calibrate; by default on all that do."}, rows);
     if (!fields.sound()) return;
     if (parameter.least == 0) fields.reject("least", "'least' is zero", "values are tried by their ratios");
-    if (parameter.most <= parameter.least) fields.reject("most", "'most' is not above 'least'", "");
+    if (parameter.most <= parameter.least)
+        fields.reject("most", "'most' is not above 'least'", "");
+    else if (parameter.most < least_range * parameter.least)
+        fields.reject("most", "'most' is less than 2 % above 'least'", "there is nothing to be found in between");
 }
 
 }  // namespace

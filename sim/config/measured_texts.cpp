@@ -138,6 +138,12 @@ Node measured_table(Assembly& assembly, const std::string& path) {
         return {};
     }
     const Mark top = assembly.library.cite(path, *file.text, std::filesystem::path(path).parent_path());
+    bool is_text = false;
+    assembly.attempt([&] {
+        check_text(*top.source);
+        is_text = true;
+    });
+    if (!is_text) return {};
     const std::vector<std::vector<Node>> lines = read_lines(assembly, Cursor(top.source, *file.text));
     if (lines.size() < 2) {
         assembly.report(top, "there are no measurements here",
@@ -145,6 +151,10 @@ Node measured_table(Assembly& assembly, const std::string& path) {
         return {};
     }
     const std::vector<Node>& head = lines.front();
+    for (auto column = head.begin(); column != head.end(); ++column)
+        if (std::any_of(head.begin(), column, [&](const Node& other) { return other.scalar == column->scalar; }))
+            assembly.report(column->mark, fmt::format("column '{}' is there twice", column->scalar),
+                            "a row has one value of it");
     Node list = empty(Node::Kind::sequence, lines[1].front().mark);
     for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
         if (line->size() == head.size())

@@ -109,13 +109,28 @@ Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simul
 }
 
 void require_fields(const config::MeasuredScenario& scenario) {
-    std::vector<Expectation> fields;
-    for (const config::MeasuredSeries& series : scenario.measurements().series) {
-        Expectation& one = fields.emplace_back();
-        one.field = series.field;
-        one.field_at = series.field_at;
+    const config::Measurements& all = scenario.measurements();
+    std::vector<Diagnostic> errors;
+    const auto refuse = [&](const Diagnostic& error) {  // once, where several series have it from the same place
+        if (std::none_of(errors.begin(), errors.end(),
+                         [&](const Diagnostic& other) { return same_place(other.where, error.where); }))
+            errors.push_back(error);
+    };
+    for (const config::MeasuredRow& row : all.rows) {
+        const config::MeasuredSeries& series = all.series[row.series];
+        Expectation wanted;
+        wanted.field = series.field;
+        wanted.field_at = series.field_at;
+        try {
+            require_result_fields({wanted}, row.exchange_alone);
+            if (series.unit == 0)
+                refuse({series.unit_at, fmt::format("'{}' has no unit '{}'", series.field, series.unit_name),
+                        "ms for what ends in _s, GBps for _Bps; without the key, values are in the field's own unit"});
+        } catch (const ConfigError& error) {
+            for (const Diagnostic& one : error.diagnostics()) refuse(one);
+        }
     }
-    require_result_fields(fields, scenario.exchanges_alone());
+    if (!errors.empty()) throw ConfigError(std::move(errors));
 }
 
 void require_parameters(const config::MeasuredScenario& scenario) {

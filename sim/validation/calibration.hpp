@@ -27,7 +27,8 @@ struct Calibration {
 Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator,
                       std::optional<std::size_t> without = {});
 
-/// Fields that results do not have are errors: ConfigError with their places.
+/// Fields that a row's result does not have are errors, so are units that they do not have: ConfigError with their
+/// places.
 void require_fields(const config::MeasuredScenario& scenario);
 /// So is it that nothing is to be found.
 void require_parameters(const config::MeasuredScenario& scenario);

@@ -26,6 +26,7 @@ Json object(const Validation& one, std::size_t number, const Solution& solution)
             {"at_bound", solution.ending == Ending::at_least || solution.ending == Ending::at_most},
             {"not_told_from", std::move(others)},
             {"percent_per_percent", number_or_null(solution.percent_per_percent)},
+            {"hardly_determined", one.hardly_determined(solution)},
             {"relative_standard_error", number_or_null(solution.relative_standard_error)},
             {"least", parameter.least},
             {"most", parameter.most},

@@ -68,7 +68,9 @@ std::string bound(Ending ending) {
 std::string remark(const Validation& one, const Solution& solution) {
     switch (solution.ending) {
         case Ending::found:
-            return "";
+            if (!one.hardly_determined(solution)) return "";
+            return fmt::format("hardly determined: rows that are off by {:g} % move it by {:.3g} %",
+                               one.noise_percent(), *solution.percent_per_percent * one.noise_percent());
         case Ending::at_least:
             return "at its least: the rows ask for less";
         case Ending::at_most:

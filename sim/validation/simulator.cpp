@@ -21,7 +21,10 @@ constexpr double for_ever_s = 3600;
 /// In a process of its own: only the number comes back.
 std::string simulate(const Question& question) {
     const std::optional<double> value = number_of(batch::simulate_run(question.scenario, seed), question.field);
-    if (!value || *value <= 0) throw ReplayError(fmt::format("its result has no '{}'", question.field));
+    if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
+    if (*value <= 0)
+        throw ReplayError(
+            fmt::format("its '{}' is {}, and errors are parts of what is above zero", question.field, *value));
     return fmt::format("{}", *value);
 }
 

@@ -46,6 +46,10 @@ double Validation::accuracy(std::size_t row) const {
 bool Validation::doubtful(std::size_t row) const {
     return !measurements.series[measurements.rows[row].series].doubt.empty();
 }
+bool Validation::hardly_determined(const Solution& solution) const {
+    constexpr double half_percent = 50;
+    return solution.percent_per_percent && *solution.percent_per_percent * noise_percent() >= half_percent;
+}
 
 Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, bool leave_one_out) {
     Validation result{scenario.name(), scenario.measurements(), calibrate(scenario, simulator), {}};

@@ -14,7 +14,8 @@
 /// A row's error is predicted / measured - 1, its accuracy 1 - |error|, not below 0. Rows on which parameters were
 /// found are shown and never counted. How far predictions hang on a calibrating row is seen by leaving it out: its
 /// parameters are found again without it, or keep the scenario's own values where too few rows are left, later ones
-/// after them.
+/// after them. A parameter is hardly determined where rows that are off by the stated noise, else by 1 %, move it by
+/// half of its value or more (chosen).
 namespace syncline::validation {
 
 struct LeftOut {
@@ -34,6 +35,9 @@ struct Validation {
     double error(std::size_t row) const;
     double accuracy(std::size_t row) const;
     bool doubtful(std::size_t row) const;
+    /// By how many per cent rows may be off: what their source states, else 1.
+    double noise_percent() const { return measurements.noise > 0 ? 100 * measurements.noise : 1; }
+    bool hardly_determined(const Solution& solution) const;
     std::string parameter_key(std::size_t parameter) const { return measurements.parameters[parameter].key; }
 };
 

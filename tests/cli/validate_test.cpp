@@ -137,6 +137,8 @@ TEST_CASE("validate: --check says what is too low, after the table") {
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 0);
     CHECK(run_in(bench, {"validate", "ring.yaml", "--least-row", "0.5"}).status == 2);
     CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-row", "85"}).status == 2);
+    for (const char* option : {"--least-median", "--least-row"})
+        CHECK(run_in(bench, {"validate", "ring.yaml", "--check", option, "nan"}).status == 2);
 }
 
 TEST_CASE("validate: of a directory every file that has measurements, by name, with figures over all") {
@@ -159,6 +161,12 @@ TEST_CASE("validate: of a directory every file that has measurements, by name, w
     CHECK(run_in(bench, again).out == outcome.out);
     again.insert(again.begin() + 2, "set/../set/a.yaml");  // counts once
     CHECK(run_in(bench, again).out == outcome.out);
+    bench.write("set/c.yaml", "platform: [\n");
+    bench.write("set/d.yaml", "platform: ../platform.yaml\nmeasured: {sources: nobody}\n");
+    const Outcome broken = run_in(bench, {"validate", "set"});
+    CHECK(broken.status == 3);
+    CHECK(says(broken.err, "set/c.yaml:"));
+    CHECK(says(broken.err, "set/d.yaml:2:12: error: unknown key 'sources'"));
     bench.write("empty/platform.yaml", tiny_platform);
     CHECK(run_in(bench, {"validate", "empty"}).status == 3);
     CHECK(run_in(bench, {"validate", "nowhere"}).status == 3);
@@ -222,6 +230,35 @@ TEST_CASE("validate: a simulation that fails is an error that names the row") {
     const Outcome outcome = run_in(bench, {"validate", "full.yaml"});
     CHECK(outcome.status == 1);
     CHECK(says(outcome.err, "error: full, row 'base 1 kB': it needs"));
+}
+
+TEST_CASE("validate: a result of zero is said to be zero") {
+    const RingBench bench;
+    bench.write("workload.yaml", tiny_workload);
+    bench.write("alone.yaml",
+                "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 1, batch_per_rank: 8}\n"
+                "measured: {source: nobody, field: exposed_communication_time_s, series: [{rows: [{value: 1}]}]}\n");
+    const Outcome outcome = run_in(bench, {"validate", "alone.yaml"});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 1);
+    CHECK(says(outcome.err, "error: alone, row 'base': its 'exposed_communication_time_s' is 0"));
+}
+
+TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
+    const RingBench bench;
+    const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, false);
+    bench.scenario(RingBench::series(rows), RingBench::latency);
+    const std::vector<std::string> command{"validate", "ring.yaml", "--set", "platform.fabric.bandwidth=2.5 GBps"};
+    const auto parameter = [&] { return bench.json_of(command).at("points").at(0).at("parameters").at(0); };
+    // 12 us of 3212 are latency: 1 % of the time is 268 % of it.
+    CHECK(parameter().at("percent_per_percent").get<double>() == Approx(3212.0 / 12).epsilon(1e-3));
+    CHECK(parameter().at("hardly_determined") == true);
+    CHECK(says(run_in(bench, command).out, "hardly determined: rows that are off by 1 % move it by 268 %"));
+    bench.scenario(RingBench::series(rows), RingBench::latency + "  noise: 0.1 %\n");
+    CHECK(parameter().at("hardly_determined") == false);
+    CHECK_FALSE(says(run_in(bench, command).out, "hardly determined"));
+    bench.scenario(RingBench::series(rows), RingBench::latency + "  noise: 0.2 %\n");
+    CHECK(says(run_in(bench, command).out, "hardly determined: rows that are off by 0.2 % move it by 53.5 %"));
 }
 
 TEST_CASE("validate: Ctrl-C ends it, with everything that it has started") {

@@ -103,7 +103,7 @@ TEST_CASE("measured: rows, series and parameters are what the file says") {
     const MeasuredScenario scenario =
         read(changed(good, "field: completion_time_s", "noise: 5 %\n  unit: ms\n  field: completion_time_s"));
     CHECK(scenario.name() == "test");
-    CHECK(scenario.exchanges_alone());
+    CHECK(scenario.measurements().rows[0].exchange_alone);
     const config::Measurements& all = scenario.measurements();
     CHECK(all.source == "somebody");
     CHECK(all.noise == Approx(0.05));
@@ -154,14 +154,84 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
     CHECK(refusal("  series:\n", again) ==
           "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
     // What a parameter replaces makes no difference, nor does another field of the same result.
-    CHECK(refusal("  series:\n", changed(again, "collective.ranks: 2",
-                                         "collective.ranks: 2, platform.fabric.bandwidth: "
-                                         "3 GBps")) ==
-          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+    const std::string variants = "variants: {base: {}, slow: {platform.fabric.bandwidth: 3 GBps}}\nmeasured:";
+    const std::string of_variant =
+        changed(changed(good, "measured:", variants), "    - over", "    - variant: base\n      over");
+    CHECK(
+        errors_of([&] {
+            read(changed(of_variant, "  series:\n", changed(again, "name: again", "name: again\n      variant: slow")));
+        }) == std::vector<std::string>{"15:11: row 'base 2' is the same simulation as row 'again', which would be "
+                                       "fitted and counted as predicted"});
     CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
           "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+    // All of them are said.
+    CHECK(errors_of([&] {
+              read(changed(good, "  series:\n",
+                           "  series:\n    - {name: a, set: {collective.ranks: 4}, rows: [{value: 2}]}\n"
+                           "    - {name: b, set: {collective.ranks: 8}, rows: [{value: 2}]}\n"));
+          }).size() == 2);
     CHECK(refusal(second_row, "        - {at: [4.0], value: 2}\n").starts_with("10:17: 'ranks'"));
     CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is there twice");
+}
+
+TEST_CASE("measured: a parameter replaces nothing that a row says") {
+    CHECK(
+        refusal("over: [collective.ranks]", "set: {platform.fabric.bandwidth: 2 GBps}\n      over: [collective.ranks]")
+            .starts_with("7:40: parameter 'platform.fabric.bandwidth' would replace this"));
+    CHECK(refusal("over: [collective.ranks]",
+                  "set: {platform: {fabric: {bandwidth: 2 GBps}}}\n      over: [collective.ranks]")
+              .starts_with("7:44: parameter 'platform.fabric.bandwidth' would replace this"));
+    const auto over = [](const std::string& key, const std::string& value) {
+        std::string text = good;
+        for (const char* ranks : {"2", "4", "8"})
+            text = changed(text, fmt::format("at: [{}]", ranks), fmt::format("at: [{}{}]", ranks, value));
+        text = changed(text, "[base 2]", "[base 2/1 GBps]");
+        return errors_of([&] { read(changed(text, "[collective.ranks]", "[collective.ranks, " + key + "]")); });
+    };
+    using Errors = std::vector<std::string>;
+    CHECK(over("platform.fabric.bandwidth", ", 1 GBps") ==
+          Errors{"7:32: rows give 'platform.fabric.bandwidth', and parameter 'platform.fabric.bandwidth' would replace "
+                 "it"});
+    CHECK(over("platform.fabric.bandwidth.x", ", 1 GBps").size() == 1);
+    CHECK(over("platform.fabric", ", 1 GBps").size() == 1);
+    // Another whole, of which the parameter is a part, is another matter, and so is a key that only begins alike.
+    const std::string transport = changed(good, "platform.fabric.bandwidth", "platform.transport.bandwidth");
+    CHECK_NOTHROW(read(changed(transport, "over:", "set: {platform.transport: {latency: 1 us}}\n      over:")));
+    CHECK_NOTHROW(read(changed(good, "over:", "set: {platform.fabric.latency: 1 us}\n      over:")));
+}
+
+TEST_CASE("measured: --set gives no value to a parameter") {
+    const auto errors = [](const std::string& assignment) {
+        return errors_of([&] { read(good, "", {.scenario = "", .assignments = {assignment}}); });
+    };
+    const std::vector<std::string> refused{
+        "1:1: 'platform.fabric.bandwidth' is a parameter: its value is found from the rows"};
+    CHECK(errors("platform.fabric.bandwidth=3 GBps") == refused);
+    CHECK(errors("platform.fabric={bandwidth: 3 GBps}") == refused);
+    CHECK(errors("platform=" + p100) == refused);
+    CHECK(errors("platform.fabric.latency=3 us").empty());
+}
+
+TEST_CASE("measured: a file may have exchanges alone and trainings, each with its own fields") {
+    const auto text = [](const std::string& of_exchange, const std::string& of_training) {
+        return "platform: " + p100 +
+               "\nvariants:\n"
+               "  ring: {collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}}\n"
+               "  resnet: {workload: " +
+               SYNCLINE_SOURCE_DIR +
+               "/workloads/resnet-50.yaml, training: {ranks: 2, batch_per_rank: 64}}\n"
+               "measured:\n  source: somebody\n  series:\n    - {variant: ring, field: " +
+               of_exchange + ", rows: [{value: 1}]}\n    - {variant: resnet, field: " + of_training +
+               ", rows: [{value: 1}]}\n";
+    };
+    const auto errors = [&](const std::string& of_exchange, const std::string& of_training) {
+        const MeasuredScenario scenario = read(text(of_exchange, of_training));
+        return errors_of([&] { validation::require_fields(scenario); });
+    };
+    CHECK(errors("bus_bandwidth_Bps", "throughput_samples_per_s").empty());
+    CHECK(errors("throughput_samples_per_s", "bus_bandwidth_Bps") ==
+          std::vector<std::string>{"8:30: results have no field 'throughput_samples_per_s'",
+                                   "9:32: results have no field 'bus_bandwidth_Bps'"});
 }
 
 TEST_CASE("measured: what is misspelt is said, with its place") {
@@ -181,8 +251,11 @@ TEST_CASE("measured: values that make no sense are refused") {
     CHECK(refusal("most: 20", "most: 0.1") == "13:70: 'most' is not above 'least'");
     CHECK(refusal("least: 0.1", "least: 0") == "13:59: 'least' is zero");
     CHECK(refusal(parameter, parameter + parameter) == "14:13: 'platform.fabric.bandwidth' is there twice");
-    CHECK(refusal("field: completion_time_s", "field: completion_time_s\n  unit: GBps") ==
-          "6:9: 'completion_time_s' has no unit 'GBps'");
+    CHECK(refusal("value: 2}", "value: 1e-31}") == "10:28: 'value' is below 1e-30");
+    CHECK(refusal("most: 20", "most: 0.101") == "13:70: 'most' is less than 2 % above 'least'");
+    CHECK_NOTHROW(read(changed(good, "most: 20", "most: 0.103")));
+    CHECK(first_refusal("[collective.ranks]", "[collective.ranks, collective.ranks]")
+              .starts_with("7:32: 'collective.ranks' is there twice"));
     CHECK(first_refusal("bytes: 1 MB", "sweep: {bytes: [1 kB, 1 MB]}")
               .starts_with("9:11: this row is an exchange at several"));
     CHECK(errors_of([] { read("platform: " + p100 + "\ncollective: {ranks: 2, bytes: 1 MB}\n"); }) ==
@@ -194,6 +267,15 @@ TEST_CASE("measured: fields that results do not have are refused") {
     CHECK(errors_of([&] { validation::require_fields(scenario); }) ==
           std::vector<std::string>{"5:10: results have no field 'throughput_samples_per_s'"});
     CHECK_NOTHROW(validation::require_fields(read(good)));
+    const auto errors = [](const std::string& field) {
+        const MeasuredScenario changed_field = read(changed(good, "field: completion_time_s", field));
+        return errors_of([&] { validation::require_fields(changed_field); });
+    };
+    CHECK(errors("field: completion_time_s\n  unit: GBps") ==
+          std::vector<std::string>{"6:9: 'completion_time_s' has no unit 'GBps'"});
+    // The field first: its unit is no news.
+    CHECK(errors("field: completion_time\n  unit: us") ==
+          std::vector<std::string>{"5:10: results have no field 'completion_time'"});
 }
 
 TEST_CASE("measured: published points may find one parameter on each of the first two rows") {
@@ -251,6 +333,9 @@ TEST_CASE("measured: what is wrong in a table or a range is said, with its place
     CHECK(errors(head + "2,\"1\n", fit) == Errors{"2:3: this quote is not closed"});
     CHECK(errors(head + "2,\"1\"x\n", fit) == Errors{"2:6: a comma or the line's end is missing behind the quote"});
     CHECK(errors(head + "2,fast\n", fit).front().starts_with("2:3: 'value'"));
+    CHECK(errors(head + "2,1\n4,\xff\n", fit) == Errors{"3:3: this byte is not UTF-8 text"});
+    CHECK(errors("collective.ranks," + head + "2,2,1\n", fit) ==
+          Errors{"1:18: column 'collective.ranks' is there twice"});
     CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth").front() == "1:1: this is no parameter with a range");
     CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=3..2 GBps").front() == "1:30: 'most' is not above 'least'");
     CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=0.1..x GBps").front().starts_with("1:32: 'most'"));

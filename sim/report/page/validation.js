@@ -55,12 +55,17 @@ const endings = {
     "no-effect": "not determined: the rows do not depend on it",
     "too-few-rows": "not determined: fewer rows than parameters",
 };
-const remark = ({ending, not_told_from}) =>
-    endings[ending] ?? `not determined: the rows cannot tell it from ${not_told_from.join(", ")}`;
+function remark({ending, not_told_from, hardly_determined, percent_per_percent}, noise) {
+    const off = 100 * (noise ?? 0.01);
+    if (hardly_determined)
+        return `hardly determined: rows that are off by ${digits(off, 3)} % move it by ` +
+            `${digits(off * percent_per_percent, 3)} %`;
+    return endings[ending] ?? `not determined: the rows cannot tell it from ${not_told_from.join(", ")}`;
+}
 const with_unit = (value, unit) => digits(value, 5) + (unit === null ? "" : " " + unit);
 const value_of = ({value, unit}) => (value === null ? "as it is" : with_unit(value, unit));
 
-function parameters_table(parameters) {
+function parameters_table(parameters, noise) {
     return make(
         "div", {class: "figure"}, make("h3", {}, "What was found"),
         make(
@@ -81,7 +86,7 @@ function parameters_table(parameters) {
                      one.percent_per_percent === null ? null : digits(one.percent_per_percent, 3) + " %",
                      one.relative_standard_error === null ? null : digits(100 * one.relative_standard_error, 2) + " %",
                      `${with_unit(one.least, null)} … ${with_unit(one.most, one.unit)}`, one.rows.join(", "),
-                     remark(one)])));
+                     remark(one, noise)])));
 }
 
 function rows_table(rows) {
@@ -144,7 +149,7 @@ function point_section(point, index) {
                                    `The source states a spread of ${units.share(point.noise)}.`),
         make("p", {}, figures_text(point, predicted_rows(point))));
     if (!point.converged) parent.append(note("Looking for parameters was stopped before it had converged."));
-    if (point.parameters.length > 0) parent.append(parameters_table(point.parameters));
+    if (point.parameters.length > 0) parent.append(parameters_table(point.parameters, point.noise));
     parent.append(rows_table(point.rows));
     if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));
 }
