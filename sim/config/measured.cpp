@@ -11,6 +11,7 @@
 #include "sim/config/axis.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/measured_overrides.hpp"
+#include "sim/config/measured_same.hpp"
 #include "sim/config/measured_texts.hpp"
 #include "sim/config/override.hpp"
 #include "sim/config/resolved.hpp"
@@ -232,6 +233,7 @@ void MeasuredScenario::Parts::check_scenarios() {
             document(row, most);
             Node tried = document(row, least);
             row.exchange_alone = tried.find("collective") != nullptr;
+            forget_names(tried);
             known[resolve(std::move(tried), assembly.other_files()).text()].push_back(&row);
         });
     }

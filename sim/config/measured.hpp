@@ -29,7 +29,7 @@
 ///
 /// A row either calibrates or is predicted, never both: a parameter on a row that is predicted is refused, so is a row
 /// that calibrates nothing, which would only be taken out of the score, and one that repeats another, by whatever name
-/// or field, also where only a parameter's key tells them apart. A parameter would
+/// or field, also where only a parameter's key or the name of something in it tells them apart. A parameter would
 /// replace a key that rows or their series give: that is refused, too. A series may have `name`, `set` (changes to the
 /// variant), `field`, `unit` of its values and `doubt`; without `rows` a parameter is found on all rows that calibrate.
 /// Left out: that two keys, or two spellings of a value, may mean the same.

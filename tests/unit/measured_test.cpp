@@ -174,6 +174,39 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
     CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is there twice");
 }
 
+TEST_CASE("measured: names make no other simulation") {
+    const std::string again =
+        "  series:\n    - name: again\n      set: {collective.ranks: 2, KEY: q}\n      rows: [{value: 1}]\n";
+    for (const char* name :
+         {"platform.name", "platform.device.name", "platform.transport.name", "platform.fabric.name"}) {
+        CAPTURE(name);
+        CHECK(refusal("  series:\n", changed(again, "KEY", name)) ==
+              "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as "
+              "predicted");
+    }
+    CHECK_NOTHROW(read(changed(good, "  series:\n", changed(again, "KEY: q", "collective.algorithm: direct"))));
+}
+
+TEST_CASE("measured: a workload's name makes another simulation where it chooses another calibration") {
+    const auto text = [](const std::string& set) {
+        return "platform: " + p100 + "\nworkload: " + SYNCLINE_SOURCE_DIR +
+               "/workloads/resnet-50.yaml\n"
+               "training: {ranks: 2, batch_per_rank: 64}\n"
+               "measured:\n  source: somebody\n  series:\n    - {rows: [{value: 1, calibrates: true}]}\n"
+               "    - {name: again, set: {" +
+               set +
+               "}, rows: [{value: 1}]}\n"
+               "  parameters: [{key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 20}]\n";
+    };
+    const std::string other = "{batch: 64, throughput: 100 images/s, source: chosen}";
+    const auto errors = [&](const std::string& set) { return errors_of([&] { read(text(set)); }); };
+    const std::vector<std::string> refused = errors("platform.device.calibration.none-of-these: " + other);
+    REQUIRE(refused.size() == 1);
+    CHECK(refused.front().ends_with(
+        "row 'again' is the same simulation as row 'base', which would be fitted and counted as predicted"));
+    CHECK(errors("workload.name: q, platform.device.calibration.q: " + other).empty());
+}
+
 TEST_CASE("measured: a parameter replaces nothing that a row says") {
     CHECK(
         refusal("over: [collective.ranks]", "set: {platform.fabric.bandwidth: 2 GBps}\n      over: [collective.ranks]")
