@@ -52,7 +52,8 @@ void check_combinations(Fields& training, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations)
         refuse("overlap", "across-iterations", "`overlap: wait-free` goes with every `parallelism`");
     if (plan.schedule != Schedule::fifo)
-        refuse("schedule", plan.schedule == Schedule::priority ? "priority" : "random", "`schedule: fifo` goes with every `parallelism`");
+        refuse("schedule", plan.schedule == Schedule::priority ? "priority" : "random",
+               "`schedule: fifo` goes with every `parallelism`");
     if (plan.fusion.cycle_s > 0)
         refuse("fusion.cycle", "cycle", "without a cycle buckets are released when they are full");
     if (plan.fusion.negotiation) refuse("fusion.negotiation", "negotiation", "");

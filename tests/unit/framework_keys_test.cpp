@@ -86,7 +86,7 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
         {"partition: 1 B", "1 B", "pieces, each sent 8 times, are too many", "or more in a piece"},
         {"exchange: parameter-server, partition: 2 kB, servers: {count: 64, placement: sliced}", "2 kB",
          "each sent 512 times", "or more in a piece"},
-        {"schedule: random", "random", "'schedule' cannot be 'random'", "'fifo', 'priority'"},
+        {"schedule: shortest", "shortest", "'schedule' cannot be 'shortest'", "'fifo', 'priority', 'random'"},
         {"overlap: across", "across", "'overlap' cannot be 'across'", "across-iterations"},
         {"servers: {pull: all}", "all", "'pull' cannot be 'all'", "'together', 'each'"},
         {"servers: {local_reduction: 2}", "2", "local_reduction", ""},
