@@ -166,6 +166,14 @@ std::vector<Entry> flattened(const Node& mapping, const std::string& prefix) {
     return entries;
 }
 
+Node scalar(const Mark& mark, std::string text) {
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.mark = mark;
+    node.scalar = std::move(text);
+    return node;
+}
+
 Node document_of(const std::string& path, const Mark& mark, Node value) {
     Node document;
     document.kind = Node::Kind::mapping;

@@ -29,6 +29,9 @@ std::vector<std::string> texts_of(const std::vector<Node>& values);
 /// Entries of a mapping with a path for a key, in the order written: `{a: {b: 1, c.d: 2}}` is `a.b: 1`, `a.c.d: 2`.
 std::vector<Entry> flattened(const Node& mapping, const std::string& prefix = "");
 
+/// A plain text as a value.
+Node scalar(const Mark& mark, std::string text);
+
 /// The document `{a: {b: value}}` of the path `a.b`. Throws ConfigError if it is no path.
 Node document_of(const std::string& path, const Mark& mark, Node value);
 

@@ -277,11 +277,9 @@ Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector
         apply(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!values[i]) continue;
-        Node value;
-        value.kind = Node::Kind::scalar;
-        value.mark = mark_of(item(list, "parameters", i), "key");
-        value.scalar = measurements.parameters[i].text(*values[i]);
-        apply(document_of(measurements.parameters[i].key, value.mark, value));
+        const MeasuredParameter& parameter = measurements.parameters[i];
+        const Mark& mark = mark_of(item(list, "parameters", i), "key");
+        apply(document_of(parameter.key, mark, scalar(mark, parameter.text(*values[i]))));
     }
     for (const Node& changes : last) apply(changes);
     std::string unnamed;

@@ -6,20 +6,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "sim/config/axis.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/text.hpp"
 
 namespace syncline::config {
 
 namespace {
-
-Node scalar(const Mark& mark, std::string text) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = mark;
-    node.scalar = std::move(text);
-    return node;
-}
 
 Node empty(Node::Kind kind, const Mark& mark) {
     Node node;

@@ -34,14 +34,6 @@ void set(std::vector<Setting>& settings, const Setting& setting) {
     settings.push_back(setting);
 }
 
-Node scalar(const Mark& mark, std::string text) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = mark;
-    node.scalar = std::move(text);
-    return node;
-}
-
 std::vector<Choice> choices_of(const Reading& reading, const Node& document) {
     std::vector<Choice> choices;
     if (!reading.variant) return {{}};

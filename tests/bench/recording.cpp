@@ -7,9 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/sweep.hpp"
+#include "tests/bench/ring.hpp"
 
 namespace {
 
@@ -27,19 +26,14 @@ int main(int argc, char* argv[]) {
         std::fprintf(stderr, "usage: recording RANKS ROUNDS\n");
         return 2;
     }
-    const syncline::Cluster cluster = syncline::star_cluster(ranks, 12.5e9, 1e-6);
-    syncline::CollectivePlan plan;
-    plan.ranks = ranks;
-    plan.algorithm.name = "ring";
-    plan.bytes = 100'000'000;
-    const syncline::Sweep sweep = build_sweep(cluster, plan, choose_exchanges(cluster, plan));
+    const Ring ring(ranks);
     std::vector<double> seconds[2];
     for (int round = 0; round < rounds; ++round) {
         for (const bool messages : {false, true}) {
             syncline::ReplayOptions options;
             options.messages = messages;
             const auto start = Clock::now();
-            const syncline::Timeline timeline = replay_isolated(cluster, sweep.graph, options);
+            const syncline::Timeline timeline = replay_isolated(ring.cluster, ring.sweep.graph, options);
             seconds[messages].push_back(std::chrono::duration<double>(Clock::now() - start).count());
             if (messages != !timeline.trace.empty()) return 1;
         }

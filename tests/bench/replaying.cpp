@@ -4,9 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/training/sweep.hpp"
+#include "tests/bench/ring.hpp"
 
 int main(int argc, char* argv[]) {
     const int ranks = argc == 2 ? std::atoi(argv[1]) : 0;
@@ -14,11 +13,6 @@ int main(int argc, char* argv[]) {
         std::fprintf(stderr, "usage: replaying RANKS\n");
         return 2;
     }
-    const syncline::Cluster cluster = syncline::star_cluster(ranks, 12.5e9, 1e-6);
-    syncline::CollectivePlan plan;
-    plan.ranks = ranks;
-    plan.algorithm.name = "ring";
-    plan.bytes = 100'000'000;
-    const syncline::Sweep sweep = build_sweep(cluster, plan, choose_exchanges(cluster, plan));
-    return replay(cluster, sweep.graph, {}).trace.empty() ? 0 : 1;
+    const Ring ring(ranks);
+    return replay(ring.cluster, ring.sweep.graph, {}).trace.empty() ? 0 : 1;
 }
