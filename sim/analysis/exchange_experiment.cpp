@@ -44,7 +44,9 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
     const Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
-    Measured measured{{}, watched_replay(cluster, sweep.graph, {}, watch)};
+    ReplayOptions options;
+    options.fold = folds(plan.fidelity, sweep.graph);
+    Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};
 
     SweepResult& result = measured.result;
     result.operation = plan.algorithm.operation;
@@ -56,6 +58,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const auto or_all = [&](std::uint32_t members) { return members == 0 ? result.ranks : members; };
     result.contributors = or_all(plan.algorithm.contributors);
     result.receivers = or_all(plan.algorithm.receivers);
+    result.folded = folded_of(options.fold, measured.timeline);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;
@@ -115,6 +118,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.cost = point.cost;
     result.closed_form_s = point.closed_form_s;
     result.messages = timeline.messages;
+    result.folded = sweep.folded;
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.sent_by.assign(timeline.sent_by.begin(), timeline.sent_by.begin() + plan.ranks);

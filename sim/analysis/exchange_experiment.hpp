@@ -28,6 +28,7 @@ struct CollectiveResult {
     Cost cost;
     std::optional<double> closed_form_s;
     std::uint64_t messages = 0;
+    Folded folded;
     std::uint64_t bytes_sent = 0;
     std::uint64_t most_bytes_sent_by_rank = 0;
     std::vector<std::uint64_t> sent_by, received_by;  ///< by rank
@@ -55,6 +56,7 @@ struct SweepResult {
     std::string variant;  ///< of a scenario
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
+    Folded folded;  ///< of all sizes together
     std::vector<SweepPoint> points;
 };
 

@@ -35,6 +35,7 @@ struct Result {
     /// Throughput over ranks times that of one rank, simulated too.
     std::optional<double> scaling_efficiency;
     std::uint64_t messages = 0;
+    Folded folded;
     std::uint64_t bytes_sent = 0;
     std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are no ranks
     std::uint64_t gradient_bytes = 0;
@@ -59,6 +60,7 @@ struct ReplayedIteration {
     Timeline timeline;
     std::uint32_t window = 1;    ///< over how many iterations times and counts are averaged
     std::uint32_t measured = 0;  ///< the number of the last of them
+    bool folds = false;          ///< whether what repeats was simulated once
     Breakdown time;
 };
 

@@ -35,6 +35,7 @@ struct ReplayOptions {
     std::uint32_t window = 1;      ///< ... and how many: what is counted is their mean
     bool messages = false;         ///< record what each message does, too: see trace.hpp
     bool contention = true;        ///< else every message has each link for itself
+    bool fold = false;             ///< simulate what repeats once (folding.hpp); not where messages are recorded
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };

@@ -116,6 +116,9 @@ std::string encode(const Timeline& timeline) {
     for (const std::vector<Interval>& intervals : timeline.recorded) append(out, intervals);
     append(out, &timeline.messages, 1);
     append(out, &timeline.bytes_sent, 1);
+    append(out, &timeline.messages_folded, 1);
+    append(out, &timeline.folding_error_s, 1);
+    append(out, &timeline.iterations_folded, 1);
     append(out, timeline.sent_by);
     append(out, timeline.received_by);
     append(out, timeline.links);
@@ -132,6 +135,9 @@ Timeline decode(const char* in) {
     for (std::vector<Interval>& intervals : timeline.recorded) take(in, intervals);
     take(in, &timeline.messages, 1);
     take(in, &timeline.bytes_sent, 1);
+    take(in, &timeline.messages_folded, 1);
+    take(in, &timeline.folding_error_s, 1);
+    take(in, &timeline.iterations_folded, 1);
     take(in, timeline.sent_by);
     take(in, timeline.received_by);
     take(in, timeline.links);

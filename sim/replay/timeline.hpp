@@ -29,6 +29,9 @@ struct Timeline {
     std::vector<std::vector<Interval>> recorded;
     std::uint64_t messages = 0;  ///< sent in one iteration by all processes: the mean, if several are measured
     std::uint64_t bytes_sent = 0;
+    std::uint64_t messages_folded = 0;    ///< of these messages, what others stood for: see folding.hpp
+    double folding_error_s = 0;           ///< by how much that can have changed an iteration's time, at most
+    std::uint32_t iterations_folded = 0;  ///< not simulated, as they are like the one before
     /// The same by process.
     std::vector<std::uint64_t> sent_by, received_by;
     std::vector<LinkUse> links;  ///< those that carried any

@@ -82,6 +82,10 @@ struct Fusion {
 /// message.fbs). Chosen. Left out: its cache, which sends one bit for a tensor that it has seen before.
 inline constexpr std::uint64_t request_bytes_per_layer = 128;
 
+/// How much of a plan is simulated message by message. `message`: all of it. `folded`: what repeats is simulated once
+/// and stands for the rest (sim/replay/folding.hpp). `automatic`: folded where it has many messages.
+enum class Fidelity { message, folded, automatic };
+
 struct Servers {
     std::int64_t count = 1;
     Placement placement = Placement::round_robin;
@@ -113,6 +117,7 @@ struct Plan {
     double partition_bytes = 0;  ///< buckets are exchanged in pieces of at most so many; 0: whole
     Schedule schedule = Schedule::fifo;
     Servers servers;
+    Fidelity fidelity = Fidelity::message;
 
     /// Of all that is drawn.
     void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }
@@ -132,6 +137,7 @@ struct CollectivePlan {
     std::uint64_t bytes = 0;  ///< of the whole buffer, the same on every rank
     /// Sizes to go through, one after the other, in place of `bytes`; empty: no sweep.
     std::vector<std::uint64_t> sweep = {};
+    Fidelity fidelity = Fidelity::message;
 
     bool served() const { return !selection && algorithm.name == served_allreduce; }
 };
