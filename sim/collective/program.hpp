@@ -38,6 +38,9 @@ struct Partition {
         return bytes / parts * some + (bytes % parts * some + parts - 1) / parts;
     }
 
+    /// Whether all blocks have the same size.
+    bool even() const { return shared() == blocks && bytes % blocks == 0; }
+
 private:
     std::uint32_t shared() const { return filled == 0 ? blocks : filled; }
 };
@@ -83,6 +86,13 @@ inline std::uint32_t shifted(std::uint32_t block, const Step& step, std::uint32_
 std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
                             std::uint32_t repetition);
 
+/// The same as it would be if all blocks were as large as the largest.
+std::uint64_t largest_bytes(const Partition& partition, const Message& message);
+
+/// Bytes of `message` in `count` repetitions of `step` together, from the `first` on.
+std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, const Step& step,
+                                   std::uint32_t first, std::uint32_t count);
+
 /// Where a member is in its program: goes through every step as often as it is taken. The program outlives it.
 class Walk {
 public:
@@ -92,6 +102,13 @@ public:
     std::uint32_t number() const { return step_; }  ///< of the step, in the program
     std::uint32_t repetition() const { return repetition_; }
     const Step& step() const { return program_->steps[step_]; }
+    /// Repetitions of this step that follow each other from here on: more than one where nothing stands between them.
+    std::uint32_t in_a_row() const { return step().body == 1 && step_ == head_ ? step().repeat - repetition_ : 1; }
+    /// Behind so many of these.
+    void skip(std::uint32_t repetitions) {
+        if (repetitions > 1) repetition_ += repetitions - 1;
+        next();
+    }
     void next() {
         const Step& head = program_->steps[head_];
         if (++step_ < head_ + head.body) return;

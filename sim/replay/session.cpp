@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
@@ -14,6 +15,15 @@ namespace syncline {
 namespace {
 
 constexpr std::uint64_t report_every = 4096;  // messages
+
+/// Whether all iterations compute and send the same.
+bool iterations_alike(const TaskGraph& graph) {
+    return std::all_of(graph.processes().begin(), graph.processes().end(),
+                       [](const Process& process) { return process.pace.jitter == 0; }) &&
+           std::all_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
+               return task.exchange == Task::no_exchange || graph.exchange(task.exchange).algorithm->period() == 1;
+           });
+}
 
 }  // namespace
 
@@ -28,13 +38,18 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       waiters_(graph.streams().size()),
       computations_(graph.processes().size()),
       engines_(graph.processes().size()),
-      steps_(graph.streams().size()) {
+      steps_(graph.streams().size()),
+      folded_(iterations, 0),
+      shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
     timeline.recorded.resize(std::min(options.measured, 2 * options.window) + 1);
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
+    if (!options.fold || options.messages) return;
+    folding_.emplace(graph, wires);
+    if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
 }
 
 void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
@@ -49,6 +64,7 @@ void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
 
 void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->start_s = now_s;
+    if (steady_) steady_->started(task, iteration, now_s);
 }
 
 void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
@@ -56,6 +72,7 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->end_s = now_s;
     double& end_s = timeline.iteration_end_s[iteration];
     end_s = std::max(end_s, now_s);
+    if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
     // Waking one lets other actors run, which may come to wait for this task's next iteration: off the list first.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
@@ -112,6 +129,28 @@ void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     }
 }
 
+void Session::folded(std::uint32_t iteration, std::uint64_t messages) {
+    folded_[iteration] += messages;
+    sent(iteration, messages);
+}
+
+void Session::repeat_from(std::uint32_t last) {
+    if (last >= options_.measured) return;
+    shown_ = last;
+    timeline.iterations_folded = options_.measured - last;
+    const double period_s = steady_->period_s();
+    const auto later_s = [&](std::uint32_t iteration) { return (iteration - last) * period_s; };
+    for (std::uint32_t i = last + 1; i < iterations; ++i)
+        timeline.iteration_end_s[i] = timeline.iteration_end_s[last] + later_s(i);
+    const std::vector<Interval> intervals = steady_->intervals(last);
+    for (std::uint32_t i = last; i <= options_.measured; ++i) {
+        for (TaskId task = 0; task < intervals.size(); ++task)
+            if (Interval* recorded = interval(task, i))
+                *recorded = {intervals[task].start_s + later_s(i), intervals[task].end_s + later_s(i)};
+    }
+    simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [] { throw AllKnown{}; });
+}
+
 void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
     timeline.sent_by[from] += bytes;
@@ -129,6 +168,14 @@ void Session::finish() {
     mean(timeline.bytes_sent);
     for (std::uint64_t& bytes : timeline.sent_by) mean(bytes);
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
+    if (folding_) {
+        const std::uint32_t counted = steady_ ? 1 : std::min(options_.window, options_.measured + 1);
+        for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) {
+            timeline.messages_folded += folded_[i];
+            timeline.folding_error_s += folding_->error_s(i) / counted;
+        }
+        timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
+    }
     timeline.links = wires.uses();
     for (LinkUse& link : timeline.links) mean(link.bytes);
     if (recorder_) recorder_->finish();

@@ -9,12 +9,17 @@
 #include <simgrid/s4u/Semaphore.hpp>
 
 #include "sim/replay/agreement.hpp"
+#include "sim/replay/folding.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/replay/steady.hpp"
 #include "sim/replay/wires.hpp"
 
 /// What the actors of one simulation share. SimGrid runs one actor at a time, so nothing here needs a lock.
 namespace syncline {
+
+/// That what is still to come is known, as iterations repeat.
+struct AllKnown {};
 
 class Session {
 public:
@@ -29,6 +34,7 @@ public:
         return agreement_.next(stream, iteration, position);
     }
     void started(TaskId task, std::uint32_t iteration, double now_s);
+    /// Has the engine throw AllKnown, before time goes on, where no more need be simulated.
     void ended(TaskId task, std::uint32_t iteration, double now_s);
     /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
     /// computation take at its pace, beside the exchanges of the same process.
@@ -40,10 +46,15 @@ public:
     void exchange_begins(ProcessId process);
     void exchange_ends(ProcessId process);
     void sent(std::uint32_t iteration, std::uint64_t messages);
+    /// What others stood for: counted as sent, too.
+    void folded(std::uint32_t iteration, std::uint64_t messages);
+    /// Null where everything is simulated.
+    Folding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
     void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
+        if (steady_) return iteration == 0;  // all iterations send the same, and the others may never come
         return iteration <= options_.measured && iteration + options_.window > options_.measured;
     }
     /// Where to write what happens in this iteration; null if nobody asked, or it is none of those that the measured
@@ -88,6 +99,8 @@ private:
         double out_until_s = 0, in_until_s = 0;
     };
 
+    /// Iteration `last` is like the one before it: so are all to come.
+    void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
     static void pace_changes(Computation& computation);
 
@@ -103,6 +116,10 @@ private:
     };
     std::vector<At> steps_;  ///< by stream
     std::optional<Recorder> recorder_;
+    std::optional<Folding> folding_;
+    std::optional<Steady> steady_;       ///< where iterations could be found to repeat
+    std::vector<std::uint64_t> folded_;  ///< messages, by iteration
+    std::uint32_t shown_;                ///< the iteration that stands for the measured one; else the same
     std::uint64_t messages_ = 0;
     std::uint64_t next_report_ = 0;
 };

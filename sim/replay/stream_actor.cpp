@@ -12,6 +12,16 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
+namespace {
+
+/// Bytes as they travel.
+std::uint64_t on_wires(std::uint64_t bytes, const Protocol& protocol) {
+    if (protocol.bandwidth_factor == 1) return bytes;
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
+}
+
+}  // namespace
+
 void StreamActor::run() {
     const TaskGraph& graph = session_.graph;
     const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());
@@ -41,7 +51,6 @@ void StreamActor::run() {
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
     }
-    report_bytes();
 }
 
 void StreamActor::record(ActKind kind, double start_s, double end_s) {
@@ -95,16 +104,59 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
                                    [](const Step& step) { return !step.receives.empty(); });
     spend(ActKind::launch, transport_.launch_s + exchange.protocol.launch_s);
     if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
-    for (Walk walk(program); !walk.done(); walk.next())
-        run_step(walk, ports_[walk.number()], program.partition, exchange);
+    Walk walk(program);
+    if (Folding* folding = session_.folding()) {
+        for (const Section& section : folding->sections(task.exchange, task.member, iteration_))
+            run_section(*folding, section, task.exchange, walk, program.partition);
+    } else {
+        for (; !walk.done(); walk.next()) run_step(walk, ports_[walk.number()], program.partition, exchange);
+    }
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
+}
+
+void StreamActor::run_section(Folding& folding, const Section& section, ExchangeId id, Walk& walk,
+                              const Partition& partition) {
+    const Exchange& exchange = session_.graph.exchange(id);
+    const Folding::Visit visit = folding.enter(stream_, id, iteration_, section);
+    padded_ = visit.padded;
+    for (std::uint32_t steps = 0; steps < section.taken;) {
+        run_step(walk, ports_[walk.number()], partition, exchange);
+        walk.next();
+        ++steps;
+        if (visit.ring == nullptr) continue;
+        const std::uint32_t folded = folding.stepped(visit, steps);
+        skip(walk, folded, partition, exchange.protocol);
+        steps += folded;
+    }
+    padded_ = false;
+    folding.leave(visit);
+}
+
+void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol) {
+    while (steps > 0) {
+        const std::uint32_t times = std::min(steps, walk.in_a_row());
+        const Step& step = walk.step();
+        for (std::size_t i = 0; i < step.sends.size(); ++i) {
+            const std::uint64_t bytes = bytes_of_repetitions(partition, step.sends[i], step, walk.repetition(), times);
+            count(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+        }
+        session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
+        walk.skip(times);
+        steps -= times;
+    }
+}
+
+void StreamActor::count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const {
+    if (!session_.measures(iteration_)) return;
+    peer.bytes += bytes;
+    peer.on_wires += on_wires;
 }
 
 void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
     const Step& step = walk.step();
     session_.at_step(stream_, walk.number(), walk.repetition());
     const auto bytes_of = [&](const Message& message) {
-        return message_bytes(partition, message, step, walk.repetition());
+        return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, step, walk.repetition());
     };
     pending_.clear();
     if (recorder() != nullptr) recorded_.clear();
@@ -118,6 +170,8 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         copy(Staging::Unit::message, true, bytes);
         spend(ActKind::send, peer.terms->send_overhead_s);
         pending_.push_back(put(peer, bytes, exchange.protocol));
+        const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], step, walk.repetition()) : bytes;
+        count(peer, real, on_wires(real, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
     if (recorder() != nullptr) wait_start_s_ = sg::Engine::get_clock();
@@ -143,16 +197,11 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
 
 sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
     static char token;  // a message carries nothing, but SimGrid wants an address
-    std::uint64_t on_wires = bytes;
-    if (protocol.bandwidth_factor != 1)
-        on_wires = static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
-    if (session_.measures(iteration_)) {
-        peer.bytes += bytes;
-        peer.on_wires += on_wires;
-    }
+    const std::uint64_t travelling = on_wires(bytes, protocol);
     if (recorder() != nullptr)
-        recorded_.push_back(recorder()->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, on_wires));
-    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
+        recorded_.push_back(
+            recorder()->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, travelling));
+    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : travelling);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
     comm->start();

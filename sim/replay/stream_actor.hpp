@@ -26,6 +26,8 @@ public:
           transport_(session.wires.transport()) {}
 
     void run();
+    /// To the session, when all is over: what was sent in the measured iterations.
+    void report_bytes();
 
 private:
     /// One direction of a connection to another process.
@@ -55,6 +57,9 @@ private:
     void spend(const Rest& rest);
     /// From `start_s` to now, if somebody records.
     void record(ActKind kind, double start_s, double end_s);
+    void run_section(Folding& folding, const Section& section, ExchangeId id, Walk& walk, const Partition& partition);
+    /// Steps that are folded: counts what they send.
+    void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol);
     /// The step at which `walk` is.
     void run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange);
     /// Nothing where nobody records this iteration.
@@ -75,7 +80,7 @@ private:
     double rest_of_latency(const Ports& ports, const Protocol& protocol);
     /// The connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
-    void report_bytes();
+    void count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const;
 
     Session& session_;
     const StreamId stream_;
@@ -84,6 +89,7 @@ private:
     std::uint32_t iteration_ = 0;
     TaskId task_ = 0;
     Recorder* recorder_ = nullptr;  ///< of this iteration
+    bool padded_ = false;           ///< blocks count as the largest
 
     std::vector<Ports> ports_;                    // by step of the program that is run
     std::vector<simgrid::s4u::CommPtr> pending_;  // of the step: what is received, then what is sent

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -156,6 +157,16 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
     std::vector<std::uint32_t> numbers;
     for (const sg::Link* link : route(from, to)) numbers.push_back(static_cast<std::uint32_t>(number_.at(link)));
     return numbers;
+}
+
+void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers) {
+    if (weightless(from, to)) return;
+    const auto append = [&](const std::vector<std::uint32_t>& route) {
+        std::copy_if(route.begin(), route.end(), std::back_inserter(numbers),
+                     [this](std::uint32_t link) { return links_[link].shared; });
+    };
+    append(route_numbers(from, to));
+    if (!sleeps_latency(network_)) append(route_numbers(to, from));  // its acknowledgements
 }
 
 void Wires::load(const Cluster& cluster) {

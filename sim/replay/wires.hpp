@@ -54,6 +54,11 @@ public:
     /// The links that carried any and can be full, in the order in which they were made.
     std::vector<LinkUse> uses() const;
 
+    std::size_t links() const { return links_.size(); }
+    double bandwidth_Bps(std::size_t link) const { return links_[link].bandwidth_Bps; }
+    /// Appends those on which a message between two processes takes something from others, by their place among all.
+    void append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers);
+
     /// All links, and by their place among them those from one process to another.
     std::vector<TracedLink> traced() const;
     std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to);

@@ -1,0 +1,245 @@
+#include "sim/replay/folding.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <simgrid/s4u/Engine.hpp>
+
+namespace syncline {
+
+namespace {
+
+double now_s() {
+    return simgrid::s4u::Engine::get_clock();
+}
+
+/// Whether two times are the same but for rounding: those of one step, after `at_s` seconds.
+bool same(double a_s, double b_s, double at_s) {
+    return std::abs(a_s - b_s) <= std::max(1e-9 * std::max(a_s, b_s), 1e-15 * at_s);
+}
+
+}  // namespace
+
+class Folding::Ring {
+public:
+    struct Member {
+        StreamId stream = 0;
+        const Section* section = nullptr;
+        double last_s = 0;  ///< when it was last between two steps
+        bool folds = false;
+    };
+    /// The end of a step.
+    struct Boundary {
+        std::uint32_t come = 0;
+        double shortest_s = 0, longest_s = 0;  ///< the step
+        double first_s = 0, last_s = 0;        ///< its end
+    };
+
+    Ring(Key ring_key, const FoldedRing& ring_shape) : key(ring_key), shape(ring_shape) {}
+
+    Boundary& boundary(std::uint32_t number) {
+        while (number >= passed + boundaries.size()) boundaries.emplace_back();
+        return boundaries[number - passed];
+    }
+
+    const Key key;
+    const FoldedRing& shape;
+    std::vector<Member> members;
+    std::uint32_t left = 0;
+
+    std::deque<Boundary> boundaries;
+    std::uint32_t passed = 0;    ///< the number of the first of these
+    std::uint32_t furthest = 0;  ///< that anyone has come to
+    std::uint32_t equal = 0;     ///< steps in a row, up to the last that all have ended, which took all the same
+    double step_s = 0;           ///< and how long that was
+
+    std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
+    std::uint32_t folded = 0;  ///< how many
+    bool over = false;         ///< someone has folded all of these
+    bool in_step = true;       ///< whenever something was folded, all were at the same point
+    bool anything = false;     ///< was folded
+};
+
+Folding::Folding(const TaskGraph& graph, Wires& wires)
+    : graph_(graph),
+      wires_(wires),
+      users_(wires.links(), 0),
+      own_(wires.links(), 0),
+      folded_(wires.links(), nullptr),
+      wake_(graph.streams().size()) {}
+
+Folding::~Folding() = default;
+
+const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) {
+    const Exchange& of = graph_.exchange(exchange);
+    const std::uint32_t round = iteration % of.algorithm->period();
+    std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.bytes, round}];
+    if (!found) found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, wires_));
+    return *found;
+}
+
+const std::vector<Section>& Folding::sections(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration) {
+    return layout(exchange, iteration).sections[member];
+}
+
+simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
+    if (!wake_[stream]) wake_[stream] = simgrid::s4u::Semaphore::create(0);
+    return *wake_[stream];
+}
+
+void Folding::use(const Section& section, const Ring* by) {
+    for (const std::uint32_t link : section.links) {
+        ++users_[link];
+        if (folded_[link] != nullptr && folded_[link] != by) disturb(*folded_[link]);
+    }
+}
+
+Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_t iteration, const Section& section) {
+    if (section.ring == Section::no_ring) {
+        use(section, nullptr);
+        return {&section, nullptr, 0, false};
+    }
+    const Key key{exchange, iteration, section.ring};
+    const FoldedRing& shape = layout(exchange, iteration).rings[section.ring];
+    std::unique_ptr<Ring>& found = rings_[key];
+    if (!found) found = std::make_unique<Ring>(key, shape);
+    Ring& ring = *found;
+    use(section, &ring);
+    const auto place = static_cast<std::uint32_t>(ring.members.size());
+    ring.members.push_back({stream, &section, 0, false});
+    if (ring.members.size() < shape.members) {
+        while (ring.members.size() < shape.members) wake(stream).acquire();
+    } else {
+        // Waking one lets others run, which may be through with the ring.
+        std::vector<StreamId> others;
+        for (Ring::Member& member : ring.members) {
+            member.last_s = now_s();
+            if (member.stream != stream) others.push_back(member.stream);
+        }
+        for (const StreamId other : others) wake(other).release();
+    }
+    return {&section, &ring, place, shape.padded};
+}
+
+std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
+    Ring& ring = *visit.ring;
+    const double at_s = now_s();
+    Ring::Boundary& boundary = ring.boundary(steps);
+    const double took_s = at_s - ring.members[visit.place].last_s;
+    ring.members[visit.place].last_s = at_s;
+    if (boundary.come++ == 0) {
+        boundary.shortest_s = boundary.longest_s = took_s;
+        boundary.first_s = at_s;
+    }
+    boundary.shortest_s = std::min(boundary.shortest_s, took_s);
+    boundary.longest_s = std::max(boundary.longest_s, took_s);
+    boundary.last_s = at_s;
+    ring.furthest = std::max(ring.furthest, steps);
+    if (boundary.come == ring.shape.members) judge(ring, steps);
+    if (ring.cut != steps) return 0;
+
+    Ring::Member& member = ring.members[visit.place];  // judging moves none of them
+    member.folds = true;
+    double until_s = at_s;
+    for (;;) {
+        until_s = at_s + ring.folded * ring.step_s;
+        const double left_s = until_s - now_s();
+        // Woken, it looks again for how long.
+        if (left_s <= 0 || wake(member.stream).acquire_timeout(left_s)) break;
+    }
+    member.folds = false;
+    member.last_s = until_s;
+    ring.over = true;
+    return ring.folded;
+}
+
+void Folding::judge(Ring& ring, std::uint32_t number) {
+    const Ring::Boundary boundary = ring.boundary(number);
+    // All have come to those before it, too.
+    const std::uint32_t gone = number + 1 - ring.passed;
+    ring.boundaries.erase(ring.boundaries.begin(), ring.boundaries.begin() + gone);
+    ring.passed = number + 1;
+
+    const double at_s = boundary.last_s;
+    if (!same(boundary.shortest_s, boundary.longest_s, at_s)) {
+        ring.equal = 0;
+        return;
+    }
+    ring.equal = ring.equal > 0 && same(ring.step_s, boundary.longest_s, at_s) ? ring.equal + 1 : 1;
+    ring.step_s = boundary.longest_s;
+    const double spread_s = boundary.last_s - boundary.first_s;
+    const bool in_step = spread_s <= std::max(1e-9 * ring.step_s, 1e-15 * at_s);
+    if (!in_step && (ring.step_s <= 0 || ring.equal < spread_s / ring.step_s + 2)) return;
+    const bool decided = number <= ring.cut;
+    if (decided || ring.furthest + 1 >= ring.shape.steps || !alone(ring)) return;
+    ring.cut = ring.furthest + 1;
+    ring.folded = ring.shape.steps - ring.cut;
+    ring.over = false;
+    ring.anything = true;
+    ring.in_step = ring.in_step && in_step;
+    for (const Ring::Member& member : ring.members)
+        for (const std::uint32_t link : member.section->links) folded_[link] = &ring;
+}
+
+bool Folding::alone(const Ring& ring) {
+    const auto for_each_link = [&](auto&& act) {
+        for (const Ring::Member& member : ring.members)
+            for (const std::uint32_t link : member.section->links) act(link);
+    };
+    for_each_link([&](std::uint32_t link) { ++own_[link]; });
+    bool result = true;
+    for_each_link([&](std::uint32_t link) { result = result && own_[link] == users_[link]; });
+    for_each_link([&](std::uint32_t link) { own_[link] = 0; });
+    return result;
+}
+
+void Folding::disturb(Ring& ring) {
+    let_go(ring);
+    if (ring.over) return;
+    // The fewest steps after which nobody is behind the present.
+    double steps = 0;
+    bool anyone = false;
+    for (const Ring::Member& member : ring.members) {
+        if (!member.folds) continue;
+        anyone = true;
+        steps = std::max(steps, std::ceil((now_s() - member.last_s) / ring.step_s - 1e-6));
+    }
+    if (!anyone) {
+        ring.cut = 0;
+        ring.equal = 0;
+        return;
+    }
+    const auto until = static_cast<std::uint32_t>(std::max(steps, 0.0));
+    if (until >= ring.folded) return;
+    ring.folded = until;
+    ring.equal = 0;
+    ring.in_step = false;
+    add_error(ring, ring.step_s);
+    std::vector<StreamId> asleep;
+    for (const Ring::Member& member : ring.members)
+        if (member.folds) asleep.push_back(member.stream);
+    for (const StreamId stream : asleep) wake(stream).release();
+}
+
+void Folding::let_go(const Ring& ring) {
+    for (const Ring::Member& member : ring.members)
+        for (const std::uint32_t link : member.section->links)
+            if (folded_[link] == &ring) folded_[link] = nullptr;
+}
+
+void Folding::leave(const Visit& visit) {
+    for (const std::uint32_t link : visit.section->links) --users_[link];
+    Ring* ring = visit.ring;
+    if (ring == nullptr || ++ring->left < ring->shape.members) return;
+    let_go(*ring);
+    if (ring->shape.padded && !(ring->shape.relays && ring->anything && ring->in_step))
+        add_error(*ring, ring->shape.steps * ring->shape.byte_s);
+    rings_.erase(ring->key);
+}
+
+void Folding::add_error(const Ring& ring, double seconds) {
+    const std::uint32_t iteration = std::get<1>(ring.key);
+    if (errors_s_.size() <= iteration) errors_s_.resize(iteration + 1, 0);
+    errors_s_[iteration] += seconds;
+}
+
+}  // namespace syncline

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include <simgrid/s4u/Semaphore.hpp>
+
+#include "sim/replay/fold_layout.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+
+/// Folding: of steps that repeat, some are simulated, message by message, and stand for the rest.
+///
+/// The members of a ring (fold_layout.hpp) begin its first step together: nobody gets to the end of a ring before the
+/// last one has begun, so that those who come early wait in front of it rather than within. From then on each tells
+/// when it has a step behind it. If step k took all of them the same time T, and either they end it at the same moment
+/// (the state in which they began it) or as many steps before it took T, too, as the first is ahead of the last, then
+/// all steps to come take T as long as nothing changes: what happens depends only on who is where and on what is on the
+/// links. They are not simulated: each member sleeps for T times as many, from the end of the step that all are in.
+///
+/// Nothing changes while no other message shares a link with theirs. Every section of an exchange says which links its
+/// messages use; when another one begins to use one of a folded ring's, all its members wake at the end of the step
+/// that they would be in, and go on message by message, until they are found alone and in step again.
+///
+/// The error: none (rounding) where nothing disturbs and blocks are of one size. Padded blocks (fold_layout.hpp) add a
+/// byte a step at most, and nothing where all are in step and pass on what they got, as the largest block is under way
+/// in every step anyway. A disturbance is noticed up to one step late. What early members would have sent while others
+/// had not come is not on the wires then. error_s() has the first two, not the last.
+///
+/// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
+/// layout for each kind of exchange.
+namespace syncline {
+
+class Folding {
+public:
+    Folding(const TaskGraph& graph, Wires& wires);
+    ~Folding();
+    Folding(const Folding&) = delete;
+    Folding& operator=(const Folding&) = delete;
+
+    /// A ring in one exchange and iteration, while its members are in it.
+    class Ring;
+
+    /// A member in one of its sections.
+    struct Visit {
+        const Section* section = nullptr;
+        Ring* ring = nullptr;  ///< null where nothing repeats
+        std::uint32_t place = 0;
+        bool padded = false;
+    };
+
+    const std::vector<Section>& sections(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
+
+    /// Puts the calling actor to sleep until the ring's other members are there.
+    Visit enter(StreamId stream, ExchangeId exchange, std::uint32_t iteration, const Section& section);
+    /// That the member has `steps` of its section behind it. Returns how many further ones are folded, after sleeping
+    /// as long as they take.
+    std::uint32_t stepped(const Visit& visit, std::uint32_t steps);
+    void leave(const Visit& visit);
+
+    /// What folding can have changed in an iteration, at most.
+    double error_s(std::uint32_t iteration) const { return iteration < errors_s_.size() ? errors_s_[iteration] : 0; }
+
+private:
+    using Key = std::tuple<ExchangeId, std::uint32_t, std::uint32_t>;  // exchange, iteration, ring of the layout
+
+    const FoldLayout& layout(ExchangeId exchange, std::uint32_t iteration);
+    simgrid::s4u::Semaphore& wake(StreamId stream);
+    void use(const Section& section, const Ring* by);
+    void judge(Ring& ring, std::uint32_t number);
+    bool alone(const Ring& ring);
+    void disturb(Ring& ring);
+    void let_go(const Ring& ring);
+    void add_error(const Ring& ring, double seconds);
+
+    const TaskGraph& graph_;
+    Wires& wires_;
+    /// By algorithm, group, bytes, and where its programs differ by iteration that, too.
+    std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint64_t, std::uint32_t>, std::unique_ptr<FoldLayout>>
+        layouts_;
+    std::map<Key, std::unique_ptr<Ring>> rings_;
+    std::vector<std::uint32_t> users_;              ///< by link: sections under way that use it
+    std::vector<std::uint32_t> own_;                ///< scratch: of one ring
+    std::vector<Ring*> folded_;                     ///< by link: the folded ring that uses it
+    std::vector<simgrid::s4u::SemaphorePtr> wake_;  ///< by stream
+    std::vector<double> errors_s_;                  ///< by iteration
+};
+
+}  // namespace syncline
