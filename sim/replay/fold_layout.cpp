@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "sim/collective/runs.hpp"
 
@@ -16,7 +17,8 @@ struct Repeating {
     std::uint32_t section = 0;
     std::uint32_t taken = 0;
     bool relays = false;
-    double byte_s = 0;  ///< what one byte more takes, beside the links
+    std::uint64_t bytes = 0;  ///< of its largest message
+    double byte_s = 0;        ///< what one byte more takes, beside the links
     std::vector<std::uint32_t> sends, receives;
 };
 
@@ -66,7 +68,8 @@ bool closed(const std::vector<Outline>& all, std::size_t number) {
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
                    Wires& wires) {
-    Section section{run.taken, Section::no_ring, {}};
+        Section section;
+    section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends)
             wires.append_shared(process, group[message.peer], section.links);
@@ -86,11 +89,12 @@ Outline outline_of(const Exchange& exchange, const Program& program, const std::
             continue;
         }
         const Step& step = program.steps[runs[i].first];
-        Repeating run{i, runs[i].taken, relays(step, program.partition.blocks), 0, {}, {}};
+        Repeating run{i, runs[i].taken, relays(step, program.partition.blocks), 0, 0, {}, {}};
         for (const Message& message : step.sends) {
-            const auto bytes = static_cast<double>(largest_bytes(program.partition, message));
+            const std::uint64_t bytes = largest_bytes(program.partition, message);
             const MessageTerms& terms = wires.terms(process, group[message.peer]);
-            run.byte_s = std::max(run.byte_s, 1 / terms.limit_Bps(bytes));
+            run.bytes = std::max(run.bytes, bytes);
+            run.byte_s = std::max(run.byte_s, 1 / terms.limit_Bps(static_cast<double>(bytes)));
             run.sends.push_back(message.peer);
         }
         if (step.reduce) run.byte_s += static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B;
@@ -109,21 +113,54 @@ bool in_step(const std::vector<Outline>& all) {
     });
 }
 
-/// A byte more in all messages of a step takes longest on the link that is the slowest for how many of them it has.
-void note_byte_times(FoldLayout& layout, const Wires& wires) {
-    std::vector<std::vector<std::uint32_t>> loads(layout.rings.size(), std::vector<std::uint32_t>(wires.links()));
-    for (const std::vector<Section>& sections : layout.sections) {
-        for (const Section& section : sections) {
-            if (section.ring == Section::no_ring) continue;
-            for (const std::uint32_t link : section.links) ++loads[section.ring][link];
+/// What a message of a ring has for itself.
+struct Terms {
+    double rate_Bps = 0;  ///< at least
+    double latency_s = 0;
+    std::uint64_t bytes = 0;
+    bool operator==(const Terms&) const = default;
+};
+
+/// A member's run.
+struct Part {
+    std::uint32_t member = 0, run = 0;
+};
+
+/// Fills in what depends on how many messages of a step are on each link. `loads`: of all links, 0 before and after.
+void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& layout, const Exchange& exchange,
+           const std::vector<Outline>& outlines, std::span<const ProcessId> group, Wires& wires,
+           std::vector<std::uint32_t>& loads) {
+    const auto run_in = [&](const Part& part) -> const Repeating& { return outlines[part.member].runs[part.run]; };
+    const auto each_link = [&](auto&& act) {
+        for (const Part& part : parts)
+            for (const std::uint32_t link : layout.sections[part.member][run_in(part).section].links) act(link);
+    };
+    each_link([&](std::uint32_t link) { ++loads[link]; });
+    double link_byte_s = 0, own_byte_s = 0;
+    each_link([&](std::uint32_t link) {
+        ring.lone = ring.lone && loads[link] == 1;
+        link_byte_s = std::max(link_byte_s, loads[link] / wires.bandwidth_Bps(link));
+    });
+    std::optional<Terms> first;
+    for (const Part& part : parts) {
+        const Repeating& run = run_in(part);
+        own_byte_s = std::max(own_byte_s, run.byte_s);
+        const ProcessId from = group[part.member];
+        for (const std::uint32_t peer : run.sends) {
+            const ProcessId to = group[peer];
+            const Protocol& protocol = exchange.protocol;
+            Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
+                        wires.latency_s(from, to) +
+                            (wires.inside_node(from, to) ? protocol.inside_latency_s : protocol.between_latency_s),
+                        run.bytes};
+            for (const std::uint32_t link : wires.route_numbers(from, to))
+                terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
+            if (!first) first = terms;
+            ring.uniform = ring.uniform && terms == *first;
         }
     }
-    for (std::size_t ring = 0; ring < loads.size(); ++ring) {
-        double longest_s = 0;
-        for (std::size_t link = 0; link < loads[ring].size(); ++link)
-            longest_s = std::max(longest_s, loads[ring][link] / wires.bandwidth_Bps(link));
-        layout.rings[ring].byte_s += longest_s;
-    }
+    ring.byte_s = link_byte_s + own_byte_s;
+    each_link([&](std::uint32_t link) { loads[link] = 0; });
 }
 
 }  // namespace
@@ -149,36 +186,47 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     const bool together = in_step(outlines);
     std::size_t most_runs = 0;
     for (const Outline& outline : outlines) most_runs = std::max(most_runs, outline.runs.size());
-    for (std::size_t number = 0; number < most_runs; ++number) {
+    std::vector<std::vector<Part>> parts;  // by ring
+    for (std::uint32_t number = 0; number < most_runs; ++number) {
         if (!closed(outlines, number)) continue;
         Sets sets(members);
         for (std::uint32_t member = 0; member < members; ++member)
             if (const Repeating* run = run_of(outlines, member, number))
                 for (const std::uint32_t peer : run->sends) sets.join(member, peer);
-        std::vector<std::uint32_t> size(members, 0), ring(members, none);
-        for (std::uint32_t member = 0; member < members; ++member)
-            if (run_of(outlines, member, number) != nullptr) ++size[sets.of(member)];
-        const auto holds_up = [&](std::uint32_t member) {
-            return 2 * run_of(outlines, member, number)->taken >= size[sets.of(member)];
-        };
-        bool all_hold_up = together;
-        for (std::uint32_t member = 0; member < members && all_hold_up; ++member) all_hold_up = holds_up(member);
+        std::vector<std::uint32_t> ring_of_set(members, none);
         for (std::uint32_t member = 0; member < members; ++member) {
             const Repeating* run = run_of(outlines, member, number);
-            if (run == nullptr || (!all_hold_up && !holds_up(member))) continue;
-            std::uint32_t& place = ring[all_hold_up ? 0 : sets.of(member)];
-            if (place == none) {
-                place = static_cast<std::uint32_t>(layout.rings.size());
-                layout.rings.push_back({0, run->taken, !even, true, 0});
+            if (run == nullptr) continue;
+            std::uint32_t& ring = ring_of_set[together ? 0 : sets.of(member)];
+            if (ring == none) {
+                ring = static_cast<std::uint32_t>(layout.rings.size());
+                FoldedRing& made = layout.rings.emplace_back();
+                made.steps = run->taken;
+                made.exact = members <= exact_members;
+                made.padded = !even;
+                parts.emplace_back();
             }
-            FoldedRing& of = layout.rings[place];
+            FoldedRing& of = layout.rings[ring];
             ++of.members;
             of.relays = of.relays && run->relays;
-            of.byte_s = std::max(of.byte_s, run->byte_s);
-            layout.sections[member][run->section].ring = place;
+            parts[ring].push_back({member, number});
+            layout.sections[member][run->section].ring = ring;
         }
     }
-    if (!even) note_byte_times(layout, wires);
+    std::vector<std::uint32_t> loads(wires.links(), 0);
+    for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
+        weigh(layout.rings[ring], parts[ring], layout, exchange, outlines, group, wires, loads);
+    for (std::vector<Section>& sections : layout.sections) {
+        const FoldedRing* before = nullptr;
+        for (Section& section : sections) {
+            const FoldedRing* ring = section.ring == Section::no_ring ? nullptr : &layout.rings[section.ring];
+            // From ring to ring members go on as they are.
+            const bool goes_on = ring != nullptr && before != nullptr && before->members == ring->members;
+            section.gathers =
+                ring != nullptr && !goes_on && 2 * ring->steps >= ring->members && (ring->uniform || !ring->exact);
+            before = ring;
+        }
+    }
     return layout;
 }
 

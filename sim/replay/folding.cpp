@@ -105,7 +105,8 @@ Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_
     Ring& ring = *found;
     use(section, &ring);
     const auto place = static_cast<std::uint32_t>(ring.members.size());
-    ring.members.push_back({stream, &section, 0, false});
+    ring.members.push_back({stream, &section, now_s(), false});
+    if (!section.gathers) return {&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
         while (ring.members.size() < shape.members) wake(stream).acquire();
     } else {
@@ -169,10 +170,15 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     const double spread_s = boundary.last_s - boundary.first_s;
     const bool in_step = spread_s <= std::max(1e-9 * ring.step_s, 1e-15 * at_s);
     if (!in_step && (ring.step_s <= 0 || ring.equal < spread_s / ring.step_s + 2)) return;
+    // Where members at different steps share links, those that are awake have more of them while others sleep.
+    const bool approximate = !in_step && !ring.shape.lone;
+    const auto ahead = in_step ? 0 : static_cast<std::uint32_t>(spread_s / ring.step_s) + 1;
     const bool decided = number <= ring.cut;
-    if (decided || ring.furthest + 1 >= ring.shape.steps || !alone(ring)) return;
+    if (decided || (approximate && ring.shape.exact) || ring.furthest + 1 + ahead >= ring.shape.steps || !alone(ring))
+        return;
+    if (approximate) add_error(ring, 2 * (spread_s + ring.step_s));
     ring.cut = ring.furthest + 1;
-    ring.folded = ring.shape.steps - ring.cut;
+    ring.folded = ring.shape.steps - ring.cut - ahead;
     ring.over = false;
     ring.anything = true;
     ring.in_step = ring.in_step && in_step;

@@ -13,22 +13,20 @@
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Folding: of steps that repeat, some are simulated, message by message, and stand for the rest.
-///
-/// The members of a ring (fold_layout.hpp) begin its first step together: nobody gets to the end of a ring before the
-/// last one has begun, so that those who come early wait in front of it rather than within. From then on each tells
-/// when it has a step behind it. If step k took all of them the same time T, and either they end it at the same moment
-/// (the state in which they began it) or as many steps before it took T, too, as the first is ahead of the last, then
-/// all steps to come take T as long as nothing changes: what happens depends only on who is where and on what is on the
-/// links. They are not simulated: each member sleeps for T times as many, from the end of the step that all are in.
+/// Each member of a ring (fold_layout.hpp) tells when it has a step behind it. If step k took all of them the same time
+/// T, and either they end it at the same moment (the state in which they began it) or as many steps before it took T,
+/// too, as the first is ahead of the last, then all steps to come take T as long as nothing changes: what happens
+/// depends only on who is where and on what is on the links. They are not simulated: each member sleeps for T times as
+/// many, from the end of the step that all are in; all but the last ones, where members are at different steps.
 ///
 /// Nothing changes while no other message shares a link with theirs. Every section of an exchange says which links its
 /// messages use; when another one begins to use one of a folded ring's, all its members wake at the end of the step
 /// that they would be in, and go on message by message, until they are found alone and in step again.
-///
-/// The error: none (rounding) where nothing disturbs and blocks are of one size. Padded blocks (fold_layout.hpp) add a
-/// byte a step at most, and nothing where all are in step and pass on what they got, as the largest block is under way
-/// in every step anyway. A disturbance is noticed up to one step late. What early members would have sent while others
-/// had not come is not on the wires then. error_s() has the first two, not the last.
+/// The error in groups of up to exact_members: none (rounding) where nothing disturbs. In larger ones padded blocks add
+/// a byte a step at most, and nothing where all are in step and pass on what they got, as the largest block is under
+/// way in every step anyway; where members are at different steps and share links, those that are awake have more of
+/// them while others sleep. A disturbance is noticed up to one step late. All that is in error_s(). What is not: where
+/// members gather, what early ones would have sent while others had not come is not on the wires then.
 ///
 /// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
 /// layout for each kind of exchange.
