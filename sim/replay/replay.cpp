@@ -31,32 +31,32 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
 
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
-    Wires wires(cluster, places, options.contention);
-
-    Session session(wires, graph, options);
-    std::vector<std::unique_ptr<StreamActor>> actors;
+    // Neither are these: where iterations are found to repeat, actors still wait on what they hold.
+    static Wires* const wires = new Wires(cluster, places, options.contention);
+    static Session* const session = new Session(*wires, graph, options);
+    static auto* const actors = new std::vector<std::unique_ptr<StreamActor>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-        actors.push_back(std::make_unique<StreamActor>(session, stream));
-        sg::Host* host = wires.host(graph.streams()[stream].process);
-        sg::Actor::create("stream", host, [actor = actors.back().get()] { actor->run(); });
+        actors->push_back(std::make_unique<StreamActor>(*session, stream));
+        sg::Host* host = wires->host(graph.streams()[stream].process);
+        sg::Actor::create("stream", host, [actor = actors->back().get()] { actor->run(); });
     }
     // Thrown here, before SimGrid ends the actors that wait for each other.
-    sg::Engine::on_deadlock_cb([&] {
+    sg::Engine::on_deadlock_cb([&cluster] {
         // A platform of the user's may have links that fail in the course of time.
         if (cluster.native)
-            throw ReplayError("the simulation stands still: do links of the platform fail?" + session.stuck());
+            throw ReplayError("the simulation stands still: do links of the platform fail?" + session->stuck());
         // Or its transport a window that holds back what another rank waits for.
         if (cluster.transport.window > 0)
-            throw ReplayError("the simulation stands still: is the transport's window too small?" + session.stuck());
-        throw std::logic_error("deadlock: these streams wait for each other" + session.stuck());
+            throw ReplayError("the simulation stands still: is the transport's window too small?" + session->stuck());
+        throw std::logic_error("deadlock: these streams wait for each other" + session->stuck());
     });
     try {
         engine->run();
     } catch (const AllKnown&) {
     }
-    for (const auto& actor : actors) actor->report_bytes();
-    session.finish();
-    return std::move(session.timeline);
+    for (const auto& actor : *actors) actor->report_bytes();
+    session->finish();
+    return std::move(session->timeline);
 }
 
 }  // namespace syncline
