@@ -140,8 +140,8 @@ TEST_CASE("fidelity: an axis of studies, and a part of a run's identity") {
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.fidelity: [message, folded, auto]\n");
     bench.output({"batch", "study.yaml", "--out", "out"});
     CHECK(value(bench / "out", "SELECT count(DISTINCT run_id) FROM points") == "3");
-    const json rows = json::parse(bench.output(
-        {"results", "out", "--columns", "fidelity,messages,messages_simulated + messages_folded", "--format", "json"}));
+    const json rows = bench.answer(
+        {"results", "out", "--columns", "fidelity,messages,messages_simulated + messages_folded"})["points"];
     REQUIRE(rows.size() == 3);
     CHECK(rows[0]["fidelity"] == "message");
     CHECK(rows[1]["fidelity"] == "folded");
