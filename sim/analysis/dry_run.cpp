@@ -15,12 +15,19 @@ void put(PlannedExchange& exchange, const Chosen& chosen) {
     exchange.why = chosen.why;
 }
 
+/// `build` makes the graph, which is looked into only where its size decides.
+template <class Build>
+FidelityChoice fidelity_of(Fidelity asked, const Cluster& cluster, const Build& build) {
+    return choose_fidelity(asked, cluster, asked == Fidelity::automatic ? build() : TaskGraph{});
+}
+
 }  // namespace
 
 DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan) {
     DryRun result;
     result.workload = model.name;
     result.memory = memory_of(cluster, model, plan);
+    result.fidelity = fidelity_of(plan.fidelity, cluster, [&] { return build_iteration(cluster, model, plan); });
     result.ranks = plan.ranks;
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     result.operation = served ? "push and pull" : plan.algorithm.operation;
@@ -49,6 +56,7 @@ DryRun dry_run(const Cluster& cluster, const CollectivePlan& plan) {
     result.ranks = plan.ranks;
     result.operation = plan.algorithm.operation;
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
+    result.fidelity = fidelity_of(plan.fidelity, cluster, [&] { return build_sweep(cluster, plan, chosen).graph; });
     for (const std::uint64_t bytes : sizes_of(plan)) {
         PlannedExchange exchange;
         exchange.bytes = bytes;

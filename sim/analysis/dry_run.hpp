@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/fidelity.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
@@ -30,6 +31,7 @@ struct DryRun {
     std::int64_t ranks = 0;
     std::string operation;
     std::vector<PlannedExchange> exchanges;
+    FidelityChoice fidelity;
     std::optional<Memory> memory;  ///< nothing of an exchange alone
 };
 

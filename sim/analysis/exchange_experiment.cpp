@@ -1,6 +1,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/analysis/theory.hpp"
 #include "sim/collective/parameter_server.hpp"
@@ -45,7 +46,8 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
     ReplayOptions options;
-    options.fold = folds(plan.fidelity, sweep.graph);
+    FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, sweep.graph);
+    options.fold = fidelity.folds;
     Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};
 
     SweepResult& result = measured.result;
@@ -58,7 +60,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const auto or_all = [&](std::uint32_t members) { return members == 0 ? result.ranks : members; };
     result.contributors = or_all(plan.algorithm.contributors);
     result.receivers = or_all(plan.algorithm.receivers);
-    result.folded = folded_of(options.fold, measured.timeline);
+    result.folded = folded_of(std::move(fidelity), measured.timeline);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "sim/training/iteration.hpp"
 
@@ -84,11 +85,12 @@ ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, c
     options.iterations = iterations == 1 ? 1 : iterations + 1;
     options.measured = iterations - 1;
     options.window = window;
-    options.fold = !options.messages && folds(plan.fidelity, replayed.graph);
-    replayed.folds = options.fold;
+    FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, replayed.graph, options.messages);
+    options.fold = fidelity.folds;
     replayed.window = window;
     replayed.measured = options.measured;
     replayed.timeline = watched_replay(cluster, replayed.graph, options, watch);
+    replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
     replayed.time = measure(replayed.graph, replayed.timeline, window);
     return replayed;
 }
@@ -130,7 +132,7 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
         result.scaling_efficiency = rounds * single.iteration_s / time.iteration_s;
     }
     result.messages = timeline.messages;
-    result.folded = folded_of(whole.folds, timeline);
+    result.folded = whole.folded;
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();

@@ -60,7 +60,7 @@ struct ReplayedIteration {
     Timeline timeline;
     std::uint32_t window = 1;    ///< over how many iterations times and counts are averaged
     std::uint32_t measured = 0;  ///< the number of the last of them
-    bool folds = false;          ///< whether what repeats was simulated once
+    Folded folded;
     Breakdown time;
 };
 

@@ -12,16 +12,6 @@ Timeline watched_replay(const Cluster& cluster, const TaskGraph& graph, ReplayOp
     return replay_isolated(cluster, graph, options);
 }
 
-bool folds(Fidelity fidelity, const TaskGraph& graph) {
-    if (fidelity == Fidelity::automatic) return count_messages(graph) > many_messages;
-    return fidelity == Fidelity::folded;
-}
-
-Folded folded_of(bool asked, const Timeline& timeline) {
-    return {asked, timeline.messages - timeline.messages_folded, timeline.messages_folded, timeline.folding_error_s,
-            timeline.iterations_folded};
-}
-
 std::string transport_of(const Cluster& cluster) {
     if (!cluster.transport.name.empty()) return cluster.transport.name;
     return is_plain(cluster.transport) ? "" : "unnamed";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/analysis/fidelity.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/training/plan.hpp"
@@ -22,22 +23,6 @@ struct LinkLoad {
 /// The ten links with the highest utilisation in `seconds`, that first. None with the network model that takes no time
 /// for bytes.
 std::vector<LinkLoad> busiest(const Cluster& cluster, const std::vector<LinkUse>& uses, double seconds);
-
-/// What a replay did not simulate message by message; counts and error of one iteration.
-struct Folded {
-    bool asked = false;  ///< by the plan, or by its size where the plan leaves that open
-    std::uint64_t messages_simulated = 0, messages_folded = 0;  ///< together all messages
-    double error_s = 0;                                         ///< what that can have changed, at most
-    std::uint32_t iterations_folded = 0;                        ///< of those before the measured one
-};
-
-/// Above so many messages in one iteration, or in all sizes of a sweep, `Fidelity::automatic` is folded: some seconds.
-inline constexpr std::uint64_t many_messages = 1'000'000;
-
-/// Whether to fold a replay of `graph`.
-bool folds(Fidelity fidelity, const TaskGraph& graph);
-
-Folded folded_of(bool asked, const Timeline& timeline);
 
 /// Told which simulation is under way, how many messages it has put, and how many it will.
 using Watch = std::function<void(const Progress& progress, std::uint64_t expected_messages)>;

@@ -72,6 +72,8 @@ void add_collective(CLI::App& program, Action& action) {
     add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB (required without --sweep)");
     add("sweep", "bytes=RANGE",
         "in place of --bytes: sizes one after the other, bytes=4B..512MiB, bytes=4B..1MB*4 or bytes=1MB,2MB");
+    add("fidelity", "message|folded|auto",
+        "simulate every message (default), or what repeats once for all (folded), or that above 1,000,000 messages");
     verb->add_option("--set", options->assignments, "change a key: platform.fabric.latency='5 us'; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);

@@ -103,6 +103,7 @@ void explain_verb(const Options& options) {
 void add_explain(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "explain", "Say why an iteration of each variant of a scenario takes as long as it does");
+    verb->footer("Messages are recorded, so that none is folded; of too many, only tasks, and then some may be.");
     const auto options = std::make_shared<Options>();
     verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
     verb->add_option("--set", options->assignments, "change a key of every variant; last wins")

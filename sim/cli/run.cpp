@@ -208,8 +208,9 @@ void add_run(CLI::App& program, Action& action) {
                    "comparison in place of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
-    CLI::Option* const report = add_report(
-        *verb, options->report, "also write all of it, and why it takes so long, as one page of HTML with charts");
+    CLI::Option* const report = add_report(*verb, options->report,
+                                           "also write all of it, and why it takes so long, as one page of HTML with "
+                                           "charts; every message is recorded, so that none is folded");
     report->excludes(dry);
     verb->add_flag("--scaling", options->scaling,
                    "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")

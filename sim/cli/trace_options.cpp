@@ -125,7 +125,7 @@ CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options) {
                     options.format = text == "paje" ? TraceFormat::paje : TraceFormat::chrome;
                 },
                 "write the measured iteration's timeline: chrome (for Perfetto and chrome://tracing) or paje (for "
-                "pj_dump and ViTE)")
+                "pj_dump and ViTE); messages are recorded, so that none is folded")
             ->option_text("chrome|paje")
             ->check([](const std::string& text) {
                 return text == "chrome" || text == "paje" ? "" : "'" + text + "' is not chrome or paje";

@@ -92,6 +92,7 @@ void describe(Fields& fields, CollectivePlan& plan) {
     describe_selection(fields, plan.selection);
     fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, plan.servers, 1,
                    largest_group);
+    describe(fields, plan.fidelity);
     const bool none = algorithm.operation == "barrier";
     double bytes = 0;
     fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", false, false, none ? nullptr : "sweep"},
@@ -117,6 +118,7 @@ void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& clust
         fields.reject("servers",
                       fmt::format("'{}' has no servers", plan.selection ? plan.selection->name : algorithm.name),
                       "`--algorithm parameter-server` has");
+    check_fidelity(fields, plan.fidelity, cluster);
     check_placement(fields, cluster, plan.placement, plan.ranks);
     if (plan.served()) {
         check_no_algorithm(fields);

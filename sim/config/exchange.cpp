@@ -36,6 +36,20 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
         algorithm.peers, {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}});
 }
 
+void describe(Fields& fields, Fidelity& fidelity) {
+    fields.one_of({"fidelity",
+                   "Every message is simulated (`message`), or what repeats is simulated once and stands for the rest "
+                   "(`folded`), or that only above 1,000,000 messages (`auto`)."},
+                  fidelity,
+                  {{"message", Fidelity::message}, {"folded", Fidelity::folded}, {"auto", Fidelity::automatic}});
+}
+
+void check_fidelity(Fields& fields, Fidelity fidelity, const Cluster& cluster) {
+    if (fidelity == Fidelity::folded && cluster.native)
+        fields.reject("fidelity", "nothing can be folded on a platform of 'simgrid_xml'",
+                      "its links may change with time, so nothing is known to repeat: `fidelity: message`");
+}
+
 void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
     if (placement.order != RankPlacement::Order::listed) return;
     const std::int64_t devices = cluster.nodes * cluster.node.devices;

@@ -21,6 +21,10 @@ void describe(Fields& fields, CollectivePlan& plan);
 /// Rejects what does not fit the cluster, which gets as many nodes as are needed.
 void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& cluster);
 
+/// The key `fidelity`, and what platform it does not go with.
+void describe(Fields& fields, Fidelity& fidelity);
+void check_fidelity(Fields& fields, Fidelity fidelity, const Cluster& cluster);
+
 /// The key `placement`.
 void describe(Fields& fields, RankPlacement& placement);
 

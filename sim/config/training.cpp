@@ -120,6 +120,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                   {{"fifo", Schedule::fifo}, {"priority", Schedule::priority}, {"random", Schedule::random}});
     fields.section({"servers", "The parameter servers; other exchanges use none."},
                    [&](Fields& inner) { describe(inner, plan.servers); });
+    describe(fields, plan.fidelity);
     if (plan.exchange == ExchangeKind::gossip) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";

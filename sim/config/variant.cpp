@@ -57,6 +57,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
         const bool whole = variant.plan.parallelism.data_only() && !open.automatic();
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
         check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
+        check_fidelity(inner, variant.plan.fidelity, variant.cluster);
         check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
         if (served)
             check_no_algorithm(inner);

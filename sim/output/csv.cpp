@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
@@ -54,7 +55,9 @@ std::string to_csv(const Report& report) {
                              "samples",
                              "device_time_s",
                              "cost",
-                             "cost_per_million_samples"});
+                             "cost_per_million_samples",
+                             fidelity_columns,
+                             "iterations_folded"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -87,21 +90,54 @@ std::string to_csv(const Report& report) {
                       field(r.samples),
                       field(r.cost.device_time_s),
                       field(r.cost.cost),
-                      field(r.cost.per_million_samples(r.samples))});
+                      field(r.cost.per_million_samples(r.samples)),
+                      fidelity_fields(r.folded),
+                      field(r.folded.iterations_folded)});
     }
     return text;
 }
 
 std::string to_csv(const CollectiveResult& r) {
-    return line({"operation", "algorithm", "ranks", "bytes", "completion_time_s", "closed_form_s", "messages",
-                 "bytes_sent", "algorithm_bandwidth_Bps", "bus_bandwidth_Bps", "most_bytes_sent_by_rank", "overlay",
-                 "fabric", "most_used_link", "most_used_link_utilisation", "transport", "nodes", "device_time_s",
-                 "cost"}) +
-           line({r.operation, quoted(r.algorithm), field(r.ranks), field(r.bytes), field(r.completion_time_s),
-                 field(r.closed_form_s), field(r.messages), field(r.bytes_sent), field(r.algorithm_bandwidth_Bps),
-                 field(r.bus_bandwidth_Bps), field(r.most_bytes_sent_by_rank), r.overlay, quoted(r.fabric),
-                 quoted(most_used(r.links)), field(utilisation(r.links)), quoted(r.transport), field(r.cost.nodes),
-                 field(r.cost.device_time_s), field(r.cost.cost)});
+    return line({"operation",
+                 "algorithm",
+                 "ranks",
+                 "bytes",
+                 "completion_time_s",
+                 "closed_form_s",
+                 "messages",
+                 "bytes_sent",
+                 "algorithm_bandwidth_Bps",
+                 "bus_bandwidth_Bps",
+                 "most_bytes_sent_by_rank",
+                 "overlay",
+                 "fabric",
+                 "most_used_link",
+                 "most_used_link_utilisation",
+                 "transport",
+                 "nodes",
+                 "device_time_s",
+                 "cost",
+                 fidelity_columns}) +
+           line({r.operation,
+                 quoted(r.algorithm),
+                 field(r.ranks),
+                 field(r.bytes),
+                 field(r.completion_time_s),
+                 field(r.closed_form_s),
+                 field(r.messages),
+                 field(r.bytes_sent),
+                 field(r.algorithm_bandwidth_Bps),
+                 field(r.bus_bandwidth_Bps),
+                 field(r.most_bytes_sent_by_rank),
+                 r.overlay,
+                 quoted(r.fabric),
+                 quoted(most_used(r.links)),
+                 field(utilisation(r.links)),
+                 quoted(r.transport),
+                 field(r.cost.nodes),
+                 field(r.cost.device_time_s),
+                 field(r.cost.cost),
+                 fidelity_fields(r.folded)});
 }
 
 }  // namespace syncline

@@ -1,4 +1,5 @@
 #include "sim/base/version.hpp"
+#include "sim/output/fidelity.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/text.hpp"
@@ -37,6 +38,8 @@ std::string to_json(const DryRunReport& report) {
                            {"workload", text_or_null(run.workload)},
                            {"ranks", run.ranks},
                            {"operation", run.operation},
+                           {"fidelity", fidelity(run.fidelity)},
+                           {"fidelity_why", text_or_null(run.fidelity.why)},
                            {"memory", run.memory ? to_json(*run.memory) : Json(nullptr)},
                            {"exchanges", std::move(exchanges)}});
     }
@@ -47,13 +50,14 @@ std::string to_json(const DryRunReport& report) {
 
 std::string to_csv(const DryRunReport& report) {
     std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
-                             "algorithm", "protocol", "why", memory_columns});
+                             "algorithm", "protocol", "why", memory_columns, "fidelity"});
     for (const DryRun& run : report.results)
         for (const PlannedExchange& exchange : run.exchanges)
-            text += line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation,
-                          field(exchange.bytes), quoted(fmt::format("{}", fmt::join(exchange.layers, " "))),
-                          field(exchange.ready_s), field(exchange.release_s), exchange.algorithm,
-                          quoted(exchange.protocol), quoted(exchange.why), memory_fields(run.memory)});
+            text +=
+                line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
+                      quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
+                      field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why),
+                      memory_fields(run.memory), fidelity(run.fidelity)});
     return text;
 }
 
@@ -64,6 +68,8 @@ std::string to_table(const DryRunReport& report) {
         const std::string head = run.variant.empty() ? "" : run.variant + ": ";
         text += fmt::format("\n{}{}, {} ranks\n\n", head, what, run.ranks);
         if (run.memory) text += fmt::format("memory: {}: {}\n\n", memory(*run.memory), kinds_of(*run.memory));
+        if (run.fidelity.asked != Fidelity::message)
+            text += fmt::format("fidelity: {} ({})\n\n", fidelity(run.fidelity), asked(run.fidelity));
         if (run.exchanges.empty()) {
             text += "no exchange\n";
             continue;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sim/base/version.hpp"
+#include "sim/output/fidelity.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -198,6 +199,7 @@ std::string to_table(const Explanation& e) {
     std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are shown whole: {}.\n\n", e.level_reason);
+    if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (e.iterations > 1) text += fmt::format("Times below are of {} iterations together.\n\n", e.iterations);
     text += "What ranks do\n\n" + parts_table(e);
     if (!e.layers.empty()) text += "\nComputation by layer, on the rank that finishes last\n\n" + layers_table(e);

@@ -1,4 +1,5 @@
 #include "sim/base/version.hpp"
+#include "sim/output/fidelity.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/parallelism.hpp"
@@ -16,7 +17,7 @@ Json list(const std::vector<LinkLoad>& links) {
 }
 
 Json object(const Result& result) {
-    return {
+    Json json{
         {"variant", result.variant},
         {"workload", result.workload},
         {"ranks", result.ranks},
@@ -51,6 +52,9 @@ Json object(const Result& result) {
         {"memory", to_json(result.memory)},
         {"links", list(result.links)},
     };
+    json.update(to_json(result.folded));
+    json["iterations_folded"] = result.folded.iterations_folded;
+    return json;
 }
 
 }  // namespace
@@ -64,33 +68,33 @@ std::string to_json(const Report& report) {
 }
 
 std::string to_json(const CollectiveResult& result) {
-    return Json{
-               {"schema_version", result_schema_version},
-               {"operation", result.operation},
-               {"algorithm", result.algorithm},
-               {"overlay", text_or_null(result.overlay)},
-               {"fabric", result.fabric},
-               {"transport", text_or_null(result.transport)},
-               {"contributors", result.contributors},
-               {"receivers", result.receivers},
-               {"ranks", result.ranks},
-               {"nodes", result.cost.nodes},
-               {"bytes", result.bytes},
-               {"completion_time_s", result.completion_time_s},
-               {"device_time_s", result.cost.device_time_s},
-               {"cost", number_or_null(result.cost.cost)},
-               {"closed_form_s", number_or_null(result.closed_form_s)},
-               {"messages", result.messages},
-               {"bytes_sent", result.bytes_sent},
-               {"most_bytes_sent_by_rank", result.most_bytes_sent_by_rank},
-               {"bytes_sent_by_rank", result.sent_by},
-               {"bytes_received_by_rank", result.received_by},
-               {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
-               {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
-               {"links", list(result.links)},
-           }
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    Json json{
+        {"schema_version", result_schema_version},
+        {"operation", result.operation},
+        {"algorithm", result.algorithm},
+        {"overlay", text_or_null(result.overlay)},
+        {"fabric", result.fabric},
+        {"transport", text_or_null(result.transport)},
+        {"contributors", result.contributors},
+        {"receivers", result.receivers},
+        {"ranks", result.ranks},
+        {"nodes", result.cost.nodes},
+        {"bytes", result.bytes},
+        {"completion_time_s", result.completion_time_s},
+        {"device_time_s", result.cost.device_time_s},
+        {"cost", number_or_null(result.cost.cost)},
+        {"closed_form_s", number_or_null(result.closed_form_s)},
+        {"messages", result.messages},
+        {"bytes_sent", result.bytes_sent},
+        {"most_bytes_sent_by_rank", result.most_bytes_sent_by_rank},
+        {"bytes_sent_by_rank", result.sent_by},
+        {"bytes_received_by_rank", result.received_by},
+        {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
+        {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
+        {"links", list(result.links)},
+    };
+    json.update(to_json(result.folded));
+    return dumped(json);
 }
 
 }  // namespace syncline

@@ -1,4 +1,5 @@
 #include "sim/base/version.hpp"
+#include "sim/output/fidelity.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
@@ -23,15 +24,17 @@ Json object(const SweepResult& result) {
                           {"bus_bandwidth_Bps", number_or_null(point.bus_bandwidth_Bps)},
                           {"closed_form_s", number_or_null(point.closed_form_s)},
                           {"algorithm", point.algorithm}});
-    return {{"operation", result.operation},
-            {"algorithm", result.algorithm},
-            {"overlay", text_or_null(result.overlay)},
-            {"fabric", result.fabric},
-            {"transport", text_or_null(result.transport)},
-            {"contributors", result.contributors},
-            {"receivers", result.receivers},
-            {"ranks", result.ranks},
-            {"points", std::move(points)}};
+    Json json{{"operation", result.operation},
+              {"algorithm", result.algorithm},
+              {"overlay", text_or_null(result.overlay)},
+              {"fabric", result.fabric},
+              {"transport", text_or_null(result.transport)},
+              {"contributors", result.contributors},
+              {"receivers", result.receivers},
+              {"ranks", result.ranks},
+              {"points", std::move(points)}};
+    json.update(to_json(result.folded));
+    return json;
 }
 
 const std::vector<std::string> columns{"bytes",
@@ -46,7 +49,8 @@ const std::vector<std::string> columns{"bytes",
                                        "transport",
                                        "nodes",
                                        "device_time_s",
-                                       "cost"};
+                                       "cost",
+                                       fidelity_columns};
 
 std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
     return {field(point.bytes),
@@ -61,7 +65,8 @@ std::vector<std::string> fields(const SweepResult& result, const SweepPoint& poi
             quoted(result.transport),
             field(point.cost.nodes),
             field(point.cost.device_time_s),
-            field(point.cost.cost)};
+            field(point.cost.cost),
+            fidelity_fields(result.folded)};
 }
 
 std::string micro(const std::optional<double>& value_s) {
@@ -117,8 +122,9 @@ std::string to_table(const SweepResult& result) {
         rows.push_back({fmt::format("{}", point.bytes), micro(point.completion_time_s),
                         giga(point.algorithm_bandwidth_Bps), giga(point.bus_bandwidth_Bps), micro(point.closed_form_s),
                         point.algorithm});
+    const std::string note = folded(result.folded);
     return fmt::format("{}, {}{}, {} ranks\n\n", result.operation, result.algorithm, over, result.ranks) +
-           aligned(rows, 1);
+           aligned(rows, 1) + (note.empty() ? "" : "\n" + note + "\n");
 }
 
 std::string to_table(const SweepReport& report) {

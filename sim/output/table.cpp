@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
@@ -59,6 +60,7 @@ std::string to_table(const Report& report) {
     if (split_up) text.append("\n").append(aligned(splits, 2));
     if (priced) text.append("\n").append(aligned(costs));
     if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
+    if (const std::string notes = folded(report); !notes.empty()) text += "\n" + notes;
     return text;
 }
 
@@ -80,7 +82,8 @@ std::string to_table(const CollectiveResult& r) {
         rows.push_back(
             {i == 0 ? "most used links" : "", fmt::format("{}, {}", percent(r.links[i].utilisation), r.links[i].name)});
     }
-    return aligned(rows);
+    const std::string note = folded(r.folded);
+    return aligned(rows) + (note.empty() ? "" : "\n" + note + "\n");
 }
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/version.hpp"
+#include "sim/output/fidelity.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/parts.hpp"
@@ -72,6 +73,7 @@ PageVariant page_variant(const Cluster& cluster, const Explanation& explanation,
 std::string report_page(const ReportData& data) {
     Json json = head("training");
     json["report"] = Json::parse(to_json(data.report));
+    json["folded"] = text::folded(data.report);
     put_variants(json, data.variants);
     Json curves = Json::array();
     for (const ScalingCurve& curve : data.scaling) curves.push_back(object(curve));
@@ -83,6 +85,7 @@ std::string report_page(const ReportData& data) {
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants) {
     Json json = head("exchange");
     json["report"] = Json::parse(to_json(report));
+    json["folded"] = text::folded(report);
     put_variants(json, variants);
     return html_page(report.name, json);
 }

@@ -125,8 +125,8 @@ TEST_CASE("memory: a dry run reports it and refuses nothing") {
     const std::string csv = bench.run({"--dry-run", "--format", "csv"}).out;
     CHECK(holds(csv,
                 ",why,memory_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,"
-                "memory_total_bytes,memory_device_bytes,memory_fraction\n"));
-    CHECK(holds(csv, ",4000000,4000000,4000000,4000000,16000000,16000000,1\n"));
+                "memory_total_bytes,memory_device_bytes,memory_fraction,fidelity\n"));
+    CHECK(holds(csv, ",4000000,4000000,4000000,4000000,16000000,16000000,1,message\n"));
     const json alone = json::parse(run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "4",
                                                   "--bytes", "1kB", "--dry-run", "--format", "json"})
                                        .out);

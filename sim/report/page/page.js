@@ -1,5 +1,10 @@
 // The page as a whole: which sections there are.
 
+// What was not simulated message by message, where a scenario asks for that.
+function folded_notes() {
+    return data.folded.split("\n").filter((line) => line !== "").map(note);
+}
+
 function training_summary(results) {
     // Samples of one workload are not those of another.
     const fastest = (workload) =>
@@ -41,6 +46,7 @@ function training_summary(results) {
             "p", {},
             "Times are those of the rank that finishes last. Communication is exposed while that rank " +
                 "computes nothing; memory is that of the device that needs most."),
+        ...folded_notes(),
         table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
 }
 
@@ -199,6 +205,7 @@ function exchange_page() {
             .join(". ") +
         ".";
     const parent = section("curves", "Curves");
+    parent.append(...folded_notes());
     const columns = [
         {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
         {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},

@@ -1,0 +1,25 @@
+#include "sim/analysis/fidelity.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace syncline {
+
+FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
+    if (asked == Fidelity::message) return {asked, false, ""};
+    if (recorded) return {asked, false, "every message is recorded"};
+    if (cluster.native) return {asked, false, "links of the platform's own file may change with time"};
+    if (asked == Fidelity::folded) return {asked, true, ""};
+    const std::uint64_t messages = count_messages(graph);
+    const bool many = messages > many_messages;
+    return {asked, many,
+            fmt::format("{} messages are {} than {}", messages, many ? "more" : "not more", many_messages)};
+}
+
+Folded folded_of(FidelityChoice choice, const Timeline& timeline) {
+    return {std::move(choice), timeline.messages - timeline.messages_folded, timeline.messages_folded,
+            timeline.folding_error_s, timeline.iterations_folded};
+}
+
+}  // namespace syncline

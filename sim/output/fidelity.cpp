@@ -1,0 +1,77 @@
+#include "sim/output/fidelity.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/output/text.hpp"
+
+namespace syncline {
+
+namespace {
+
+template <class AnyReport>
+std::string lines(const AnyReport& report) {
+    std::string text;
+    for (const auto& result : report.results)
+        if (const std::string line = text::folded(result.folded); !line.empty())
+            text += fmt::format("{}: {}\n", result.variant, line);
+    return text;
+}
+
+/// "4194304 of 4198400 messages, for which others like them stand, and 3 iterations"
+std::string what(const Folded& folded) {
+    const std::uint64_t messages = folded.messages_simulated + folded.messages_folded;
+    std::string text;
+    if (folded.messages_folded > 0)
+        text = fmt::format("{} of {} messages, for which others like them stand", folded.messages_folded, messages);
+    if (folded.iterations_folded > 0)
+        text += fmt::format("{}{} iteration{} like the one before", text.empty() ? "" : ", and ",
+                            folded.iterations_folded, folded.iterations_folded == 1 ? "" : "s");
+    if (text.empty()) return fmt::format("none of {} messages, as none repeat undisturbed", messages);
+    return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));
+}
+
+}  // namespace
+
+Json to_json(const Folded& folded) {
+    return {{"fidelity", text::fidelity(folded.choice)},
+            {"messages_simulated", folded.messages_simulated},
+            {"messages_folded", folded.messages_folded},
+            {"folding_error_s", folded.error_s}};
+}
+
+namespace text {
+
+const char* const fidelity_columns = "fidelity,messages_simulated,messages_folded,folding_error_s";
+
+std::string fidelity_fields(const Folded& folded) {
+    return fmt::format("{},{},{},{}", fidelity(folded.choice), folded.messages_simulated, folded.messages_folded,
+                       folded.error_s);
+}
+
+const char* fidelity(const FidelityChoice& choice) {
+    return choice.folds ? "folded" : "message";
+}
+
+std::string asked(const FidelityChoice& choice) {
+    const char* const word = choice.asked == Fidelity::automatic ? "auto"
+                             : choice.asked == Fidelity::folded  ? "folded"
+                                                                 : "message";
+    return choice.why.empty() ? word : fmt::format("{}, as {}", word, choice.why);
+}
+
+std::string folded(const Folded& folded) {
+    if (folded.choice.asked == Fidelity::message) return "";
+    return fmt::format("folded: {} (fidelity: {})", folded.choice.folds ? what(folded) : "nothing",
+                       asked(folded.choice));
+}
+
+std::string folded(const Report& report) {
+    return lines(report);
+}
+std::string folded(const SweepReport& report) {
+    return lines(report);
+}
+
+}  // namespace text
+
+}  // namespace syncline

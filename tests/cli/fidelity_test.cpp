@@ -1,0 +1,174 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/batch.hpp"
+
+// `fidelity` as a user meets it: where it can be asked for, and where results speak of it.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+struct Bench : TinyFiles {
+    std::string output(std::vector<std::string> arguments) const {
+        const Outcome outcome = run_in(*this, std::move(arguments));
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    }
+
+    json answer(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.end(), {"--format", "json"});
+        return json::parse(output(std::move(arguments)));
+    }
+};
+
+std::vector<std::string> collective(const std::vector<std::string>& more) {
+    std::vector<std::string> all{"collective", "--platform", "platform.yaml", "--ranks", "8", "--bytes", "1MB"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+std::vector<std::string> run(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all{"run", "scenario.yaml"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+void check_counts(const json& result, const std::string& fidelity) {
+    CAPTURE(result.dump());
+    CHECK(result.at("fidelity") == fidelity);
+    CHECK(result.at("messages_simulated").is_number_unsigned());
+    CHECK(result.at("messages_folded").is_number_unsigned());
+    CHECK(result.at("folding_error_s").get<double>() >= 0);
+    CHECK(result["messages_simulated"].get<std::uint64_t>() + result["messages_folded"].get<std::uint64_t>() ==
+          result.at("messages"));
+    if (fidelity == "message") {
+        CHECK(result["messages_folded"] == 0);
+        CHECK(result["folding_error_s"] == 0);
+    }
+}
+
+const std::string recorded = "folded: nothing (fidelity: folded, as every message is recorded)";
+
+}  // namespace
+
+TEST_CASE("fidelity: an exchange alone takes it as an option and as a key, and takes as long") {
+    const Bench bench;
+    const json plain = bench.answer(collective({}));
+    check_counts(plain, "message");
+    for (const std::vector<std::string>& asked :
+         {std::vector<std::string>{"--fidelity", "folded"}, std::vector<std::string>{"--set", "fidelity=folded"}}) {
+        const json folded = bench.answer(collective(asked));
+        check_counts(folded, "folded");
+        CHECK(folded["messages"] == plain["messages"]);
+        CHECK(folded["completion_time_s"].get<double>() ==
+              Approx(plain["completion_time_s"].get<double>()).epsilon(1e-9));
+        CHECK(holds(bench.output(collective(asked)), "\nfolded: "));
+    }
+    check_counts(bench.answer(collective({"--fidelity", "auto"})), "message");
+    CHECK(!holds(bench.output(collective({})), "folded"));
+}
+
+TEST_CASE("fidelity: a training takes it, each variant its own") {
+    const Bench bench;
+    const json plain = bench.answer(run())["results"];
+    const json results =
+        bench.answer(run({"--set", "training.fidelity=folded", "--set", "variants.later.training.fidelity=message"}));
+    // What is set of all variants is set last.
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        const json& folded = results["results"][i];
+        check_counts(plain[i], "message");
+        check_counts(folded, "folded");
+        CHECK(plain[i]["iterations_folded"] == 0);
+        CHECK(folded["iteration_time_s"].get<double>() ==
+              Approx(plain[i]["iteration_time_s"].get<double>()).epsilon(1e-9));
+    }
+    const json one = bench.answer(run({"--set", "variants.later.training.fidelity=folded"}))["results"];
+    check_counts(one[0], "message");
+    check_counts(one[1], "folded");
+    const std::string table = bench.output(run({"--set", "variants.later.training.fidelity=folded"}));
+    CHECK(holds(table, "\nlater: folded: "));
+    CHECK(!holds(table, "\nring: folded: "));
+}
+
+TEST_CASE("fidelity: a sweep says it of all sizes together") {
+    const Bench bench;
+    bench.write("curve.yaml",
+                "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 8, fidelity: folded, sweep: "
+                "{bytes: [1 kB, 1 MB]}}\n");
+    const json curve = bench.answer({"run", "curve.yaml"})["results"][0];
+    CHECK(curve["fidelity"] == "folded");
+    // Each size is a ring of 2 * 7 * 8 messages, and a barrier before each and behind the last.
+    CHECK(curve["messages_simulated"].get<int>() + curve["messages_folded"].get<int>() >= 2 * 2 * 7 * 8);
+    CHECK(holds(bench.output({"run", "curve.yaml"}), "\nfolded: "));
+}
+
+TEST_CASE("fidelity: auto says what it has picked") {
+    const Bench bench;
+    const std::string few = bench.output(collective({"--fidelity", "auto"}));
+    CHECK(holds(few, "folded: nothing (fidelity: auto, as 112 messages are not more than 1000000)"));
+    CHECK(holds(bench.output(run({"--set", "training.fidelity=auto"})), "ring: folded: nothing (fidelity: auto, as "));
+
+    const std::vector<std::string> large{
+        "collective", "--platform", "platform.yaml",      "--ranks",    "708",  "--bytes",
+        "1MB",        "--set",      "platform.nodes=708", "--fidelity", "auto", "--dry-run"};
+    const json dry = bench.answer(large)["dry_run"][0];
+    CHECK(dry["fidelity"] == "folded");
+    CHECK(dry["fidelity_why"] == "1001112 messages are more than 1000000");
+    CHECK(holds(bench.output(large), "fidelity: folded (auto, as 1001112 messages are more than 1000000)"));
+    CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
+}
+
+TEST_CASE("fidelity: where every message is recorded nothing is folded, and the output says so") {
+    const Bench bench;
+    const auto with = [](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {"--set", "training.fidelity=folded"});
+        return arguments;
+    };
+    CHECK(holds(bench.output(with({"explain", "scenario.yaml", "--no-what-if"})), recorded));
+    CHECK(holds(bench.output(with(run({"--report", "page.html"}))), "ring: " + recorded));
+    CHECK(holds(read_file(bench / "page.html"), recorded));
+    const json traced = bench.answer(with(run({"--trace", "chrome"})))["results"];
+    for (const json& result : traced) check_counts(result, "message");
+}
+
+TEST_CASE("fidelity: an axis of studies, and a part of a run's identity") {
+    const Bench bench;
+    bench.write("exchange.yaml", small_exchange);
+    bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.fidelity: [message, folded, auto]\n");
+    bench.output({"batch", "study.yaml", "--out", "out"});
+    CHECK(value(bench / "out", "SELECT count(DISTINCT run_id) FROM points") == "3");
+    const json rows = bench.answer(
+        {"results", "out", "--columns", "fidelity,messages,messages_simulated + messages_folded"})["points"];
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0]["fidelity"] == "message");
+    CHECK(rows[1]["fidelity"] == "folded");
+    CHECK(rows[2]["fidelity"] == "auto");
+    for (const json& row : rows) CHECK(row["messages"] == row["messages_simulated + messages_folded"]);
+}
+
+TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto is not") {
+    const Bench bench;
+    bench.write("two.xml", R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+  <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+  <link id="l" bandwidth="1GBps" latency="10us"/>
+  <route src="a" dst="b"><link_ctn id="l"/></route>
+</zone></platform>
+)");
+    bench.write("native.yaml", "simgrid_xml: two.xml\n");
+    const auto on_native = [&](const std::string& fidelity) {
+        return run_in(bench, {"collective", "--platform", "native.yaml", "--ranks", "2", "--bytes", "1MB", "--fidelity",
+                              fidelity});
+    };
+    const Outcome refused = on_native("folded");
+    CHECK(refused.status == 3);
+    CHECK(holds(refused.err, "--fidelity:1:"));
+    CHECK(holds(refused.err, "hint: its links may change with time"));
+    const Outcome automatic = on_native("auto");
+    CHECK(automatic.status == 0);
+    CHECK(holds(automatic.out, "(fidelity: auto, as links of the platform's own file may change with time)"));
+}
