@@ -68,7 +68,7 @@ bool closed(const std::vector<Outline>& all, std::size_t number) {
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
                    Wires& wires) {
-        Section section;
+    Section section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends)
@@ -222,8 +222,8 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
             const FoldedRing* ring = section.ring == Section::no_ring ? nullptr : &layout.rings[section.ring];
             // From ring to ring members go on as they are.
             const bool goes_on = ring != nullptr && before != nullptr && before->members == ring->members;
-            section.gathers =
-                ring != nullptr && !goes_on && 2 * ring->steps >= ring->members && (ring->uniform || !ring->exact);
+            section.gathers = ring != nullptr && !goes_on && 2 * ring->steps >= ring->members &&
+                              ((ring->uniform && ring->lone) || !ring->exact);
             before = ring;
         }
     }

@@ -19,12 +19,11 @@
 ///
 /// Blocks that differ by a byte keep the steps of a ring from being equal. In small groups such a ring is not folded;
 /// in large ones all its blocks count as the largest.
-///
-/// Whether members gather, and begin a ring together: where all their messages have the same rate and latency, a ring
-/// ends when it would if those who come early had begun early, since by then everyone has waited for the last one,
-/// however far (it needs half as many steps as there are members: t_r(k+1) is the latest of t_r, t_(r-1) and t_(r+1) at
-/// k, plus the step). Elsewhere the ring needs some steps to find its pattern, and members do not gather in small
-/// groups.
+/// Whether members gather, and begin a ring together: where all their messages have the same rate and latency, and none
+/// has to share, a ring ends when it would if those who come early had begun early, since by then everyone has waited
+/// for the last one, however far (it needs half as many steps as there are members: t_r(k+1) is the latest of t_r,
+/// t_(r-1) and t_(r+1) at k, plus the step). Elsewhere it ends later by at most what the last came after the first, and
+/// members do not gather in small groups.
 namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;

@@ -112,6 +112,7 @@ Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_
     } else {
         // Waking one lets others run, which may be through with the ring.
         std::vector<StreamId> others;
+        if (!shape.uniform || !shape.lone) add_error(ring, now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
             member.last_s = now_s();
             if (member.stream != stream) others.push_back(member.stream);

@@ -25,8 +25,8 @@
 /// The error in groups of up to exact_members: none (rounding) where nothing disturbs. In larger ones padded blocks add
 /// a byte a step at most, and nothing where all are in step and pass on what they got, as the largest block is under
 /// way in every step anyway; where members are at different steps and share links, those that are awake have more of
-/// them while others sleep. A disturbance is noticed up to one step late. All that is in error_s(). What is not: where
-/// members gather, what early ones would have sent while others had not come is not on the wires then.
+/// them while others sleep; those who gather are late by what the last comes after the first, unless the ring makes
+/// that up (fold_layout.hpp). A disturbance is noticed up to one step late. error_s() adds all that up.
 ///
 /// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
 /// layout for each kind of exchange.

@@ -1,0 +1,298 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/exchange_experiment.hpp"
+#include "sim/analysis/experiment.hpp"
+#include "sim/collective/algorithm.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/every_shape.hpp"
+#include "tests/replay/training_worlds.hpp"
+
+// What is folded against the same, message by message.
+
+using namespace syncline;
+using namespace syncline::test;
+
+namespace {
+
+/// How far apart both are, relative to the simulated time.
+struct Comparison {
+    double difference = 0;
+    CollectiveResult simulated, folded;
+};
+
+Comparison compare(const Cluster& cluster, CollectivePlan plan) {
+    Comparison result;
+    plan.fidelity = Fidelity::message;
+    result.simulated = simulate_collective(cluster, plan);
+    plan.fidelity = Fidelity::folded;
+    result.folded = simulate_collective(cluster, plan);
+    const double expected_s = result.simulated.completion_time_s;
+    if (expected_s > 0) result.difference = std::abs(result.folded.completion_time_s / expected_s - 1);
+    CHECK(result.folded.messages == result.simulated.messages);
+    CHECK(result.folded.bytes_sent == result.simulated.bytes_sent);
+    CHECK(result.folded.sent_by == result.simulated.sent_by);
+    CHECK(result.folded.received_by == result.simulated.received_by);
+    CHECK(result.folded.folded.messages_simulated + result.folded.folded.messages_folded == result.folded.messages);
+    CHECK(result.simulated.folded.messages_folded == 0);
+    return result;
+}
+
+/// Every algorithm on `fabric`, or only those that repeat themselves, which are the ones that could be folded.
+struct Table {
+    double worst = 0;
+    std::size_t rows = 0, folded = 0;
+
+    void add(const NamedFabric& fabric, std::uint32_t ranks, std::uint64_t bytes_per_rank, std::uint64_t rest,
+             bool rings_only = false) {
+        const Cluster cluster = fabric.cluster(ranks, 0);
+        for (const std::string& operation : operation_names()) {
+            for (const std::string& name : algorithm_names(operation)) {
+                if (rings_only && name.find("ring") == std::string::npos && name != "scatter-allgather") continue;
+                for (const double segment : {0.0, 800.0}) {
+                    CollectivePlan plan;
+                    plan.ranks = ranks;
+                    plan.algorithm.operation = operation;
+                    plan.algorithm.name = name;
+                    plan.algorithm.segment_bytes = segment;
+                    plan.bytes = operation == "barrier" ? 0 : ranks * bytes_per_rank + rest;
+                    try {
+                        make_algorithm(plan.algorithm, ranks);
+                    } catch (const AlgorithmError&) {
+                        continue;
+                    }
+                    CAPTURE(fabric.name, operation, name, ranks, segment, plan.bytes);
+                    const Comparison compared = compare(cluster, plan);
+                    CHECK(compared.difference <= 1e-9);
+                    CHECK(compared.folded.folded.error_s == 0);
+                    worst = std::max(worst, compared.difference);
+                    ++rows;
+                    folded += compared.folded.folded.messages_folded > 0;
+                }
+            }
+        }
+    }
+    void show(const char* what) const {
+        WARN(fmt::format("{}: {} pairs, {} of them folded, worst relative difference {:.1e}", what, rows, folded,
+                         worst));
+    }
+};
+
+/// Rings on a star of `ranks`, on streams of their own, each of which begins so many seconds after the start.
+TaskGraph rings_from(const Cluster& cluster, std::uint32_t ranks, std::uint64_t bytes,
+                     const std::vector<double>& starts_s) {
+    TaskGraph graph;
+    std::vector<ProcessId> workers;
+    for (const Place& place : place_ranks(cluster, {}, ranks)) workers.push_back(graph.add_process({place}));
+    for (std::uint32_t ring = 0; ring < starts_s.size(); ++ring) {
+        const StreamId clock = graph.add_stream(workers.front(), StreamKind::release);
+        const TaskId start = graph.add_task({clock, Phase::barrier, ring, starts_s[ring]});
+        const ExchangeId exchange = graph.add_exchange(
+            {make_algorithm({.name = "ring", .overlay = {}}, ranks), graph.add_group(workers), ring, bytes});
+        for (std::uint32_t member = 0; member < ranks; ++member) {
+            const StreamId stream = graph.add_stream(workers[member], StreamKind::exchange);
+            graph.depend(graph.add_task({stream, Phase::exchange, ring, 0, exchange, member}), start);
+        }
+    }
+    graph.seal();
+    return graph;
+}
+
+Timeline replayed(const Cluster& cluster, const TaskGraph& graph, bool fold) {
+    ReplayOptions options;
+    options.fold = fold;
+    return replay_isolated(cluster, graph, options);
+}
+
+ReplayedIteration trained(const Cluster& cluster, const Model& model, Plan plan, Fidelity fidelity) {
+    plan.fidelity = fidelity;
+    return replay_iteration(cluster, model, plan);
+}
+
+}  // namespace
+
+TEST_CASE("folding: every algorithm on every fabric takes as long as message by message") {
+    Table table;
+    for (const NamedFabric& fabric : fabrics())
+        for (const std::uint32_t ranks : {2u, 3u, 4u, 5u, 8u, 13u, 16u}) table.add(fabric, ranks, 9600, 0);
+    table.show("blocks of one size");
+    CHECK(table.folded > table.rows / 8);
+}
+
+TEST_CASE("folding: blocks that differ by a byte change no time in small groups") {
+    Table table;
+    for (const NamedFabric& fabric : fabrics())
+        for (const std::uint32_t ranks : {3u, 7u, 12u}) table.add(fabric, ranks, 9600, 7);
+    table.show("blocks that differ by a byte");
+}
+
+TEST_CASE("folding: rings of up to 128 ranks on every fabric", "[.][slow]") {
+    Table table;
+    for (const NamedFabric& fabric : fabrics()) {
+        for (std::uint32_t ranks = 2; ranks <= 128; ranks += ranks < 32 ? 1 : 16)
+            table.add(fabric, ranks, 9600, 0, true);
+        for (const std::uint32_t ranks : {31u, 63u, 65u, 127u}) table.add(fabric, ranks, 9600, 7, true);
+    }
+    table.show("rings of up to 128 ranks");
+    CHECK(table.folded > table.rows / 4);
+}
+
+TEST_CASE("folding: large rings on a star take what the formula says, whatever their blocks") {
+    for (const std::uint32_t ranks : {129u, 200u, 1000u, 4096u}) {
+        for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{ranks} * 1000,
+                                          std::uint64_t{ranks} * 1000 + 1, std::uint64_t{100'000'000}}) {
+            CAPTURE(ranks, bytes);
+            CollectivePlan plan;
+            plan.ranks = ranks;
+            plan.bytes = bytes;
+            plan.fidelity = Fidelity::folded;
+            const Cluster cluster = star_cluster(ranks, 12.5e9, 1e-6);
+            const CollectiveResult result = simulate_collective(cluster, plan);
+            REQUIRE(result.closed_form_s);
+            CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
+            CHECK(result.folded.error_s == 0);
+            CHECK(result.messages == 2ull * ranks * (ranks - 1));
+            CHECK(result.bytes_sent == 2ull * (ranks - 1) * bytes);
+            CHECK(result.folded.messages_simulated <= 6ull * ranks);
+        }
+    }
+}
+
+TEST_CASE("folding: a large ring elsewhere is off by no more than it says") {
+    double worst = 0;
+    std::size_t folded = 0;
+    for (const NamedFabric& fabric : fabrics()) {
+        for (const std::uint64_t rest : {0u, 1u, 77u}) {
+            CollectivePlan plan;
+            plan.ranks = 144;
+            plan.bytes = 144 * 20'000 + rest;
+            CAPTURE(fabric.name, rest);
+            const Comparison compared = compare(fabric.cluster(144, 0), plan);
+            const double off_s = std::abs(compared.folded.completion_time_s - compared.simulated.completion_time_s);
+            CHECK(off_s <= compared.folded.folded.error_s + 1e-9 * compared.simulated.completion_time_s);
+            CHECK(compared.difference < 0.01);
+            worst = std::max(worst, compared.difference);
+            folded += compared.folded.folded.messages_folded > 0;
+        }
+    }
+    WARN(fmt::format("rings of 144 ranks on {} fabrics: {} folded, worst relative difference {:.1e}", fabrics().size(),
+                     folded, worst));
+    CHECK(folded > 10);
+}
+
+TEST_CASE("folding: another exchange on the same links is noticed within a step") {
+    constexpr std::uint32_t ranks = 32;
+    constexpr std::uint64_t bytes = ranks * 1'000'000;
+    const Cluster cluster = star_cluster(ranks, 1e9, 1e-6);
+    constexpr double step_s = 1e-3 + 2e-6;
+    for (const double second_s : {0.0, 3.3 * step_s, 10.0 * step_s, 40.5 * step_s, 61.9 * step_s, 100 * step_s}) {
+        for (const std::vector<double>& starts_s :
+             {std::vector<double>{0.0, second_s}, std::vector<double>{0.0, second_s, 2.2 * second_s}}) {
+            CAPTURE(second_s, starts_s.size());
+            const TaskGraph graph = rings_from(cluster, ranks, bytes, starts_s);
+            const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
+            double worst_s = 0;
+            for (TaskId task = 0; task < graph.tasks().size(); ++task)
+                worst_s = std::max(worst_s, std::abs(folded.measured()[task].end_s - simulated.measured()[task].end_s));
+            CHECK(worst_s <= folded.folding_error_s + 1e-9);
+            CHECK(folded.folding_error_s < 0.04 * simulated.iteration_end_s.front());
+            CHECK(worst_s < 0.01 * simulated.iteration_end_s.front());
+            CHECK(folded.messages == simulated.messages);
+            CHECK(folded.bytes_sent == simulated.bytes_sent);
+            if (second_s > 0) CHECK(folded.messages_folded > 0);
+            if (second_s == 0 && starts_s.size() == 2) CHECK(folded.messages_folded == 0);
+        }
+    }
+}
+
+TEST_CASE("folding: ranks that come late hold a ring up as they do message by message") {
+    std::mt19937 random(3);
+    const Model model = random_layers(random, 12, 4 * 24 * 25, 40);
+    for (const std::uint32_t ranks : {24u, 50u}) {
+        for (const double jitter : {0.0, 0.05, 0.5}) {
+            for (const Overlap overlap : {Overlap::none, Overlap::wait_free, Overlap::across_iterations}) {
+                CAPTURE(ranks, jitter, static_cast<int>(overlap));
+                Plan plan;
+                plan.ranks = ranks;
+                plan.batch_per_rank = 1;
+                plan.noise.jitter = jitter;
+                plan.overlap = overlap;
+                const Cluster cluster = plain_star(1e9, 2e-6);
+                const ReplayedIteration simulated = trained(cluster, model, plan, Fidelity::message);
+                const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
+                CHECK(folded.time.iteration_s == Approx(simulated.time.iteration_s).epsilon(1e-9));
+                CHECK(folded.timeline.messages == simulated.timeline.messages);
+                CHECK(folded.timeline.bytes_sent == simulated.timeline.bytes_sent);
+                CHECK(folded.timeline.messages_folded > 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree cost less than a hundredth") {
+    double worst = 0;
+    std::mt19937 random(5);
+    const Model model = random_layers(random, 8, 4 * 136 * 10, 60);
+    TopologySpec tree = wired(Shape::tree, 1e9, 1e-6);
+    tree.arity = 8;
+    for (const std::uint32_t ranks : {48u, 136u}) {
+        for (const double jitter : {0.0, 0.1}) {
+            for (const double threshold : {0.0, 1e6}) {
+                CAPTURE(ranks, jitter, threshold);
+                Plan plan;
+                plan.ranks = ranks;
+                plan.batch_per_rank = 1;
+                plan.iterations = 2;
+                plan.noise.jitter = jitter;
+                plan.fusion.threshold_bytes = threshold;
+                Cluster cluster = plain_star(1e9, 2e-6);
+                cluster.fabric.topology = tree;
+                cluster.nodes = ranks;
+                const ReplayedIteration simulated = trained(cluster, model, plan, Fidelity::message);
+                const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
+                const double off_s = std::abs(folded.time.iteration_s - simulated.time.iteration_s);
+                CHECK(off_s < 0.01 * simulated.time.iteration_s);
+                CHECK(off_s <= folded.timeline.folding_error_s + 1e-9 * simulated.time.iteration_s);
+                worst = std::max(worst, off_s / simulated.time.iteration_s);
+            }
+        }
+    }
+    WARN(fmt::format("oversubscribed tree, jitter, buckets: worst relative difference {:.1e}", worst));
+}
+
+TEST_CASE("folding: iterations that repeat are simulated once, and no others") {
+    std::mt19937 random(9);
+    const Model model = random_layers(random, 6, 4000, 40);
+    const Cluster cluster = plain_star(1e9, 2e-6);
+    Plan plan;
+    plan.ranks = 6;
+    plan.batch_per_rank = 1;
+    plan.iterations = 40;
+    for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
+        for (const Overlap overlap : {Overlap::none, Overlap::wait_free, Overlap::across_iterations}) {
+            if (exchange == ExchangeKind::parameter_server && overlap == Overlap::across_iterations) continue;
+            CAPTURE(static_cast<int>(exchange), static_cast<int>(overlap));
+            plan.exchange = exchange;
+            plan.overlap = overlap;
+            const ReplayedIteration simulated = trained(cluster, model, plan, Fidelity::message);
+            const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
+            CHECK(folded.time.iteration_s == Approx(simulated.time.iteration_s).epsilon(1e-9));
+            CHECK(folded.timeline.iteration_end_s.at(39) ==
+                  Approx(simulated.timeline.iteration_end_s.at(39)).epsilon(1e-9));
+            CHECK(folded.timeline.iterations_folded > 30);
+            CHECK(folded.timeline.messages == simulated.timeline.messages);
+            CHECK(folded.timeline.bytes_sent == simulated.timeline.bytes_sent);
+            CHECK(folded.timeline.sent_by == simulated.timeline.sent_by);
+            for (TaskId task = 0; task < folded.graph.tasks().size(); ++task) {
+                CHECK(folded.timeline.measured()[task].start_s == Approx(simulated.timeline.measured()[task].start_s));
+                CHECK(folded.timeline.measured()[task].end_s == Approx(simulated.timeline.measured()[task].end_s));
+            }
+        }
+    }
+    plan.exchange = ExchangeKind::allreduce;
+    plan.iterations = 5;
+    plan.noise.jitter = 0.1;
+    CHECK(trained(cluster, model, plan, Fidelity::folded).timeline.iterations_folded == 0);
+}
