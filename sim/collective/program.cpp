@@ -2,11 +2,12 @@
 
 namespace syncline {
 
-std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
-                            std::uint32_t repetition) {
-    std::uint64_t bytes = partition.size(shifted(message.block, step, repetition, partition.blocks), message.count);
-    for (const Blocks& blocks : message.more)
-        bytes += partition.size(shifted(blocks.block, step, repetition, partition.blocks), blocks.count);
+std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition) {
+    const auto size = [&](std::uint32_t block, std::uint32_t count) {
+        return partition.size(moved(block, message.shift, repetition, partition.blocks), count);
+    };
+    std::uint64_t bytes = size(message.block, message.count);
+    for (const Blocks& blocks : message.more) bytes += size(blocks.block, blocks.count);
     return bytes;
 }
 

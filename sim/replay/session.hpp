@@ -9,6 +9,7 @@
 #include <simgrid/s4u/Semaphore.hpp>
 
 #include "sim/replay/agreement.hpp"
+#include "sim/replay/mailbox_pool.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/wires.hpp"
@@ -67,6 +68,7 @@ public:
     const TaskGraph& graph;
     const std::uint32_t iterations;
     Timeline timeline;
+    MailboxPool mailboxes;
 
 private:
     static constexpr StreamId nobody = ~StreamId{0};

@@ -41,7 +41,7 @@ void StreamActor::run() {
             session_.ended(id, iteration_, sg::Engine::get_clock());
         }
     }
-    report_bytes();
+    for (const auto& [key, peer] : peers_) report_bytes(peer);
 }
 
 void StreamActor::record(ActKind kind, double start_s, double end_s) {
@@ -79,13 +79,15 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     const auto members = static_cast<std::uint32_t>(group.size());
     const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
     ports_.resize(std::max(ports_.size(), program.steps.size()));
+    turning_.clear();
+    const auto port = [&](const Message& message, bool outwards) {
+        return message.turn == 0 ? &peer(exchange, group[message.peer], outwards) : &turning_.emplace_back();
+    };
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         ports_[i].out.clear();
         ports_[i].in.clear();
-        for (const Message& message : program.steps[i].sends)
-            ports_[i].out.push_back(&peer(exchange, group[message.peer], true));
-        for (const Message& message : program.steps[i].receives)
-            ports_[i].in.push_back(&peer(exchange, group[message.peer], false));
+        for (const Message& message : program.steps[i].sends) ports_[i].out.push_back(port(message, true));
+        for (const Message& message : program.steps[i].receives) ports_[i].in.push_back(port(message, false));
     }
     if (program.steps.empty()) return;
     // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
@@ -95,17 +97,18 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
                                    [](const Step& step) { return !step.receives.empty(); });
     spend(ActKind::launch, transport_.launch_s + exchange.protocol.launch_s);
     if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
-    for (Walk walk(program); !walk.done(); walk.next())
+    for (Walk walk(program); !walk.done(); walk.next()) {
+        if (!turning_.empty()) turn(walk, ports_[walk.number()], exchange, group);
         run_step(walk, ports_[walk.number()], program.partition, exchange);
+    }
+    for (const Peer& peer : turning_) report_bytes(peer);
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
 void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
     const Step& step = walk.step();
     session_.at_step(stream_, walk.number(), walk.repetition());
-    const auto bytes_of = [&](const Message& message) {
-        return message_bytes(partition, message, step, walk.repetition());
-    };
+    const auto bytes_of = [&](const Message& message) { return message_bytes(partition, message, walk.repetition()); };
     pending_.clear();
     if (recorder() != nullptr) recorded_.clear();
     // What arrives may arrive while this stream is busy with what it sends.
@@ -152,7 +155,7 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
     }
     if (recorder() != nullptr)
         recorded_.push_back(recorder()->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, on_wires));
-    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : on_wires);
+    sg::CommPtr comm = mailbox(peer, MailboxPool::Side::put)->put_init(&token, peer.weightless ? 0 : on_wires);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
     comm->start();
@@ -163,7 +166,7 @@ sg::CommPtr StreamActor::get(Peer& peer) {
     static void* received = nullptr;
     if (recorder() != nullptr)
         recorded_.push_back(recorder()->got(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}));
-    return peer.mailbox->get_async<void>(&received);
+    return mailbox(peer, MailboxPool::Side::get)->get_async<void>(&received);
 }
 
 void StreamActor::await_window() {
@@ -209,23 +212,42 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
         (std::uint64_t{exchange.channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
     Peer& found = peers_[key];
     if (found.mailbox == nullptr) {
-        const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
-        found.mailbox = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
-        found.terms = &session_.wires.terms(from, to);
-        found.inside_node = session_.wires.inside_node(from, to);
-        found.latency_s = session_.wires.latency_s(from, to);
-        found.weightless = session_.wires.weightless(from, to);
-        found.connection = session_.connection(exchange.channel, from, to);
+        found = passing_peer(exchange, other, outwards);
+        found.mailbox =
+            sg::Mailbox::by_name(fmt::format("{}:{}:{}", found.pair.channel, found.pair.from, found.pair.to));
     }
     return found;
 }
 
-void StreamActor::report_bytes() {
-    for (const auto& [key, peer] : peers_) {
-        const bool outwards = (key & 1) != 0;
-        const auto other = static_cast<ProcessId>((key >> 1) & 0xffffffff);
-        if (outwards && peer.bytes > 0) session_.carried(process_, other, peer.bytes, peer.on_wires);
-    }
+StreamActor::Peer StreamActor::passing_peer(const Exchange& exchange, ProcessId other, bool outwards) {
+    const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
+    Peer made;
+    made.terms = &session_.wires.terms(from, to);
+    made.latency_s = session_.wires.latency_s(from, to);
+    made.connection = session_.connection(exchange.channel, from, to);
+    made.pair = {exchange.channel, from, to};
+    made.inside_node = session_.wires.inside_node(from, to);
+    made.weightless = session_.wires.weightless(from, to);
+    return made;
+}
+
+void StreamActor::turn(const Walk& walk, const Ports& ports, const Exchange& exchange,
+                       std::span<const ProcessId> group) {
+    const auto turn_all = [&](const std::vector<Message>& messages, const std::vector<Peer*>& peers, bool outwards) {
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            if (messages[i].turn == 0) continue;
+            report_bytes(*peers[i]);
+            const std::uint32_t other =
+                peer_of(messages[i], walk.repetition(), static_cast<std::uint32_t>(group.size()));
+            *peers[i] = passing_peer(exchange, group[other], outwards);
+        }
+    };
+    turn_all(walk.step().receives, ports.in, false);
+    turn_all(walk.step().sends, ports.out, true);
+}
+
+void StreamActor::report_bytes(const Peer& peer) {
+    if (peer.bytes > 0) session_.carried(peer.pair.from, peer.pair.to, peer.bytes, peer.on_wires);
 }
 
 }  // namespace syncline
