@@ -33,10 +33,16 @@ bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uin
                 if (step.repeat != common[i].repeat || step.body != common[i].body || step.sends.size() != 1 ||
                     step.receives.size() != 1)
                     return false;
-                const std::vector<Step>& receiver = programs[step.sends.front().peer].steps;
-                if (receiver.size() != steps.size() || receiver[i].receives.size() != 1 ||
-                    receiver[i].receives.front().peer != rank)
+                const Message &send = step.sends.front(), &first = common[i].sends.front();
+                if (send.turn != first.turn || step.receives.front().turn != common[i].receives.front().turn)
                     return false;
+                // Where all peers turn alike and pair up before and after one turn, they do after any number of them.
+                for (const std::uint32_t repetition : {0, 1}) {
+                    const std::vector<Step>& receiver = programs[peer_of(send, repetition, ranks)].steps;
+                    if (receiver.size() != steps.size() || receiver[i].receives.size() != 1 ||
+                        peer_of(receiver[i].receives.front(), repetition, ranks) != rank)
+                        return false;
+                }
             }
         }
     }

@@ -14,7 +14,8 @@ std::vector<Blocks> slots_with(std::uint32_t bit, std::uint32_t ranks) {
 }
 
 Message message_to(std::uint32_t peer, const std::vector<Blocks>& slots) {
-    return {peer, slots.front().block, slots.front().count, {slots.begin() + 1, slots.end()}};
+    const auto [block, count] = slots.front();
+    return {.peer = peer, .block = block, .count = count, .more = {slots.begin() + 1, slots.end()}};
 }
 
 }  // namespace

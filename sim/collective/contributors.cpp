@@ -16,17 +16,17 @@ namespace {
 /// and goes on to the one behind while the next one comes.
 void pass_along(Program& program, std::uint32_t rank, std::uint32_t stride, std::uint32_t place, std::uint32_t size,
                 std::uint32_t segments, std::uint32_t count) {
-    const auto shift = static_cast<std::int32_t>(count);
-    const auto whole = [&](std::uint32_t peer, std::uint32_t block) { return Message{peer, block, count}; };
+    const auto whole = [&](std::uint32_t peer, std::uint32_t block) {
+        return Message{peer, block, count, static_cast<std::int32_t>(count)};
+    };
     if (place == 0) {
-        program.steps.push_back({{whole(rank + stride, 0)}, {}, false, segments, shift});
+        program.steps.push_back({{whole(rank + stride, 0)}, {}, false, segments});
     } else if (place + 1 == size) {
-        program.steps.push_back({{}, {whole(rank - stride, 0)}, false, segments, shift});
+        program.steps.push_back({{}, {whole(rank - stride, 0)}, false, segments});
     } else {
         program.steps.push_back({{}, {whole(rank - stride, 0)}});
         if (segments > 1)
-            program.steps.push_back(
-                {{whole(rank + stride, 0)}, {whole(rank - stride, count)}, false, segments - 1, shift});
+            program.steps.push_back({{whole(rank + stride, 0)}, {whole(rank - stride, count)}, false, segments - 1});
         program.steps.push_back({{whole(rank + stride, (segments - 1) * count)}, {}});
     }
 }
@@ -108,12 +108,12 @@ Program SpreadDoubling::program(std::uint32_t rank, std::uint32_t ranks, std::ui
     const auto scale = [&](Message& message) {
         message.block *= kept;
         message.count *= kept;
+        message.shift *= static_cast<std::int32_t>(kept);
         for (Blocks& more : message.more) more = {more.block * kept, more.count * kept};
     };
     for (Step& step : program.steps) {
         for (Message& message : step.sends) scale(message);
         for (Message& message : step.receives) scale(message);
-        step.shift *= static_cast<std::int32_t>(kept);
     }
     if (contributors_ < ranks) program.steps.insert(program.steps.begin(), std::move(spread));
     return program;

@@ -4,10 +4,11 @@ namespace syncline {
 
 Program PairwiseAllToAll::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
-    for (std::uint32_t distance = 1; distance < ranks; ++distance) {
-        const std::uint32_t to = (rank + distance) % ranks, from = (rank + ranks - distance) % ranks;
-        program.steps.push_back({{{to, to}}, {{from, rank}}});
-    }
+    if (ranks == 1) return program;
+    const std::uint32_t to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+    const Message send{.peer = to, .block = to, .shift = 1, .turn = 1};  // to whom, and so what, moves on
+    const Message receive{.peer = from, .block = rank, .turn = -1};
+    program.steps.push_back({{send}, {receive}, false, ranks - 1});
     return program;
 }
 

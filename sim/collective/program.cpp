@@ -2,11 +2,12 @@
 
 namespace syncline {
 
-std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
-                            std::uint32_t repetition) {
-    std::uint64_t bytes = partition.size(shifted(message.block, step, repetition, partition.blocks), message.count);
-    for (const Blocks& blocks : message.more)
-        bytes += partition.size(shifted(blocks.block, step, repetition, partition.blocks), blocks.count);
+std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition) {
+    const auto size = [&](std::uint32_t block, std::uint32_t count) {
+        return partition.size(moved(block, message.shift, repetition, partition.blocks), count);
+    };
+    std::uint64_t bytes = size(message.block, message.count);
+    for (const Blocks& blocks : message.more) bytes += size(blocks.block, blocks.count);
     return bytes;
 }
 
@@ -16,18 +17,19 @@ std::uint64_t largest_bytes(const Partition& partition, const Message& message) 
     return bytes;
 }
 
-std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, const Step& step,
-                                   std::uint32_t first, std::uint32_t count) {
-    if (partition.even() || step.shift == 0) return count * message_bytes(partition, message, step, first);
+std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, std::uint32_t first,
+                                   std::uint32_t count) {
+    if (partition.even() || message.shift == 0) return count * message_bytes(partition, message, first);
     // Around a ring it is every block in turn, which is one piece of the buffer.
     const std::uint64_t all = std::uint64_t{count} * message.count;
     const auto stride = static_cast<std::int64_t>(message.count);
-    if (message.more.empty() && all <= partition.blocks && (step.shift == stride || step.shift == -stride)) {
-        const std::uint32_t lowest = step.shift > 0 ? first : first + count - 1;
-        return partition.size(shifted(message.block, step, lowest, partition.blocks), static_cast<std::uint32_t>(all));
+    if (message.more.empty() && all <= partition.blocks && (message.shift == stride || message.shift == -stride)) {
+        const std::uint32_t lowest = message.shift > 0 ? first : first + count - 1;
+        return partition.size(moved(message.block, message.shift, lowest, partition.blocks),
+                              static_cast<std::uint32_t>(all));
     }
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < count; ++i) bytes += message_bytes(partition, message, step, first + i);
+    for (std::uint32_t i = 0; i < count; ++i) bytes += message_bytes(partition, message, first + i);
     return bytes;
 }
 

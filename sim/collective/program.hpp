@@ -51,11 +51,15 @@ struct Blocks {
     std::uint32_t count = 1;
 };
 
-/// One block, or several, to or from one peer.
+/// One block, or several, to or from one peer. In a step that is repeated both may be others every time: `shift` and
+/// `turn` say by how much their numbers move, modulo the number of blocks and that of members. A message whose peer
+/// turns does so at both its ends.
 struct Message {
     std::uint32_t peer = 0;
     std::uint32_t block = 0;
     std::uint32_t count = 1;        ///< of blocks that follow each other, around the end to block 0
+    std::int32_t shift = 0;         ///< of all its blocks, with every repetition
+    std::int32_t turn = 0;          ///< of its peer, likewise
     std::vector<Blocks> more = {};  ///< further ones in the same message; their order is that of both ends
 };
 
@@ -64,10 +68,9 @@ struct Step {
     std::vector<Message> sends;
     std::vector<Message> receives;
     bool reduce = false;       ///< what arrives is added to what is held (γ per byte), else it replaces it
-    std::uint32_t repeat = 1;  ///< the step is taken this often ...
-    std::int32_t shift = 0;    ///< ... and every time all its block numbers move by this, modulo the number of blocks
-    /// The step and the body-1 behind it are taken in turn, `repeat` times all of them; each has its own shift, and the
-    /// `repeat` of those behind is that of the first.
+    std::uint32_t repeat = 1;  ///< the step is taken this often
+    /// The step and the body-1 behind it are taken in turn, `repeat` times all of them; the `repeat` of those behind is
+    /// that of the first.
     std::uint32_t body = 1;
 };
 
@@ -76,22 +79,26 @@ struct Program {
     std::vector<Step> steps;
 };
 
-/// The number of block `block` in repetition `repetition` of `step`.
-inline std::uint32_t shifted(std::uint32_t block, const Step& step, std::uint32_t repetition, std::uint32_t blocks) {
-    const std::int64_t moved = (block + std::int64_t{step.shift} * repetition) % blocks;
-    return static_cast<std::uint32_t>(moved < 0 ? moved + blocks : moved);
+/// What `number` is in repetition `repetition` of a step if it moves by `by` every time, modulo `size`.
+inline std::uint32_t moved(std::uint32_t number, std::int32_t by, std::uint32_t repetition, std::uint32_t size) {
+    const std::int64_t sum = (number + std::int64_t{by} * repetition) % size;
+    return static_cast<std::uint32_t>(sum < 0 ? sum + size : sum);
 }
 
-/// Bytes of `message` in repetition `repetition` of `step`.
-std::uint64_t message_bytes(const Partition& partition, const Message& message, const Step& step,
-                            std::uint32_t repetition);
+/// The peer of `message` in repetition `repetition` of its step, in a group of `members`.
+inline std::uint32_t peer_of(const Message& message, std::uint32_t repetition, std::uint32_t members) {
+    return message.turn == 0 ? message.peer : moved(message.peer, message.turn, repetition, members);
+}
+
+/// Bytes of `message` in repetition `repetition` of its step.
+std::uint64_t message_bytes(const Partition& partition, const Message& message, std::uint32_t repetition);
 
 /// The same as it would be if all blocks were as large as the largest.
 std::uint64_t largest_bytes(const Partition& partition, const Message& message);
 
-/// Bytes of `message` in `count` repetitions of `step` together, from the `first` on.
-std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, const Step& step,
-                                   std::uint32_t first, std::uint32_t count);
+/// Bytes of `message` in `count` repetitions of its step together, from the `first` on.
+std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, std::uint32_t first,
+                                   std::uint32_t count);
 
 /// Where a member is in its program: goes through every step as often as it is taken. The program outlives it.
 class Walk {

@@ -16,11 +16,10 @@ void go_round(Program& program, const Ring& ring, std::uint32_t start, bool redu
         const std::uint32_t receive = (send + ring.size - 1) % ring.size;
         const std::uint32_t rest = ring.size - 1 - taken;
         const std::uint32_t repeat = wraps ? rest : std::min(rest, std::min(send, receive) + 1);
-        program.steps.push_back({{{ring.right, ring.first + send * ring.count, ring.count}},
-                                 {{ring.left, ring.first + receive * ring.count, ring.count}},
-                                 reduce,
-                                 repeat,
-                                 -static_cast<std::int32_t>(ring.count)});
+        const auto part = [&](std::uint32_t peer, std::uint32_t number) {
+            return Message{peer, ring.first + number * ring.count, ring.count, -static_cast<std::int32_t>(ring.count)};
+        };
+        program.steps.push_back({{part(ring.right, send)}, {part(ring.left, receive)}, reduce, repeat});
         taken += repeat;
     }
 }

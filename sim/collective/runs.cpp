@@ -8,7 +8,7 @@ namespace {
 
 bool alike(const std::vector<Message>& a, const std::vector<Message>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Message& x, const Message& y) {
-        return x.peer == y.peer && x.count == y.count &&
+        return x.peer == y.peer && x.turn == y.turn && x.count == y.count &&
                std::equal(x.more.begin(), x.more.end(), y.more.begin(), y.more.end(),
                           [](const Blocks& left, const Blocks& right) { return left.count == right.count; });
     });
@@ -16,6 +16,14 @@ bool alike(const std::vector<Message>& a, const std::vector<Message>& b) {
 
 bool alike(const Step& a, const Step& b) {
     return a.reduce == b.reduce && alike(a.sends, b.sends) && alike(a.receives, b.receives);
+}
+
+/// Whether all peers turn by the same, those it receives from the other way round.
+bool turns_as_one(const Step& step) {
+    const std::int32_t turn = step.sends.empty() ? 0 : step.sends.front().turn;
+    return std::all_of(step.sends.begin(), step.sends.end(), [&](const Message& sent) { return sent.turn == turn; }) &&
+           std::all_of(step.receives.begin(), step.receives.end(),
+                       [&](const Message& received) { return received.turn == -turn; });
 }
 
 }  // namespace
@@ -27,10 +35,13 @@ std::vector<Run> runs_of(const Program& program) {
     for (std::uint32_t head = 0; head < steps.size();) {
         const std::uint32_t end = head + steps[head].body;
         const auto like_head = [&](const Step& step) { return alike(step, steps[head]); };
-        const bool repeats = std::all_of(steps.begin() + head, steps.begin() + end, like_head);
+        const bool repeats =
+            std::all_of(steps.begin() + head, steps.begin() + end, like_head) && turns_as_one(steps[head]);
         const std::uint32_t taken = steps[head].body * steps[head].repeat;
         Run* last = stretches.empty() ? nullptr : &stretches.back();
-        if (repeats && last != nullptr && last->repeats && alike(steps[last->first], steps[head])) {
+        const bool turns = std::any_of(steps[head].sends.begin(), steps[head].sends.end(),
+                                       [](const Message& message) { return message.turn != 0; });
+        if (repeats && !turns && last != nullptr && last->repeats && alike(steps[last->first], steps[head])) {
             last->end = end;
             last->taken += taken;
         } else {
@@ -51,11 +62,14 @@ std::vector<Run> runs_of(const Program& program) {
     return runs;
 }
 
-bool relays(const Step& step, std::uint32_t blocks) {
-    if (step.sends.size() != 1 || step.receives.size() != 1) return false;
+bool keeps_largest(const Program& program, const Run& run, std::uint32_t members) {
+    const Step& step = program.steps[run.first];
+    const std::uint32_t blocks = program.partition.blocks;
+    if (run.end != run.first + 1 || step.sends.size() != 1 || step.receives.size() != 1) return false;
     const Message &sent = step.sends.front(), &received = step.receives.front();
-    return sent.more.empty() && received.more.empty() && sent.count == received.count &&
-           shifted(sent.block, step, 1, blocks) == received.block;
+    // All blocks are under way in every step, so that a largest is.
+    if (!sent.more.empty() || sent.count != received.count || blocks != members * sent.count) return false;
+    return received.shift == 0 || moved(sent.block, sent.shift, 1, blocks) == received.block;
 }
 
 }  // namespace syncline

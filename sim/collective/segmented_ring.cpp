@@ -18,23 +18,19 @@ Program SegmentedRing::program(std::uint32_t rank, std::uint32_t ranks, std::uin
     Program program{{bytes, ranks * count}, {}};
     if (ranks == 1) return program;
     const Ring ring = ring_of(rank, ranks, count);
-    const auto step = [&](std::uint32_t taken, std::uint32_t phase) {
+    const auto add = [&](std::uint32_t taken, std::uint32_t phase, std::uint32_t repeat, std::int32_t shift) {
         const std::uint32_t send = (rank + ranks - taken) % ranks, receive = (send + ranks - 1) % ranks;
-        return Step{{{ring.right, send * count + phase}}, {{ring.left, receive * count + phase}}, true};
+        program.steps.push_back({{{ring.right, send * count + phase, 1, shift}},
+                                 {{ring.left, receive * count + phase, 1, shift}},
+                                 true,
+                                 repeat});
     };
     // Steps within phases, the shorter of both ways to write it.
     if (count < ranks) {
-        for (std::uint32_t phase = 0; phase < count; ++phase) {
-            program.steps.push_back(step(0, phase));
-            program.steps.back().repeat = ranks - 1;
-            program.steps.back().shift = -static_cast<std::int32_t>(count);
-        }
+        for (std::uint32_t phase = 0; phase < count; ++phase)
+            add(0, phase, ranks - 1, -static_cast<std::int32_t>(count));
     } else {
-        for (std::uint32_t taken = 0; taken + 1 < ranks; ++taken) {
-            program.steps.push_back(step(taken, 0));
-            program.steps.back().repeat = count;
-            program.steps.back().shift = 1;
-        }
+        for (std::uint32_t taken = 0; taken + 1 < ranks; ++taken) add(taken, 0, count, 1);
         program.steps.front().body = ranks - 1;
     }
     go_round(program, ring, rank + 1, false);

@@ -49,8 +49,10 @@ void add_hops(Program& program, const std::vector<Hop>& hops, const TreeSchedule
     unroll(program, hops, schedule, reduce, full, full + period);
     program.steps[head].body = static_cast<std::uint32_t>(program.steps.size() - head);
     for (std::size_t i = head; i < program.steps.size(); ++i) {
-        program.steps[i].repeat = static_cast<std::uint32_t>(repeats);
-        program.steps[i].shift = 1;
+        Step& step = program.steps[i];
+        step.repeat = static_cast<std::uint32_t>(repeats);
+        for (Message& message : step.sends) message.shift = 1;
+        for (Message& message : step.receives) message.shift = 1;
     }
     unroll(program, hops, schedule, reduce, full + repeats * period, end);
 }

@@ -16,7 +16,8 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 struct Repeating {
     std::uint32_t section = 0;
     std::uint32_t taken = 0;
-    bool relays = false;
+    bool keeps_largest = false;
+    std::int32_t turn = 0;    ///< of the peers it sends to; of those it receives from the other way round
     std::uint64_t bytes = 0;  ///< of its largest message
     double byte_s = 0;        ///< what one byte more takes, beside the links
     std::vector<std::uint32_t> sends, receives;
@@ -46,17 +47,20 @@ const Repeating* run_of(const std::vector<Outline>& all, std::uint32_t member, s
     return number < all[member].runs.size() ? &all[member].runs[number] : nullptr;
 }
 
-/// Whether what each sends in its run is what its peers receive in theirs.
-bool closed(const std::vector<Outline>& all, std::size_t number) {
+/// Whether what each sends in its run is what its peers receive in theirs. Where peers turn, steps are equal only if
+/// all pairs of members are `alike`.
+bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
     const auto times = [](const std::vector<std::uint32_t>& peers, std::uint32_t peer) {
         return std::count(peers.begin(), peers.end(), peer);
     };
     for (std::uint32_t member = 0; member < all.size(); ++member) {
         const Repeating* run = run_of(all, member, number);
         if (run == nullptr) continue;
+        if (run->turn != 0 && !alike) return false;
         const auto matches = [&](std::uint32_t peer, const auto& mine, auto theirs) {
             const Repeating* other = run_of(all, peer, number);
-            return other != nullptr && other->taken == run->taken && times(other->*theirs, member) == times(mine, peer);
+            return other != nullptr && other->taken == run->taken && other->turn == run->turn &&
+                   times(other->*theirs, member) == times(mine, peer);
         };
         for (const std::uint32_t peer : run->sends)
             if (!matches(peer, run->sends, &Repeating::receives)) return false;
@@ -67,12 +71,17 @@ bool closed(const std::vector<Outline>& all, std::size_t number) {
 }
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
-                   Wires& wires) {
+                   bool alike, Wires& wires) {
+    const auto members = static_cast<std::uint32_t>(group.size());
     Section section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
-        for (const Message& message : program.steps[i].sends)
-            wires.append_shared(process, group[message.peer], section.links);
+        for (const Message& message : program.steps[i].sends) {
+            // Where pairs are alike, other members use in this repetition what this one uses in others.
+            const std::uint32_t repetitions = message.turn == 0 || alike ? 1 : program.steps[i].repeat;
+            for (std::uint32_t repetition = 0; repetition < repetitions; ++repetition)
+                wires.append_shared(process, group[peer_of(message, repetition, members)], section.links);
+        }
         if (run.repeats) break;
     }
     std::sort(section.links.begin(), section.links.end());
@@ -89,13 +98,16 @@ Outline outline_of(const Exchange& exchange, const Program& program, const std::
             continue;
         }
         const Step& step = program.steps[runs[i].first];
-        Repeating run{i, runs[i].taken, relays(step, program.partition.blocks), 0, 0, {}, {}};
+        Repeating run{
+            i, runs[i].taken, keeps_largest(program, runs[i], static_cast<std::uint32_t>(group.size())), 0, 0, 0, {},
+            {}};
         for (const Message& message : step.sends) {
             const std::uint64_t bytes = largest_bytes(program.partition, message);
             const MessageTerms& terms = wires.terms(process, group[message.peer]);
             run.bytes = std::max(run.bytes, bytes);
             run.byte_s = std::max(run.byte_s, 1 / terms.limit_Bps(static_cast<double>(bytes)));
             run.sends.push_back(message.peer);
+            run.turn = message.turn;
         }
         if (step.reduce) run.byte_s += static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B;
         for (const Message& message : step.receives) run.receives.push_back(message.peer);
@@ -171,12 +183,13 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     FoldLayout layout;
     std::vector<Outline> outlines;
     bool filled = true, even = true;
+    const bool alike = wires.pairs_alike(group);
     for (std::uint32_t member = 0; member < members; ++member) {
         const Program program = exchange.algorithm->program(member, members, exchange.bytes, iteration);
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(exchange, program, runs, group[member], group, wires));
         std::vector<Section>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs) sections.push_back(section_of(program, run, group[member], group, wires));
+        for (const Run& run : runs) sections.push_back(section_of(program, run, group[member], group, alike, wires));
         // Where fewer ranks contribute than there are blocks, some are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
@@ -188,7 +201,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     for (const Outline& outline : outlines) most_runs = std::max(most_runs, outline.runs.size());
     std::vector<std::vector<Part>> parts;  // by ring
     for (std::uint32_t number = 0; number < most_runs; ++number) {
-        if (!closed(outlines, number)) continue;
+        if (!closed(outlines, number, alike)) continue;
         Sets sets(members);
         for (std::uint32_t member = 0; member < members; ++member)
             if (const Repeating* run = run_of(outlines, member, number))
@@ -208,7 +221,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
             }
             FoldedRing& of = layout.rings[ring];
             ++of.members;
-            of.relays = of.relays && run->relays;
+            of.keeps_largest = of.keeps_largest && run->keeps_largest;
             parts[ring].push_back({member, number});
             layout.sections[member][run->section].ring = ring;
         }

@@ -44,8 +44,8 @@ struct FoldedRing {
     bool lone = true;     ///< no two of a step's messages share a link: each takes its time, whatever the others do
     bool uniform = true;  ///< all messages have the same bytes, rate and latency
     bool padded = false;  ///< all blocks count as the largest
-    bool relays = true;   ///< see relays(): in step, what padding adds is nothing
-    double byte_s = 0;    ///< what one byte more in all messages of a step takes, at most; only where padded
+    bool keeps_largest = true;  ///< see keeps_largest(): where all are in step, what padding adds is nothing
+    double byte_s = 0;          ///< what one byte more in all messages of a step takes, at most; only where padded
 };
 
 struct FoldLayout {

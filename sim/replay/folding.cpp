@@ -238,7 +238,7 @@ void Folding::leave(const Visit& visit) {
     Ring* ring = visit.ring;
     if (ring == nullptr || ++ring->left < ring->shape.members) return;
     let_go(*ring);
-    if (ring->shape.padded && !(ring->shape.relays && ring->anything && ring->in_step))
+    if (ring->shape.padded && !(ring->shape.keeps_largest && ring->anything && ring->in_step))
         add_error(*ring, ring->shape.steps * ring->shape.byte_s);
     rings_.erase(ring->key);
 }

@@ -10,6 +10,7 @@
 
 #include "sim/replay/agreement.hpp"
 #include "sim/replay/folding.hpp"
+#include "sim/replay/mailbox_pool.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/steady.hpp"
@@ -78,6 +79,7 @@ public:
     const TaskGraph& graph;
     const std::uint32_t iterations;
     Timeline timeline;
+    MailboxPool mailboxes;
 
 private:
     static constexpr StreamId nobody = ~StreamId{0};

@@ -88,13 +88,15 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     const auto members = static_cast<std::uint32_t>(group.size());
     const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
     ports_.resize(std::max(ports_.size(), program.steps.size()));
+    turning_.clear();
+    const auto port = [&](const Message& message, bool outwards) {
+        return message.turn == 0 ? &peer(exchange, group[message.peer], outwards) : &turning_.emplace_back();
+    };
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         ports_[i].out.clear();
         ports_[i].in.clear();
-        for (const Message& message : program.steps[i].sends)
-            ports_[i].out.push_back(&peer(exchange, group[message.peer], true));
-        for (const Message& message : program.steps[i].receives)
-            ports_[i].in.push_back(&peer(exchange, group[message.peer], false));
+        for (const Message& message : program.steps[i].sends) ports_[i].out.push_back(port(message, true));
+        for (const Message& message : program.steps[i].receives) ports_[i].in.push_back(port(message, false));
     }
     if (program.steps.empty()) return;
     // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
@@ -107,38 +109,51 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     Walk walk(program);
     if (Folding* folding = session_.folding()) {
         for (const Section& section : folding->sections(task.exchange, task.member, iteration_))
-            run_section(*folding, section, task.exchange, walk, program.partition);
+            run_section(*folding, section, task.exchange, group, walk, program.partition);
     } else {
-        for (; !walk.done(); walk.next()) run_step(walk, ports_[walk.number()], program.partition, exchange);
+        for (; !walk.done(); walk.next()) run_step(walk, program.partition, exchange, group);
     }
+    for (const Peer& peer : turning_) report_bytes(peer);
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-void StreamActor::run_section(Folding& folding, const Section& section, ExchangeId id, Walk& walk,
-                              const Partition& partition) {
+void StreamActor::run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
+                              Walk& walk, const Partition& partition) {
     const Exchange& exchange = session_.graph.exchange(id);
     const Folding::Visit visit = folding.enter(stream_, id, iteration_, section);
     padded_ = visit.padded;
     for (std::uint32_t steps = 0; steps < section.taken;) {
-        run_step(walk, ports_[walk.number()], partition, exchange);
+        run_step(walk, partition, exchange, group);
         walk.next();
         ++steps;
         if (visit.ring == nullptr) continue;
         const std::uint32_t folded = folding.stepped(visit, steps);
-        skip(walk, folded, partition, exchange.protocol);
+        skip(walk, folded, partition, exchange.protocol, group);
         steps += folded;
     }
     padded_ = false;
     folding.leave(visit);
 }
 
-void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol) {
+void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol,
+                       std::span<const ProcessId> group) {
     while (steps > 0) {
         const std::uint32_t times = std::min(steps, walk.in_a_row());
         const Step& step = walk.step();
         for (std::size_t i = 0; i < step.sends.size(); ++i) {
-            const std::uint64_t bytes = bytes_of_repetitions(partition, step.sends[i], step, walk.repetition(), times);
-            count(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+            const Message& message = step.sends[i];
+            if (message.turn == 0) {
+                const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
+                count(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+                continue;
+            }
+            const std::uint32_t end = walk.repetition() + (session_.measures(iteration_) ? times : 0);
+            for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
+                const auto members = static_cast<std::uint32_t>(group.size());
+                const std::uint64_t bytes = message_bytes(partition, message, repetition);
+                session_.carried(process_, group[peer_of(message, repetition, members)], bytes,
+                                 on_wires(bytes, protocol));
+            }
         }
         session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
         walk.skip(times);
@@ -152,11 +167,14 @@ void StreamActor::count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires)
     peer.on_wires += on_wires;
 }
 
-void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange) {
+void StreamActor::run_step(const Walk& walk, const Partition& partition, const Exchange& exchange,
+                           std::span<const ProcessId> group) {
     const Step& step = walk.step();
+    const Ports& ports = ports_[walk.number()];
+    if (!turning_.empty()) turn(walk, ports, exchange, group);
     session_.at_step(stream_, walk.number(), walk.repetition());
     const auto bytes_of = [&](const Message& message) {
-        return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, step, walk.repetition());
+        return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
     };
     pending_.clear();
     if (recorder() != nullptr) recorded_.clear();
@@ -170,7 +188,7 @@ void StreamActor::run_step(const Walk& walk, const Ports& ports, const Partition
         copy(Staging::Unit::message, true, bytes);
         spend(ActKind::send, peer.terms->send_overhead_s);
         pending_.push_back(put(peer, bytes, exchange.protocol));
-        const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], step, walk.repetition()) : bytes;
+        const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
         count(peer, real, on_wires(real, exchange.protocol));
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
@@ -201,7 +219,7 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
     if (recorder() != nullptr)
         recorded_.push_back(
             recorder()->put(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}, travelling));
-    sg::CommPtr comm = peer.mailbox->put_init(&token, peer.weightless ? 0 : travelling);
+    sg::CommPtr comm = mailbox(peer, MailboxPool::Side::put)->put_init(&token, peer.weightless ? 0 : travelling);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
     comm->start();
@@ -212,7 +230,7 @@ sg::CommPtr StreamActor::get(Peer& peer) {
     static void* received = nullptr;
     if (recorder() != nullptr)
         recorded_.push_back(recorder()->got(*peer.connection, {task_, iteration_, sg::Engine::get_clock()}));
-    return peer.mailbox->get_async<void>(&received);
+    return mailbox(peer, MailboxPool::Side::get)->get_async<void>(&received);
 }
 
 void StreamActor::await_window() {
@@ -258,23 +276,46 @@ StreamActor::Peer& StreamActor::peer(const Exchange& exchange, ProcessId other, 
         (std::uint64_t{exchange.channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
     Peer& found = peers_[key];
     if (found.mailbox == nullptr) {
-        const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
-        found.mailbox = sg::Mailbox::by_name(fmt::format("{}:{}:{}", exchange.channel, from, to));
-        found.terms = &session_.wires.terms(from, to);
-        found.inside_node = session_.wires.inside_node(from, to);
-        found.latency_s = session_.wires.latency_s(from, to);
-        found.weightless = session_.wires.weightless(from, to);
-        found.connection = session_.connection(exchange.channel, from, to);
+        found = passing_peer(exchange, other, outwards);
+        found.mailbox =
+            sg::Mailbox::by_name(fmt::format("{}:{}:{}", found.pair.channel, found.pair.from, found.pair.to));
     }
     return found;
 }
 
+StreamActor::Peer StreamActor::passing_peer(const Exchange& exchange, ProcessId other, bool outwards) {
+    const ProcessId from = outwards ? process_ : other, to = outwards ? other : process_;
+    Peer made;
+    made.terms = &session_.wires.terms(from, to);
+    made.latency_s = session_.wires.latency_s(from, to);
+    made.connection = session_.connection(exchange.channel, from, to);
+    made.pair = {exchange.channel, from, to};
+    made.inside_node = session_.wires.inside_node(from, to);
+    made.weightless = session_.wires.weightless(from, to);
+    return made;
+}
+
+void StreamActor::turn(const Walk& walk, const Ports& ports, const Exchange& exchange,
+                       std::span<const ProcessId> group) {
+    const auto turn_all = [&](const std::vector<Message>& messages, const std::vector<Peer*>& peers, bool outwards) {
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            if (messages[i].turn == 0) continue;
+            report_bytes(*peers[i]);
+            const std::uint32_t other =
+                peer_of(messages[i], walk.repetition(), static_cast<std::uint32_t>(group.size()));
+            *peers[i] = passing_peer(exchange, group[other], outwards);
+        }
+    };
+    turn_all(walk.step().receives, ports.in, false);
+    turn_all(walk.step().sends, ports.out, true);
+}
+
 void StreamActor::report_bytes() {
-    for (const auto& [key, peer] : peers_) {
-        const bool outwards = (key & 1) != 0;
-        const auto other = static_cast<ProcessId>((key >> 1) & 0xffffffff);
-        if (outwards && peer.bytes > 0) session_.carried(process_, other, peer.bytes, peer.on_wires);
-    }
+    for (const auto& [key, peer] : peers_) report_bytes(peer);
+}
+
+void StreamActor::report_bytes(const Peer& peer) {
+    if (peer.bytes > 0) session_.carried(peer.pair.from, peer.pair.to, peer.bytes, peer.on_wires);
 }
 
 }  // namespace syncline

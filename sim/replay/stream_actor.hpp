@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -32,14 +34,15 @@ public:
 private:
     /// One direction of a connection to another process.
     struct Peer {
-        simgrid::s4u::Mailbox* mailbox = nullptr;
-        const MessageTerms* terms = nullptr;  ///< the transport's
-        bool inside_node = false;
+        simgrid::s4u::Mailbox* mailbox = nullptr;    ///< if none, that of each message is one of the pool
+        const MessageTerms* terms = nullptr;         ///< the transport's
         double latency_s = 0;                        ///< of a message, beside what SimGrid adds
-        bool weightless = false;                     ///< its bytes take no time
         std::uint64_t bytes = 0;                     ///< sent in the measured iteration
         std::uint64_t on_wires = 0;                  ///< the same as they travel
         Recorder::Connection* connection = nullptr;  ///< if somebody records
+        MailboxPool::Pair pair;
+        bool inside_node = false;
+        bool weightless = false;  ///< its bytes take no time
     };
 
     /// What a rank still has to do when the bytes of a step are through: one after the other.
@@ -57,11 +60,14 @@ private:
     void spend(const Rest& rest);
     /// From `start_s` to now, if somebody records.
     void record(ActKind kind, double start_s, double end_s);
-    void run_section(Folding& folding, const Section& section, ExchangeId id, Walk& walk, const Partition& partition);
+    void run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
+                     Walk& walk, const Partition& partition);
     /// Steps that are folded: counts what they send.
-    void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol);
+    void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol,
+              std::span<const ProcessId> group);
     /// The step at which `walk` is.
-    void run_step(const Walk& walk, const Ports& ports, const Partition& partition, const Exchange& exchange);
+    void run_step(const Walk& walk, const Partition& partition, const Exchange& exchange,
+                  std::span<const ProcessId> group);
     /// Nothing where nobody records this iteration.
     Recorder* recorder() const {
 #ifdef SYNCLINE_WITHOUT_RECORDER  // what scripts/bench measures the question against
@@ -81,6 +87,14 @@ private:
     /// The connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
     void count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const;
+    /// The same without a mailbox of its own.
+    Peer passing_peer(const Exchange& exchange, ProcessId other, bool outwards);
+    simgrid::s4u::Mailbox* mailbox(const Peer& peer, MailboxPool::Side side) {
+        return peer.mailbox != nullptr ? peer.mailbox : session_.mailboxes.next(peer.pair, side);
+    }
+    /// For the step at which `walk` is, connects messages whose peers turn with those of its repetition.
+    void turn(const Walk& walk, const Ports& ports, const Exchange& exchange, std::span<const ProcessId> group);
+    void report_bytes(const Peer& peer);
 
     Session& session_;
     const StreamId stream_;
@@ -98,6 +112,7 @@ private:
     MessageId last_ = Act::no_message;            // of these, the last to be there
     double wait_start_s_ = 0;                     // for these
     std::unordered_map<std::uint64_t, Peer> peers_;
+    std::list<Peer> turning_;  // of the program that is run: not kept, else there would be one for each pair
 };
 
 }  // namespace syncline

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "sim/replay/native.hpp"
 #include "sim/replay/routed_zone.hpp"
@@ -64,6 +65,7 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, bool cont
       network_(cluster.network),
       free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
       contention_(contention),
+      flat_(!cluster.native && is_flat(cluster)),
       transport_(cluster.transport),
       host_link_Bps_(cluster.device.host_link_Bps) {
     if (cluster.native)
@@ -157,6 +159,13 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
     std::vector<std::uint32_t> numbers;
     for (const sg::Link* link : route(from, to)) numbers.push_back(static_cast<std::uint32_t>(number_.at(link)));
     return numbers;
+}
+
+bool Wires::pairs_alike(std::span<const std::uint32_t> processes) const {
+    std::set<std::uint32_t> nodes;
+    return flat_ && std::all_of(processes.begin(), processes.end(), [&](std::uint32_t process) {
+               return on_device(process) && nodes.insert(places_[process].node).second;
+           });
 }
 
 void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -54,6 +55,10 @@ public:
     /// The links that carried any and can be full, in the order in which they were made.
     std::vector<LinkUse> uses() const;
 
+    /// Whether between any two of these processes there is the same, and messages to different ones from different ones
+    /// share nothing: on a flat fabric, each on a node of its own.
+    bool pairs_alike(std::span<const std::uint32_t> processes) const;
+
     std::size_t links() const { return links_.size(); }
     double bandwidth_Bps(std::size_t link) const { return links_[link].bandwidth_Bps; }
     /// Appends those on which a message between two processes takes something from others, by their place among all.
@@ -82,6 +87,7 @@ private:
     const NetworkModel network_;
     const bool free_loopback_;
     const bool contention_;
+    const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;
     std::vector<simgrid::s4u::Host*> hosts_;

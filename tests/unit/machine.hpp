@@ -51,7 +51,7 @@ public:
                     post(rank, step, at[rank].repetition());
                     posted[rank] = moved = true;
                 }
-                if (!through(rank, step)) continue;
+                if (!through(rank, step, at[rank].repetition())) continue;
                 finish(rank, step, at[rank].repetition());
                 posted[rank] = false;
                 moved = true;
@@ -85,6 +85,7 @@ private:
         std::vector<std::uint32_t> blocks;
         Buffer value;
         std::vector<bool> heard;
+        bool turns = false;  ///< its peer, by its sender
     };
     /// Everything that one rank has sent to another, or expected from it, so far.
     struct Wire {
@@ -92,16 +93,23 @@ private:
         std::size_t expected = 0, taken = 0;
     };
 
+    Wire& wire_to(std::uint32_t rank, const Message& message, std::uint32_t repetition) {
+        return wires_[{rank, peer_of(message, repetition, ranks_)}];
+    }
+    Wire& wire_from(std::uint32_t rank, const Message& message, std::uint32_t repetition) {
+        return wires_[{peer_of(message, repetition, ranks_), rank}];
+    }
+
     /// The numbers of a message's blocks, in its order.
-    std::vector<std::uint32_t> blocks_of(std::uint32_t rank, const Step& step, const Message& message,
-                                         std::uint32_t repetition) const {
+    std::vector<std::uint32_t> blocks_of(std::uint32_t rank, const Message& message, std::uint32_t repetition) const {
         const std::uint32_t blocks = programs[rank].partition.blocks;
-        if (message.peer >= ranks_ || message.peer == rank) FAIL("no peer " << message.peer << " of " << rank);
+        const std::uint32_t peer = peer_of(message, repetition, ranks_);
+        if (peer >= ranks_ || peer == rank) FAIL("no peer " << peer << " of " << rank);
         std::vector<std::uint32_t> numbers;
         const auto add = [&](const Blocks& some) {
             if (some.block >= blocks || some.count > blocks) FAIL("no blocks " << some.block << ", " << some.count);
             for (std::uint32_t i = 0; i < some.count; ++i)
-                numbers.push_back((shifted(some.block, step, repetition, blocks) + i) % blocks);
+                numbers.push_back((moved(some.block, message.shift, repetition, blocks) + i) % blocks);
         };
         add({message.block, message.count});
         for (const Blocks& some : message.more) add(some);
@@ -110,24 +118,24 @@ private:
 
     void post(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.sends) {
-            InFlight sent{blocks_of(rank, step, message, repetition), {}, heard[rank]};
+            InFlight sent{blocks_of(rank, message, repetition), {}, heard[rank], message.turn != 0};
             for (const std::uint32_t block : sent.blocks) sent.value.push_back(buffers[rank][block]);
-            wires_[{rank, message.peer}].sent.push_back(std::move(sent));
-            const std::uint64_t bytes = message_bytes(programs[rank].partition, message, step, repetition);
+            wire_to(rank, message, repetition).sent.push_back(std::move(sent));
+            const std::uint64_t bytes = message_bytes(programs[rank].partition, message, repetition);
             ++messages;
             bytes_sent += bytes;
             bytes_sent_by[rank] += bytes;
         }
-        for (const Message& message : step.receives) ++wires_[{message.peer, rank}].expected;
+        for (const Message& message : step.receives) ++wire_from(rank, message, repetition).expected;
     }
 
-    bool through(std::uint32_t rank, const Step& step) {
+    bool through(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.sends) {
-            const Wire& wire = wires_[{rank, message.peer}];
+            const Wire& wire = wire_to(rank, message, repetition);
             if (wire.sent.size() > wire.expected) return false;
         }
         for (const Message& message : step.receives) {
-            const Wire& wire = wires_[{message.peer, rank}];
+            const Wire& wire = wire_from(rank, message, repetition);
             if (wire.sent.size() < wire.expected) return false;
         }
         return true;
@@ -135,12 +143,14 @@ private:
 
     void finish(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.receives) {
-            Wire& wire = wires_[{message.peer, rank}];
+            Wire& wire = wire_from(rank, message, repetition);
             const InFlight& arrived = wire.sent[wire.taken++];
-            const std::vector<std::uint32_t> blocks = blocks_of(rank, step, message, repetition);
+            const std::vector<std::uint32_t> blocks = blocks_of(rank, message, repetition);
             if (arrived.blocks != blocks) FAIL("two ends mean different blocks");
-            received[rank].push_back({message.peer, blocks.front(), static_cast<std::uint32_t>(blocks.size())});
-            bytes_received[rank] += message_bytes(programs[rank].partition, message, step, repetition);
+            if (arrived.turns != (message.turn != 0)) FAIL("the peer turns at one end only");
+            received[rank].push_back(
+                {peer_of(message, repetition, ranks_), blocks.front(), static_cast<std::uint32_t>(blocks.size())});
+            bytes_received[rank] += message_bytes(programs[rank].partition, message, repetition);
             for (std::uint32_t r = 0; r < ranks_; ++r) heard[rank][r] = heard[rank][r] || arrived.heard[r];
             for (std::size_t i = 0; i < blocks.size(); ++i) {
                 Contributions& held = buffers[rank][blocks[i]];

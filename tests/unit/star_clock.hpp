@@ -72,14 +72,15 @@ private:
         place.open = step.sends.size() + step.receives.size();
         place.arrived = 0;
         for (const Message& message : step.sends) {
-            const std::uint64_t bytes =
-                message_bytes(programs_[rank].partition, message, step, place.walk.repetition());
-            offered_[{rank, message.peer}].push_back(static_cast<double>(bytes));
-            match({rank, message.peer});
+            const std::uint64_t bytes = message_bytes(programs_[rank].partition, message, place.walk.repetition());
+            const Pair pair{rank, peer_of(message, place.walk.repetition(), ranks_)};
+            offered_[pair].push_back(static_cast<double>(bytes));
+            match(pair);
         }
         for (const Message& message : step.receives) {
-            ++awaited_[{message.peer, rank}];
-            match({message.peer, rank});
+            const Pair pair{peer_of(message, place.walk.repetition(), ranks_), rank};
+            ++awaited_[pair];
+            match(pair);
         }
     }
 
