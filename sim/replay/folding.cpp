@@ -54,6 +54,7 @@ public:
 
     std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
     std::uint32_t folded = 0;  ///< how many
+    double folded_step_s = 0;  ///< and how long each takes
     bool over = false;         ///< someone has folded all of these
     bool in_step = true;       ///< whenever something was folded, all were at the same point
     bool anything = false;     ///< was folded
@@ -63,6 +64,7 @@ Folding::Folding(const TaskGraph& graph, Wires& wires)
     : graph_(graph),
       wires_(wires),
       users_(wires.links(), 0),
+      changed_s_(wires.links(), 0),
       own_(wires.links(), 0),
       folded_(wires.links(), nullptr),
       wake_(graph.streams().size()) {}
@@ -89,6 +91,7 @@ simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
 void Folding::use(const Section& section, const Ring* by) {
     for (const std::uint32_t link : section.links) {
         ++users_[link];
+        changed_s_[link] = now_s();
         if (folded_[link] != nullptr && folded_[link] != by) disturb(*folded_[link]);
     }
 }
@@ -143,7 +146,7 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
     member.folds = true;
     double until_s = at_s;
     for (;;) {
-        until_s = at_s + ring.folded * ring.step_s;
+        until_s = at_s + ring.folded * ring.folded_step_s;
         const double left_s = until_s - now_s();
         // Woken, it looks again for how long.
         if (left_s <= 0 || wake(member.stream).acquire_timeout(left_s)) break;
@@ -175,10 +178,13 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     const bool approximate = !in_step && !ring.shape.lone;
     const auto ahead = in_step ? 0 : static_cast<std::uint32_t>(spread_s / ring.step_s) + 1;
     const bool decided = number <= ring.cut;
-    if (decided || (approximate && ring.shape.exact) || ring.furthest + 1 + ahead >= ring.shape.steps || !alone(ring))
+    const double since_s = boundary.first_s - (ahead + 1) * ring.step_s;
+    if (decided || (approximate && ring.shape.exact) || ring.furthest + 1 + ahead >= ring.shape.steps ||
+        !alone(ring, since_s + 1e-9 * ring.step_s))
         return;
     if (approximate) add_error(ring, 2 * (spread_s + ring.step_s));
     ring.cut = ring.furthest + 1;
+    ring.folded_step_s = ring.step_s;
     ring.folded = ring.shape.steps - ring.cut - ahead;
     ring.over = false;
     ring.anything = true;
@@ -187,14 +193,15 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
         for (const std::uint32_t link : member.section->links) folded_[link] = &ring;
 }
 
-bool Folding::alone(const Ring& ring) {
+bool Folding::alone(const Ring& ring, double since_s) {
     const auto for_each_link = [&](auto&& act) {
         for (const Ring::Member& member : ring.members)
             for (const std::uint32_t link : member.section->links) act(link);
     };
     for_each_link([&](std::uint32_t link) { ++own_[link]; });
     bool result = true;
-    for_each_link([&](std::uint32_t link) { result = result && own_[link] == users_[link]; });
+    for_each_link(
+        [&](std::uint32_t link) { result = result && own_[link] == users_[link] && changed_s_[link] <= since_s; });
     for_each_link([&](std::uint32_t link) { own_[link] = 0; });
     return result;
 }
@@ -208,7 +215,7 @@ void Folding::disturb(Ring& ring) {
     for (const Ring::Member& member : ring.members) {
         if (!member.folds) continue;
         anyone = true;
-        steps = std::max(steps, std::ceil((now_s() - member.last_s) / ring.step_s - 1e-6));
+        steps = std::max(steps, std::ceil((now_s() - member.last_s) / ring.folded_step_s - 1e-6));
     }
     if (!anyone) {
         ring.cut = 0;
@@ -216,11 +223,12 @@ void Folding::disturb(Ring& ring) {
         return;
     }
     const auto until = static_cast<std::uint32_t>(std::max(steps, 0.0));
+    // A step of the ring is not on the wires at once, and takes longer where it shares them.
+    add_error(ring, 2 * ring.folded_step_s);
     if (until >= ring.folded) return;
     ring.folded = until;
     ring.equal = 0;
     ring.in_step = false;
-    add_error(ring, ring.step_s);
     std::vector<StreamId> asleep;
     for (const Ring::Member& member : ring.members)
         if (member.folds) asleep.push_back(member.stream);
@@ -234,12 +242,18 @@ void Folding::let_go(const Ring& ring) {
 }
 
 void Folding::leave(const Visit& visit) {
-    for (const std::uint32_t link : visit.section->links) --users_[link];
+    for (const std::uint32_t link : visit.section->links) {
+        --users_[link];
+        changed_s_[link] = now_s();
+    }
     Ring* ring = visit.ring;
     if (ring == nullptr || ++ring->left < ring->shape.members) return;
     let_go(*ring);
-    if (ring->shape.padded && !(ring->shape.keeps_largest && ring->anything && ring->in_step))
-        add_error(*ring, ring->shape.steps * ring->shape.byte_s);
+    const FoldedRing& shape = ring->shape;
+    if (shape.padded && !(shape.uniform && shape.keeps_largest && ring->anything && ring->in_step)) {
+        // What shares links may do so otherwise where blocks differ: seen, a step more or less.
+        add_error(*ring, shape.steps * shape.byte_s + (shape.lone ? 0 : 2 * ring->step_s));
+    }
     rings_.erase(ring->key);
 }
 

@@ -23,10 +23,12 @@
 /// messages use; when another one begins to use one of a folded ring's, all its members wake at the end of the step
 /// that they would be in, and go on message by message, until they are found alone and in step again.
 /// The error in groups of up to exact_members: none (rounding) where nothing disturbs. In larger ones padded blocks add
-/// a byte a step at most, and nothing where all are in step and pass on what they got, as the largest block is under
-/// way in every step anyway; where members are at different steps and share links, those that are awake have more of
-/// them while others sleep; those who gather are late by what the last comes after the first, unless the ring makes
-/// that up (fold_layout.hpp). A disturbance is noticed up to one step late. error_s() adds all that up.
+/// a byte a step at most, and nothing where all messages are alike and in step, as a largest block is under way in
+/// every step anyway; where messages share links, blocks that differ may also shift who does so with whom; where
+/// members are at different steps, too, those that are awake have more of the links while others sleep; those who
+/// gather are late by what the last comes after the first, unless the ring makes that up (fold_layout.hpp). A
+/// disturbance is noticed up to one step late, which counts twice. error_s() adds all that up: an estimate from above,
+/// and no proof where messages share links.
 ///
 /// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
 /// layout for each kind of exchange.
@@ -69,7 +71,8 @@ private:
     simgrid::s4u::Semaphore& wake(StreamId stream);
     void use(const Section& section, const Ring* by);
     void judge(Ring& ring, std::uint32_t number);
-    bool alone(const Ring& ring);
+    /// Whether no one else has used its links since then.
+    bool alone(const Ring& ring, double since_s);
     void disturb(Ring& ring);
     void let_go(const Ring& ring);
     void add_error(const Ring& ring, double seconds);
@@ -81,6 +84,7 @@ private:
         layouts_;
     std::map<Key, std::unique_ptr<Ring>> rings_;
     std::vector<std::uint32_t> users_;              ///< by link: sections under way that use it
+    std::vector<double> changed_s_;                 ///< by link: when the last of them began or ended
     std::vector<std::uint32_t> own_;                ///< scratch: of one ring
     std::vector<Ring*> folded_;                     ///< by link: the folded ring that uses it
     std::vector<simgrid::s4u::SemaphorePtr> wake_;  ///< by stream
