@@ -37,7 +37,7 @@ bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uin
                 if (send.turn != first.turn || step.receives.front().turn != common[i].receives.front().turn)
                     return false;
                 // Where all peers turn alike and pair up before and after one turn, they do after any number of them.
-                for (const std::uint32_t repetition : {0, 1}) {
+                for (const std::uint32_t repetition : {0u, 1u}) {
                     const std::vector<Step>& receiver = programs[peer_of(send, repetition, ranks)].steps;
                     if (receiver.size() != steps.size() || receiver[i].receives.size() != 1 ||
                         peer_of(receiver[i].receives.front(), repetition, ranks) != rank)
