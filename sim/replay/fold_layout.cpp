@@ -72,20 +72,22 @@ bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
                    bool alike, Wires& wires) {
-    const auto members = static_cast<std::uint32_t>(group.size());
     Section section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
             // Where pairs are alike, other members use in this repetition what this one uses in others.
-            const std::uint32_t repetitions = message.turn == 0 || alike ? 1 : program.steps[i].repeat;
-            for (std::uint32_t repetition = 0; repetition < repetitions; ++repetition)
-                wires.append_shared(process, group[peer_of(message, repetition, members)], section.links);
+            section.uses_all = section.uses_all || (message.turn != 0 && !alike);
+            wires.append_shared(process, group[message.peer], section.uses);
         }
         if (run.repeats) break;
     }
-    std::sort(section.links.begin(), section.links.end());
-    section.links.erase(std::unique(section.links.begin(), section.links.end()), section.links.end());
+    for (std::uint32_t i = run.first; i < run.end; ++i)
+        if (!program.steps[i].receives.empty() && wires.copies_messages(process))
+            section.uses.push_back(wires.copy_engines(process));
+    std::sort(section.uses.begin(), section.uses.end());
+    section.uses.erase(std::unique(section.uses.begin(), section.uses.end()), section.uses.end());
+    if (section.uses_all) section.uses.clear();
     return section;
 }
 
@@ -130,6 +132,7 @@ struct Terms {
     double rate_Bps = 0;  ///< at least
     double latency_s = 0;
     std::uint64_t bytes = 0;
+    bool inside_node = false;
     bool operator==(const Terms&) const = default;
 };
 
@@ -145,7 +148,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
     const auto run_in = [&](const Part& part) -> const Repeating& { return outlines[part.member].runs[part.run]; };
     const auto each_link = [&](auto&& act) {
         for (const Part& part : parts)
-            for (const std::uint32_t link : layout.sections[part.member][run_in(part).section].links) act(link);
+            for (const std::uint32_t link : layout.sections[part.member][run_in(part).section].uses) act(link);
     };
     each_link([&](std::uint32_t link) { ++loads[link]; });
     double link_byte_s = 0, own_byte_s = 0;
@@ -161,28 +164,30 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
         for (const std::uint32_t peer : run.sends) {
             const ProcessId to = group[peer];
             const Protocol& protocol = exchange.protocol;
+            const bool inside = wires.inside_node(from, to);
             Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
-                        wires.latency_s(from, to) +
-                            (wires.inside_node(from, to) ? protocol.inside_latency_s : protocol.between_latency_s),
-                        run.bytes};
+                        wires.latency_s(from, to) + (inside ? protocol.inside_latency_s : protocol.between_latency_s),
+                        run.bytes, inside};
             for (const std::uint32_t link : wires.route_numbers(from, to))
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
         }
     }
-    ring.byte_s = link_byte_s + own_byte_s;
+    // As it travels a byte may be more, and is rounded.
+    const double factor = exchange.protocol.bandwidth_factor;
+    ring.byte_s = link_byte_s * (factor == 1 ? 1 : 1 / factor + 1) + own_byte_s;
     each_link([&](std::uint32_t link) { loads[link] = 0; });
 }
 
 }  // namespace
 
-FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
+FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration, bool sole,
                        Wires& wires) {
     const auto members = static_cast<std::uint32_t>(group.size());
     FoldLayout layout;
     std::vector<Outline> outlines;
-    bool filled = true, even = true;
+    bool filled = true, even = true, empty = false;
     const bool alike = wires.pairs_alike(group);
     for (std::uint32_t member = 0; member < members; ++member) {
         const Program program = exchange.algorithm->program(member, members, exchange.bytes, iteration);
@@ -193,6 +198,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         // Where fewer ranks contribute than there are blocks, some are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
+        empty = empty || program.partition.bytes < program.partition.blocks;
     }
     if (!filled || (!even && members <= exact_members)) return layout;
 
@@ -215,7 +221,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
                 ring = static_cast<std::uint32_t>(layout.rings.size());
                 FoldedRing& made = layout.rings.emplace_back();
                 made.steps = run->taken;
-                made.exact = members <= exact_members;
+
                 made.padded = !even;
                 parts.emplace_back();
             }
@@ -226,18 +232,31 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
             layout.sections[member][run->section].ring = ring;
         }
     }
-    std::vector<std::uint32_t> loads(wires.links(), 0);
+    std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
         weigh(layout.rings[ring], parts[ring], layout, exchange, outlines, group, wires, loads);
+    // Nothing is not copied, nor reduced: a byte would cost more than its time.
+    const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
+                          (!empty || wires.transport().reduction.launch_s == 0);
     for (std::vector<Section>& sections : layout.sections) {
         const FoldedRing* before = nullptr;
         for (Section& section : sections) {
-            const FoldedRing* ring = section.ring == Section::no_ring ? nullptr : &layout.rings[section.ring];
+            if (section.ring == Section::no_ring) {
+                before = nullptr;
+                continue;
+            }
+            FoldedRing& ring = layout.rings[section.ring];
+            if (ring.padded && !(ring.lone && paddable)) {
+                section.ring = Section::no_ring;
+                before = nullptr;
+                continue;
+            }
             // From ring to ring members go on as they are.
-            const bool goes_on = ring != nullptr && before != nullptr && before->members == ring->members;
-            section.gathers = ring != nullptr && !goes_on && 2 * ring->steps >= ring->members &&
-                              ((ring->uniform && ring->lone) || !ring->exact);
-            before = ring;
+            const bool goes_on = before != nullptr && before->members == ring.members;
+            ring.delays = !(ring.uniform && sole);
+            section.gathers =
+                !goes_on && ring.lone && 2 * ring.steps >= ring.members && (!ring.delays || members > exact_members);
+            before = &ring;
         }
     }
     return layout;

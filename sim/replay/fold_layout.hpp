@@ -14,16 +14,17 @@
 /// the same lengths, the j-th of all are one ring, since the rings among them may have links in common and keep in
 /// step.
 ///
-/// In groups of up to `exact_members` nothing is folded that could change a time. Larger ones have so many steps that
-/// one more or less is of no account.
+/// Blocks that differ by a byte keep the steps of a ring from being equal. In groups of up to `exact_members` such a
+/// ring is not folded. In larger ones all its blocks count as the largest, if no two messages of a step share anything:
+/// then each takes what it takes, whatever the others do, and the ring at most a byte longer for each step. (Where
+/// messages share links, blocks of other sizes may put them out of step, and shift who shares with whom: seen, a
+/// fifth.)
 ///
-/// Blocks that differ by a byte keep the steps of a ring from being equal. In small groups such a ring is not folded;
-/// in large ones all its blocks count as the largest.
-/// Whether members gather, and begin a ring together: where all their messages have the same rate and latency, and none
-/// has to share, a ring ends when it would if those who come early had begun early, since by then everyone has waited
-/// for the last one, however far (it needs half as many steps as there are members: t_r(k+1) is the latest of t_r,
-/// t_(r-1) and t_(r+1) at k, plus the step). Elsewhere it ends later by at most what the last came after the first, and
-/// members do not gather in small groups.
+/// Whether members gather, and begin a ring together: where nothing is shared, and all messages have the same rate and
+/// latency, a ring ends when it would if those who come early had begun early, since by then everyone has waited for
+/// the last one, however far (it needs half as many steps as there are members: t_r(k+1) is the latest of t_r, t_(r-1)
+/// and t_(r+1) at k, plus the step). Elsewhere, and where other exchanges may use the links meanwhile, it may end later
+/// by what the last came after the first; then members gather in groups of more than `exact_members` only.
 namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;
@@ -31,19 +32,21 @@ inline constexpr std::uint32_t exact_members = 128;
 struct Section {
     static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
 
-    std::uint32_t taken = 0;           ///< steps
-    std::uint32_t ring = no_ring;      ///< in FoldLayout::rings
-    bool gathers = false;              ///< the ring's members begin together
-    std::vector<std::uint32_t> links;  ///< that what it sends goes over, each once
+    std::uint32_t taken = 0;       ///< steps
+    std::uint32_t ring = no_ring;  ///< in FoldLayout::rings
+    bool gathers = false;          ///< the ring's members begin together
+    /// Links and copy engines that what it sends takes something of, each once.
+    std::vector<std::uint32_t> uses;
+    bool uses_all = false;  ///< in place of these: its peers turn all over the fabric
 };
 
 struct FoldedRing {
     std::uint32_t members = 0;
     std::uint32_t steps = 0;
-    bool exact = true;    ///< may not be folded where that could change a time
-    bool lone = true;     ///< no two of a step's messages share a link: each takes its time, whatever the others do
-    bool uniform = true;  ///< all messages have the same bytes, rate and latency
-    bool padded = false;  ///< all blocks count as the largest
+    bool lone = true;           ///< no two of a step's messages share anything
+    bool uniform = true;        ///< all messages have the same bytes, rate and latency
+    bool padded = false;        ///< all blocks count as the largest
+    bool delays = false;        ///< gathering may make it end later
     bool keeps_largest = true;  ///< see keeps_largest(): where all are in step, what padding adds is nothing
     double byte_s = 0;          ///< what one byte more in all messages of a step takes, at most; only where padded
 };
@@ -53,8 +56,8 @@ struct FoldLayout {
     std::vector<FoldedRing> rings;
 };
 
-/// Of `exchange` in iteration `iteration`.
-FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
+/// Of `exchange` in iteration `iteration`. `sole`: no other can be under way beside it.
+FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration, bool sole,
                        Wires& wires);
 
 }  // namespace syncline

@@ -17,6 +17,21 @@ bool same(double a_s, double b_s, double at_s) {
     return std::abs(a_s - b_s) <= std::max(1e-9 * std::max(a_s, b_s), 1e-15 * at_s);
 }
 
+/// Whether no two exchanges can be under way at once: all are of one group, on one stream of each process.
+bool one_at_a_time(const TaskGraph& graph) {
+    const Task* first = nullptr;
+    std::vector<StreamId> stream_of(graph.processes().size(), ~StreamId{0});
+    for (const Task& task : graph.tasks()) {
+        if (task.exchange == Task::no_exchange) continue;
+        if (first == nullptr) first = &task;
+        StreamId& stream = stream_of[graph.streams()[task.stream].process];
+        if (stream == ~StreamId{0}) stream = task.stream;
+        if (stream != task.stream || graph.exchange(task.exchange).group != graph.exchange(first->exchange).group)
+            return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 class Folding::Ring {
@@ -63,10 +78,11 @@ public:
 Folding::Folding(const TaskGraph& graph, Wires& wires)
     : graph_(graph),
       wires_(wires),
-      users_(wires.links(), 0),
-      changed_s_(wires.links(), 0),
-      own_(wires.links(), 0),
-      folded_(wires.links(), nullptr),
+      sole_(one_at_a_time(graph)),
+      users_(wires.resources(), 0),
+      changed_s_(wires.resources(), 0),
+      own_(wires.resources(), 0),
+      folded_(wires.resources(), nullptr),
       wake_(graph.streams().size()) {}
 
 Folding::~Folding() = default;
@@ -75,7 +91,7 @@ const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) 
     const Exchange& of = graph_.exchange(exchange);
     const std::uint32_t round = iteration % of.algorithm->period();
     std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.bytes, round}];
-    if (!found) found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, wires_));
+    if (!found) found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, sole_, wires_));
     return *found;
 }
 
@@ -89,11 +105,18 @@ simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
 }
 
 void Folding::use(const Section& section, const Ring* by) {
-    for (const std::uint32_t link : section.links) {
-        ++users_[link];
-        changed_s_[link] = now_s();
-        if (folded_[link] != nullptr && folded_[link] != by) disturb(*folded_[link]);
+    for (const std::uint32_t resource : section.uses) {
+        ++users_[resource];
+        changed_s_[resource] = now_s();
+        if (folded_[resource] != nullptr && folded_[resource] != by) disturb(*folded_[resource]);
     }
+    if (!section.uses_all) return;
+    ++users_of_all_;
+    all_changed_s_ = now_s();
+    std::vector<Key> keys;
+    for (const auto& [key, ring] : rings_) keys.push_back(key);
+    for (const Key& key : keys)  // disturbing one lets others run, which may be through with it
+        if (const auto found = rings_.find(key); found != rings_.end()) disturb(*found->second);
 }
 
 Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_t iteration, const Section& section) {
@@ -115,7 +138,7 @@ Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_
     } else {
         // Waking one lets others run, which may be through with the ring.
         std::vector<StreamId> others;
-        if (!shape.uniform || !shape.lone) add_error(ring, now_s() - ring.members.front().last_s);
+        if (shape.delays) add_error(ring, now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
             member.last_s = now_s();
             if (member.stream != stream) others.push_back(member.stream);
@@ -174,15 +197,13 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     const double spread_s = boundary.last_s - boundary.first_s;
     const bool in_step = spread_s <= std::max(1e-9 * ring.step_s, 1e-15 * at_s);
     if (!in_step && (ring.step_s <= 0 || ring.equal < spread_s / ring.step_s + 2)) return;
-    // Where members at different steps share links, those that are awake have more of them while others sleep.
-    const bool approximate = !in_step && !ring.shape.lone;
+    // Where members at different steps share links, those that are awake would have more of them while others sleep.
+    if (!in_step && !ring.shape.lone) return;
     const auto ahead = in_step ? 0 : static_cast<std::uint32_t>(spread_s / ring.step_s) + 1;
     const bool decided = number <= ring.cut;
     const double since_s = boundary.first_s - (ahead + 1) * ring.step_s;
-    if (decided || (approximate && ring.shape.exact) || ring.furthest + 1 + ahead >= ring.shape.steps ||
-        !alone(ring, since_s + 1e-9 * ring.step_s))
-        return;
-    if (approximate) add_error(ring, 2 * (spread_s + ring.step_s));
+    if (decided || ring.furthest + 1 + ahead >= ring.shape.steps || !alone(ring, since_s + 1e-9 * ring.step_s)) return;
+
     ring.cut = ring.furthest + 1;
     ring.folded_step_s = ring.step_s;
     ring.folded = ring.shape.steps - ring.cut - ahead;
@@ -190,16 +211,16 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     ring.anything = true;
     ring.in_step = ring.in_step && in_step;
     for (const Ring::Member& member : ring.members)
-        for (const std::uint32_t link : member.section->links) folded_[link] = &ring;
+        for (const std::uint32_t resource : member.section->uses) folded_[resource] = &ring;
 }
 
 bool Folding::alone(const Ring& ring, double since_s) {
     const auto for_each_link = [&](auto&& act) {
         for (const Ring::Member& member : ring.members)
-            for (const std::uint32_t link : member.section->links) act(link);
+            for (const std::uint32_t link : member.section->uses) act(link);
     };
     for_each_link([&](std::uint32_t link) { ++own_[link]; });
-    bool result = true;
+    bool result = users_of_all_ == 0 && all_changed_s_ <= since_s;
     for_each_link(
         [&](std::uint32_t link) { result = result && own_[link] == users_[link] && changed_s_[link] <= since_s; });
     for_each_link([&](std::uint32_t link) { own_[link] = 0; });
@@ -207,28 +228,28 @@ bool Folding::alone(const Ring& ring, double since_s) {
 }
 
 void Folding::disturb(Ring& ring) {
+    if (ring.cut == 0) return;
     let_go(ring);
-    if (ring.over) return;
+    ring.equal = 0;
     // The fewest steps after which nobody is behind the present.
-    double steps = 0;
+    double steps = 0, left_s = 0;
     bool anyone = false;
     for (const Ring::Member& member : ring.members) {
         if (!member.folds) continue;
         anyone = true;
-        steps = std::max(steps, std::ceil((now_s() - member.last_s) / ring.folded_step_s - 1e-6));
+        const double asleep_s = now_s() - member.last_s;
+        steps = std::max(steps, std::ceil(asleep_s / ring.folded_step_s - 1e-6));
+        left_s = std::max(left_s, ring.folded * ring.folded_step_s - asleep_s);
     }
-    if (!anyone) {
-        ring.cut = 0;
-        ring.equal = 0;
-        return;
-    }
-    const auto until = static_cast<std::uint32_t>(std::max(steps, 0.0));
+    if (!anyone && !ring.over) ring.cut = 0;  // nobody has come to it
+    if (left_s <= 1e-6 * ring.folded_step_s) return;
+    ring.in_step = false;
     // A step of the ring is not on the wires at once, and takes longer where it shares them.
     add_error(ring, 2 * ring.folded_step_s);
-    if (until >= ring.folded) return;
+    const auto until = static_cast<std::uint32_t>(std::max(steps, 0.0));
+    // Where some are through with what was folded, it cannot be changed any more.
+    if (ring.over || until >= ring.folded) return;
     ring.folded = until;
-    ring.equal = 0;
-    ring.in_step = false;
     std::vector<StreamId> asleep;
     for (const Ring::Member& member : ring.members)
         if (member.folds) asleep.push_back(member.stream);
@@ -237,22 +258,25 @@ void Folding::disturb(Ring& ring) {
 
 void Folding::let_go(const Ring& ring) {
     for (const Ring::Member& member : ring.members)
-        for (const std::uint32_t link : member.section->links)
+        for (const std::uint32_t link : member.section->uses)
             if (folded_[link] == &ring) folded_[link] = nullptr;
 }
 
 void Folding::leave(const Visit& visit) {
-    for (const std::uint32_t link : visit.section->links) {
-        --users_[link];
-        changed_s_[link] = now_s();
+    for (const std::uint32_t resource : visit.section->uses) {
+        --users_[resource];
+        changed_s_[resource] = now_s();
+    }
+    if (visit.section->uses_all) {
+        --users_of_all_;
+        all_changed_s_ = now_s();
     }
     Ring* ring = visit.ring;
     if (ring == nullptr || ++ring->left < ring->shape.members) return;
     let_go(*ring);
     const FoldedRing& shape = ring->shape;
     if (shape.padded && !(shape.uniform && shape.keeps_largest && ring->anything && ring->in_step)) {
-        // What shares links may do so otherwise where blocks differ: seen, a step more or less.
-        add_error(*ring, shape.steps * shape.byte_s + (shape.lone ? 0 : 2 * ring->step_s));
+        add_error(*ring, shape.steps * shape.byte_s);
     }
     rings_.erase(ring->key);
 }

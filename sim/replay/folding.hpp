@@ -19,16 +19,15 @@
 /// depends only on who is where and on what is on the links. They are not simulated: each member sleeps for T times as
 /// many, from the end of the step that all are in; all but the last ones, where members are at different steps.
 ///
-/// Nothing changes while no other message shares a link with theirs. Every section of an exchange says which links its
-/// messages use; when another one begins to use one of a folded ring's, all its members wake at the end of the step
-/// that they would be in, and go on message by message, until they are found alone and in step again.
-/// The error in groups of up to exact_members: none (rounding) where nothing disturbs. In larger ones padded blocks add
-/// a byte a step at most, and nothing where all messages are alike and in step, as a largest block is under way in
-/// every step anyway; where messages share links, blocks that differ may also shift who does so with whom; where
-/// members are at different steps, too, those that are awake have more of the links while others sleep; those who
-/// gather are late by what the last comes after the first, unless the ring makes that up (fold_layout.hpp). A
-/// disturbance is noticed up to one step late, which counts twice. error_s() adds all that up: an estimate from above,
-/// and no proof where messages share links.
+/// Nothing changes while no other message shares a link with theirs, or a device's copy engines. Every section of an
+/// exchange says which of these its messages use; when another one begins to use one of a folded ring's, all its
+/// members wake at the end of the step that they would be in, and go on message by message, until they are found alone
+/// and in step again.
+///
+/// The error: none (rounding) where nothing disturbs and blocks have one size. Blocks that differ by a byte, and
+/// members that gather: see fold_layout.hpp. A disturbance is noticed up to one step late, which counts twice: a step
+/// of the ring is not on the wires at once, and takes longer where it shares them. error_s() adds all that up. It is a
+/// bound but for disturbances, where it is an estimate from above: what they shift may shift others.
 ///
 /// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
 /// layout for each kind of exchange.
@@ -83,10 +82,13 @@ private:
     std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint64_t, std::uint32_t>, std::unique_ptr<FoldLayout>>
         layouts_;
     std::map<Key, std::unique_ptr<Ring>> rings_;
-    std::vector<std::uint32_t> users_;              ///< by link: sections under way that use it
-    std::vector<double> changed_s_;                 ///< by link: when the last of them began or ended
+    const bool sole_;                               ///< no two exchanges can be under way at once
+    std::vector<std::uint32_t> users_;              ///< by resource: sections under way that use it
+    std::vector<double> changed_s_;                 ///< by resource: when the last of them began or ended
+    std::uint32_t users_of_all_ = 0;                ///< sections that use all of them ...
+    double all_changed_s_ = 0;                      ///< ... and when the last of those began or ended
     std::vector<std::uint32_t> own_;                ///< scratch: of one ring
-    std::vector<Ring*> folded_;                     ///< by link: the folded ring that uses it
+    std::vector<Ring*> folded_;                     ///< by resource: the folded ring that uses it
     std::vector<simgrid::s4u::SemaphorePtr> wake_;  ///< by stream
     std::vector<double> errors_s_;                  ///< by iteration
 };

@@ -169,6 +169,7 @@ bool Wires::pairs_alike(std::span<const std::uint32_t> processes) const {
 }
 
 void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers) {
+    if (copies_messages(from)) numbers.push_back(copy_engines(from));
     if (weightless(from, to)) return;
     const auto append = [&](const std::vector<std::uint32_t>& route) {
         std::copy_if(route.begin(), route.end(), std::back_inserter(numbers),

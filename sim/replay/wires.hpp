@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,6 +41,10 @@ public:
         return inside_node(from, to) ? transport_.inside : transport_.between;
     }
     bool on_device(std::uint32_t process) const { return places_[process].device != Place::host; }
+    /// Whether it copies each message out of its device, or into it.
+    bool copies_messages(std::uint32_t process) const {
+        return transport_.staging.unit == Staging::Unit::message && on_device(process);
+    }
     /// Of a copy between a process's device and the transport's buffers, in one direction.
     double staging_s(std::uint32_t process, std::uint64_t bytes) const;
 
@@ -59,9 +64,16 @@ public:
     /// share nothing: on a flat fabric, each on a node of its own.
     bool pairs_alike(std::span<const std::uint32_t> processes) const;
 
-    std::size_t links() const { return links_.size(); }
-    double bandwidth_Bps(std::size_t link) const { return links_[link].bandwidth_Bps; }
-    /// Appends those on which a message between two processes takes something from others, by their place among all.
+    /// What messages may have to share: links, by their place among all, and behind them each process's copy engines.
+    std::size_t resources() const { return links_.size() + places_.size(); }
+    std::uint32_t copy_engines(std::uint32_t process) const {
+        return static_cast<std::uint32_t>(links_.size()) + process;
+    }
+    double bandwidth_Bps(std::size_t resource) const {
+        return resource < links_.size() ? links_[resource].bandwidth_Bps : std::numeric_limits<double>::infinity();
+    }
+    /// Appends those of which a message that `from` sends takes something from others, but for what its receiver
+    /// copies.
     void append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers);
 
     /// All links, and by their place among them those from one process to another.
