@@ -296,3 +296,66 @@ TEST_CASE("folding: iterations that repeat are simulated once, and no others") {
     plan.noise.jitter = 0.1;
     CHECK(trained(cluster, model, plan, Fidelity::folded).timeline.iterations_folded == 0);
 }
+
+TEST_CASE("folding: large rings whose messages share links, wherever ranks are, are off by no more than they say") {
+    Transport copying;
+    copying.name = "copying";
+    copying.staging = {Staging::Unit::message, 2e9, 5e-6};
+    copying.reduction.launch_s = 3e-6;
+    for (const NamedFabric& fabric : fabrics()) {
+        if (fabric.name != "star" && fabric.name != "rails of two-device nodes" && fabric.name != "tree") continue;
+        for (const bool copies : {false, true}) {
+            for (const std::uint64_t bytes : {100ull, 130ull, 130ull * 3000 + 17}) {
+                for (const char* operation : {"allreduce", "all-to-all"}) {
+                    CAPTURE(fabric.name, copies, bytes, operation);
+                    Cluster cluster = fabric.cluster(130, 0);
+                    if (copies) cluster.transport = copying;
+                    CollectivePlan plan;
+                    plan.ranks = 130;
+                    plan.placement.order = RankPlacement::Order::random;
+                    plan.algorithm.operation = operation;
+                    plan.algorithm.name = operation == std::string("allreduce") ? "ring" : "pairwise";
+                    plan.bytes = bytes;
+                    const Comparison compared = compare(cluster, plan);
+                    const double expected_s = compared.simulated.completion_time_s;
+                    CHECK(std::abs(compared.folded.completion_time_s - expected_s) <=
+                          compared.folded.folded.error_s + 1e-9 * expected_s);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("folding: exchanges that have a device's copies in common disturb each other") {
+    // Two rings over the same devices, on links of their own: full-mesh, one the other way round.
+    constexpr std::uint32_t ranks = 16;
+    TopologySpec mesh = wired(Shape::full_mesh, 1e9, 1e-6);
+    Cluster cluster = cluster_on(mesh, ranks);
+    for (const bool copies : {false, true}) {
+        if (copies) cluster.transport.staging = {Staging::Unit::message, 1e9, 5e-6};
+        TaskGraph graph;
+        std::vector<ProcessId> workers;
+        for (const Place& place : place_ranks(cluster, {}, ranks)) workers.push_back(graph.add_process({place}));
+        std::vector<ProcessId> backwards(workers.rbegin(), workers.rend());
+        for (std::uint32_t ring = 0; ring < 2; ++ring) {
+            const ExchangeId exchange =
+                graph.add_exchange({make_algorithm({.name = "ring", .overlay = {}}, ranks),
+                                    graph.add_group(ring == 0 ? workers : backwards), ring, ranks * 100'000});
+            const std::vector<ProcessId>& members = ring == 0 ? workers : backwards;
+            for (std::uint32_t member = 0; member < ranks; ++member) {
+                const StreamId compute = graph.add_stream(members[member], StreamKind::release);
+                const TaskId start = graph.add_task({compute, Phase::barrier, ring, 7e-4 * ring});
+                const StreamId stream = graph.add_stream(members[member], StreamKind::exchange);
+                graph.depend(graph.add_task({stream, Phase::exchange, ring, 0, exchange, member}), start);
+            }
+        }
+        graph.seal();
+        CAPTURE(copies);
+        const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
+        for (TaskId task = 0; task < graph.tasks().size(); ++task)
+            CHECK(std::abs(folded.measured()[task].end_s - simulated.measured()[task].end_s) <=
+                  folded.folding_error_s + 1e-9 * simulated.measured()[task].end_s);
+        if (!copies) CHECK(folded.folding_error_s == 0);
+        CHECK(folded.messages_folded > 0);
+    }
+}
