@@ -6,6 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
+#include "tests/sanitized.hpp"
 
 // The verb `batch`: its options, its exit codes, and that one point's end is not the batch's.
 
@@ -178,7 +179,7 @@ TEST_CASE("batch: a worker that is killed is a failed point, and the batch goes 
 }
 
 TEST_CASE("batch: a point that eats the memory is a failed point, and the batch goes on") {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(SYNCLINE_SANITIZED)
     const StudyBench bench(1);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [4, 12000]\n");
     bench.write(

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 /// Runs the program as a user does: arguments in, two streams and an exit status out.
 namespace syncline::test {
 
@@ -71,7 +73,7 @@ Outcome run_program(const Invocation& invocation);
 Outcome run_in(const TempDir& directory, std::vector<std::string> arguments);
 
 /// Limits of time and memory are multiplied by this: sanitizers are slow and keep what was freed.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SYNCLINE_SANITIZED)
 inline constexpr double patience = 5;
 #else
 inline constexpr double patience = 1;

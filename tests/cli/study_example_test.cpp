@@ -3,6 +3,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
+#include "tests/sanitized.hpp"
 
 // The README's study of 500 points: interrupted, resumed, queried, ranked and drawn.
 
@@ -10,7 +11,7 @@ using namespace syncline::test;
 using nlohmann::json;
 
 TEST_CASE("the README's study is interrupted, resumed, ranked and drawn") {
-#if !defined(__SANITIZE_ADDRESS__)  // the parts have tests of their own; 500 points take minutes there
+#if !defined(SYNCLINE_SANITIZED)  // the parts have tests of their own; 500 points take minutes there
     const TempDir directory;
     const std::string study = shipped("scenarios/studies/allreduce.yaml");
     const auto run = [&](std::vector<std::string> arguments, std::optional<Signal> signal = {}) {

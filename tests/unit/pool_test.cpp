@@ -20,6 +20,7 @@
 #include "sim/batch/store.hpp"
 #include "sim/replay/isolated.hpp"
 #include "tests/catch.hpp"
+#include "tests/sanitized.hpp"
 #include "tests/unit/stores.hpp"
 
 // Work that returns, throws, dies, hangs, is large or eats the memory, side by side.
@@ -173,7 +174,7 @@ TEST_CASE("pool: work that hangs is killed at its timeout, with what it has star
 }
 
 TEST_CASE("pool: work that needs more memory than there is says so") {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(SYNCLINE_SANITIZED)
     const Ended ended = only([] {
         const rlimit limit{2'000'000'000, 2'000'000'000};
         setrlimit(RLIMIT_AS, &limit);
