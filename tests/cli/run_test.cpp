@@ -424,7 +424,7 @@ TEST_CASE("run: very large numbers stay numbers") {
         CAPTURE(result.dump());
         CHECK(result["gradient_bytes"] == 400'000'000'000'000'000);
         for (const auto& [key, value] : result.items())
-            if (value.is_number()) CHECK(value.get<double>() > 0);
+            if (value.is_number() && key.find("fold") == std::string::npos) CHECK(value.get<double>() > 0);
     }
 }
 
