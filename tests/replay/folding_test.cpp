@@ -9,6 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/every_shape.hpp"
 #include "tests/replay/training_worlds.hpp"
+#include "tests/sanitized.hpp"
 
 // What is folded against the same, message by message.
 
@@ -16,6 +17,12 @@ using namespace syncline;
 using namespace syncline::test;
 
 namespace {
+
+#if defined(SYNCLINE_SANITIZED)
+constexpr bool everything = false;  // which takes ten times as long there
+#else
+constexpr bool everything = true;
+#endif
 
 /// How far apart both are, relative to the simulated time.
 struct Comparison {
@@ -115,16 +122,20 @@ ReplayedIteration trained(const Cluster& cluster, const Model& model, Plan plan,
 
 TEST_CASE("folding: every algorithm on every fabric takes as long as message by message") {
     Table table;
+    const std::vector<std::uint32_t> counts =
+        everything ? std::vector<std::uint32_t>{2, 3, 4, 5, 8, 13, 16} : std::vector<std::uint32_t>{5, 8};
     for (const NamedFabric& fabric : fabrics())
-        for (const std::uint32_t ranks : {2u, 3u, 4u, 5u, 8u, 13u, 16u}) table.add(fabric, ranks, 9600, 0);
+        for (const std::uint32_t ranks : counts) table.add(fabric, ranks, 9600, 0);
     table.show("blocks of one size");
     CHECK(table.folded > table.rows / 8);
 }
 
 TEST_CASE("folding: blocks that differ by a byte change no time in small groups") {
     Table table;
+    const std::vector<std::uint32_t> counts =
+        everything ? std::vector<std::uint32_t>{3, 7, 12} : std::vector<std::uint32_t>{7};
     for (const NamedFabric& fabric : fabrics())
-        for (const std::uint32_t ranks : {3u, 7u, 12u}) table.add(fabric, ranks, 9600, 7);
+        for (const std::uint32_t ranks : counts) table.add(fabric, ranks, 9600, 7);
     table.show("blocks that differ by a byte");
 }
 
@@ -141,6 +152,7 @@ TEST_CASE("folding: rings of up to 128 ranks on every fabric", "[.][slow]") {
 
 TEST_CASE("folding: large rings on a star take what the formula says, whatever their blocks") {
     for (const std::uint32_t ranks : {129u, 200u, 1000u, 4096u}) {
+        if (!everything && ranks > 200) continue;
         for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{ranks} * 1000,
                                           std::uint64_t{ranks} * 1000 + 1, std::uint64_t{100'000'000}}) {
             CAPTURE(ranks, bytes);
@@ -165,6 +177,7 @@ TEST_CASE("folding: a large ring elsewhere is off by no more than it says") {
     std::size_t folded = 0;
     for (const NamedFabric& fabric : fabrics()) {
         for (const std::uint64_t rest : {0u, 1u, 77u}) {
+            if (!everything && (rest != 1 || fabric.name.find("tree") == std::string::npos)) continue;
             CollectivePlan plan;
             plan.ranks = 144;
             plan.bytes = 144 * 20'000 + rest;
@@ -179,7 +192,7 @@ TEST_CASE("folding: a large ring elsewhere is off by no more than it says") {
     }
     WARN(fmt::format("rings of 144 ranks on {} fabrics: {} folded, worst relative difference {:.1e}", fabrics().size(),
                      folded, worst));
-    CHECK(folded > 10);
+    if (everything) CHECK(folded > 10);
 }
 
 TEST_CASE("folding: another exchange on the same links is noticed within a step") {
@@ -211,6 +224,7 @@ TEST_CASE("folding: ranks that come late hold a ring up as they do message by me
     std::mt19937 random(3);
     const Model model = random_layers(random, 12, 4 * 24 * 25, 40);
     for (const std::uint32_t ranks : {24u, 50u}) {
+        if (!everything && ranks > 24) continue;
         for (const double jitter : {0.0, 0.05, 0.5}) {
             for (const Overlap overlap : {Overlap::none, Overlap::wait_free, Overlap::across_iterations}) {
                 CAPTURE(ranks, jitter, static_cast<int>(overlap));
@@ -238,6 +252,7 @@ TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree cost les
     TopologySpec tree = wired(Shape::tree, 1e9, 1e-6);
     tree.arity = 8;
     for (const std::uint32_t ranks : {48u, 136u}) {
+        if (!everything && ranks > 48) continue;
         for (const double jitter : {0.0, 0.1}) {
             for (const double threshold : {0.0, 1e6}) {
                 CAPTURE(ranks, jitter, threshold);
@@ -303,7 +318,7 @@ TEST_CASE("folding: large rings whose messages share links, wherever ranks are, 
     copying.staging = {Staging::Unit::message, 2e9, 5e-6};
     copying.reduction.launch_s = 3e-6;
     for (const NamedFabric& fabric : fabrics()) {
-        if (fabric.name != "star" && fabric.name != "rails of two-device nodes" && fabric.name != "tree") continue;
+        if (fabric.name != "star" && (!everything || fabric.name != "rails of two-device nodes")) continue;
         for (const bool copies : {false, true}) {
             for (const std::uint64_t bytes : {100ull, 130ull, 130ull * 3000 + 17}) {
                 for (const char* operation : {"allreduce", "all-to-all"}) {
