@@ -68,16 +68,10 @@ std::string to_json(const Report& report) {
 }
 
 std::string to_json(const CollectiveResult& result) {
-    Json json{
-        {"schema_version", result_schema_version},
-        {"operation", result.operation},
-        {"algorithm", result.algorithm},
-        {"overlay", text_or_null(result.overlay)},
-        {"fabric", result.fabric},
-        {"transport", text_or_null(result.transport)},
-        {"contributors", result.contributors},
-        {"receivers", result.receivers},
-        {"ranks", result.ranks},
+    Json json;
+    json["schema_version"] = result_schema_version;
+    json.update(exchange_fields(result));
+    json.update(Json{
         {"nodes", result.cost.nodes},
         {"bytes", result.bytes},
         {"completion_time_s", result.completion_time_s},
@@ -92,7 +86,7 @@ std::string to_json(const CollectiveResult& result) {
         {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
         {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
         {"links", list(result.links)},
-    };
+    });
     json.update(to_json(result.folded));
     return dumped(json);
 }

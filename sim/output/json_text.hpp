@@ -17,6 +17,19 @@ inline Json text_or_null(const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
+/// What an exchange alone and a curve of several say first.
+template <class AnyExchange>
+Json exchange_fields(const AnyExchange& result) {
+    return {{"operation", result.operation},
+            {"algorithm", result.algorithm},
+            {"overlay", text_or_null(result.overlay)},
+            {"fabric", result.fabric},
+            {"transport", text_or_null(result.transport)},
+            {"contributors", result.contributors},
+            {"receivers", result.receivers},
+            {"ranks", result.ranks}};
+}
+
 /// Names may hold bytes that are no UTF-8: they are replaced.
 inline std::string dumped(const Json& json) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -24,15 +24,8 @@ Json object(const SweepResult& result) {
                           {"bus_bandwidth_Bps", number_or_null(point.bus_bandwidth_Bps)},
                           {"closed_form_s", number_or_null(point.closed_form_s)},
                           {"algorithm", point.algorithm}});
-    Json json{{"operation", result.operation},
-              {"algorithm", result.algorithm},
-              {"overlay", text_or_null(result.overlay)},
-              {"fabric", result.fabric},
-              {"transport", text_or_null(result.transport)},
-              {"contributors", result.contributors},
-              {"receivers", result.receivers},
-              {"ranks", result.ranks},
-              {"points", std::move(points)}};
+    Json json = exchange_fields(result);
+    json["points"] = std::move(points);
     json.update(to_json(result.folded));
     return json;
 }

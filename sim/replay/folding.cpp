@@ -275,9 +275,8 @@ void Folding::leave(const Visit& visit) {
     if (ring == nullptr || ++ring->left < ring->shape.members) return;
     let_go(*ring);
     const FoldedRing& shape = ring->shape;
-    if (shape.padded && !(shape.uniform && shape.keeps_largest && ring->anything && ring->in_step)) {
+    if (shape.padded && !(shape.uniform && shape.keeps_largest && ring->anything && ring->in_step))
         add_error(*ring, shape.steps * shape.byte_s);
-    }
     rings_.erase(ring->key);
 }
 

@@ -13,6 +13,7 @@
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Folding: of steps that repeat, some are simulated, message by message, and stand for the rest.
+///
 /// Each member of a ring (fold_layout.hpp) tells when it has a step behind it. If step k took all of them the same time
 /// T, and either they end it at the same moment (the state in which they began it) or as many steps before it took T,
 /// too, as the first is ahead of the last, then all steps to come take T as long as nothing changes: what happens

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/chance.hpp"
 #include "tests/replay/fluid.hpp"
 #include "tests/replay/messages.hpp"
 
@@ -15,19 +15,6 @@
 using namespace syncline;
 
 namespace {
-
-class Chance {
-public:
-    explicit Chance(std::uint64_t seed) : random_(seed) {}
-    std::uint32_t below(std::uint64_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-    template <class Value>
-    Value of(const std::vector<Value>& values) {
-        return values[below(values.size())];
-    }
-
-private:
-    std::mt19937_64 random_;
-};
 
 Wire random_wire(Chance& chance) {
     return {chance.of<double>({0.1e9, 0.3e9, 0.5e9, 1e9, 1.7e9, 25e9}),

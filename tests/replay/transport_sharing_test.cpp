@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <random>
 #include <vector>
 
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/chance.hpp"
 #include "tests/replay/fluid.hpp"
 #include "tests/replay/scripted.hpp"
 
@@ -15,19 +15,6 @@
 using namespace syncline;
 
 namespace {
-
-class Chance {
-public:
-    explicit Chance(std::uint64_t seed) : random_(seed) {}
-    std::uint32_t below(std::uint64_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-    template <class Value>
-    Value of(const std::vector<Value>& values) {
-        return values[below(values.size())];
-    }
-
-private:
-    std::mt19937_64 random_;
-};
 
 std::vector<BandwidthPoint> random_curve(Chance& chance) {
     std::vector<BandwidthPoint> points;

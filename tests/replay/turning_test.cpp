@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <random>
 
 #include "sim/collective/pairwise.hpp"
 #include "sim/collective/ring.hpp"
 #include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
+#include "tests/replay/chance.hpp"
 
 // Steps whose messages have another peer in every repetition, against the same steps written out, whose pairs have a
 // mailbox each.
@@ -12,15 +12,6 @@
 using namespace syncline;
 
 namespace {
-
-class Chance {
-public:
-    explicit Chance(std::uint64_t seed) : random_(seed) {}
-    std::uint32_t below(std::uint64_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
-
-private:
-    std::mt19937_64 random_;
-};
 
 /// The same program without repetitions.
 class WrittenOut : public CollectiveAlgorithm {
