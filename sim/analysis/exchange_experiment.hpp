@@ -33,6 +33,7 @@ struct CollectiveResult {
     std::uint64_t most_bytes_sent_by_rank = 0;
     std::vector<std::uint64_t> sent_by, received_by;  ///< by rank
     std::vector<LinkLoad> links;                      ///< the ten with the highest utilisation, that first
+    std::vector<std::string> notes;                   ///< as in Result
     /// Nothing if it took no time.
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
 };
@@ -56,7 +57,8 @@ struct SweepResult {
     std::string variant;  ///< of a scenario
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
-    Folded folded;  ///< of all sizes together
+    Folded folded;                   ///< of all sizes together
+    std::vector<std::string> notes;  ///< as in Result
     std::vector<SweepPoint> points;
 };
 

@@ -43,6 +43,8 @@ struct Result {
     Cost cost;
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten with the highest utilisation, that first
+    /// What a reader must know to trust the numbers: one sentence each, without a full stop.
+    std::vector<std::string> notes;
 };
 
 struct Report {

@@ -4,6 +4,7 @@
 
 #include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
@@ -57,7 +58,8 @@ std::string to_csv(const Report& report) {
                              "cost",
                              "cost_per_million_samples",
                              fidelity_columns,
-                             "iterations_folded"});
+                             "iterations_folded",
+                             "notes"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
                       quoted(r.workload),
@@ -92,7 +94,8 @@ std::string to_csv(const Report& report) {
                       field(r.cost.cost),
                       field(r.cost.per_million_samples(r.samples)),
                       fidelity_fields(r.folded),
-                      field(r.folded.iterations_folded)});
+                      field(r.folded.iterations_folded),
+                      notes_field(r.notes)});
     }
     return text;
 }
@@ -117,7 +120,8 @@ std::string to_csv(const CollectiveResult& r) {
                  "nodes",
                  "device_time_s",
                  "cost",
-                 fidelity_columns}) +
+                 fidelity_columns,
+                 "notes"}) +
            line({r.operation,
                  quoted(r.algorithm),
                  field(r.ranks),
@@ -137,7 +141,8 @@ std::string to_csv(const CollectiveResult& r) {
                  field(r.cost.nodes),
                  field(r.cost.device_time_s),
                  field(r.cost.cost),
-                 fidelity_fields(r.folded)});
+                 fidelity_fields(r.folded),
+                 notes_field(r.notes)});
 }
 
 }  // namespace syncline

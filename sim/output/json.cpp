@@ -51,6 +51,7 @@ Json object(const Result& result) {
           {"iteration_time_s", number_or_null(result.closed_form.iteration_time_s)}}},
         {"memory", to_json(result.memory)},
         {"links", list(result.links)},
+        {"notes", result.notes},
     };
     json.update(to_json(result.folded));
     json["iterations_folded"] = result.folded.iterations_folded;
@@ -86,6 +87,7 @@ std::string to_json(const CollectiveResult& result) {
         {"algorithm_bandwidth_Bps", number_or_null(result.algorithm_bandwidth_Bps)},
         {"bus_bandwidth_Bps", number_or_null(result.bus_bandwidth_Bps)},
         {"links", list(result.links)},
+        {"notes", result.notes},
     });
     json.update(to_json(result.folded));
     return dumped(json);

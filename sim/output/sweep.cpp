@@ -1,6 +1,7 @@
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -27,6 +28,7 @@ Json object(const SweepResult& result) {
     Json json = exchange_fields(result);
     json["points"] = std::move(points);
     json.update(to_json(result.folded));
+    json["notes"] = result.notes;
     return json;
 }
 
@@ -43,7 +45,8 @@ const std::vector<std::string> columns{"bytes",
                                        "nodes",
                                        "device_time_s",
                                        "cost",
-                                       fidelity_columns};
+                                       fidelity_columns,
+                                       "notes"};
 
 std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
     return {field(point.bytes),
@@ -59,7 +62,8 @@ std::vector<std::string> fields(const SweepResult& result, const SweepPoint& poi
             field(point.cost.nodes),
             field(point.cost.device_time_s),
             field(point.cost.cost),
-            fidelity_fields(result.folded)};
+            fidelity_fields(result.folded),
+            notes_field(result.notes)};
 }
 
 std::string micro(const std::optional<double>& value_s) {
@@ -115,9 +119,10 @@ std::string to_table(const SweepResult& result) {
         rows.push_back({fmt::format("{}", point.bytes), micro(point.completion_time_s),
                         giga(point.algorithm_bandwidth_Bps), giga(point.bus_bandwidth_Bps), micro(point.closed_form_s),
                         point.algorithm});
-    const std::string note = folded(result.folded);
+    std::string lines = notes(result.notes);
+    if (const std::string line = folded(result.folded); !line.empty()) lines = line + "\n" + lines;
     return fmt::format("{}, {}{}, {} ranks\n\n", result.operation, result.algorithm, over, result.ranks) +
-           aligned(rows, 1) + (note.empty() ? "" : "\n" + note + "\n");
+           aligned(rows, 1) + (lines.empty() ? "" : "\n" + lines);
 }
 
 std::string to_table(const SweepReport& report) {

@@ -5,6 +5,7 @@
 
 #include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/parallelism.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
@@ -60,12 +61,13 @@ std::string to_table(const Report& report) {
     if (split_up) text.append("\n").append(aligned(splits, 2));
     if (priced) text.append("\n").append(aligned(costs));
     if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
-    if (const std::string notes = folded(report); !notes.empty()) text += "\n" + notes;
+    if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
     return text;
 }
 
 std::string to_table(const CollectiveResult& r) {
     const std::string over = r.overlay.empty() ? "" : " over " + r.overlay;
+    std::string text;
     std::vector<Row> rows{
         {r.operation + ", " + r.algorithm + over, fmt::format("{} ranks, {}", r.ranks, bytes(r.bytes))},
         {"completion time", seconds(r.completion_time_s)},
@@ -82,8 +84,9 @@ std::string to_table(const CollectiveResult& r) {
         rows.push_back(
             {i == 0 ? "most used links" : "", fmt::format("{}, {}", percent(r.links[i].utilisation), r.links[i].name)});
     }
-    const std::string note = folded(r.folded);
-    return aligned(rows) + (note.empty() ? "" : "\n" + note + "\n");
+    if (const std::string note = folded(r.folded); !note.empty()) text += note + "\n";
+    text += notes(r.notes);
+    return aligned(rows) + (text.empty() ? "" : "\n" + text);
 }
 
 }  // namespace syncline
