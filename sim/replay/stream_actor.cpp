@@ -45,6 +45,8 @@ void StreamActor::run() {
                 if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 session_.compute(process_, iteration_, task.seconds);
+            } else if (task.tick_s > 0) {
+                session_.await_tick(process_, iteration_, task.tick_s);
             } else if (task.seconds > 0) {
                 sg::this_actor::sleep_for(task.seconds);
             }
