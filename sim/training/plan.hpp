@@ -46,9 +46,9 @@ enum class Schedule { fifo, priority, random };
 /// holds the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.
 enum class Placement { round_robin, greedy_bytes, sliced };
 
-/// `dedicated`: servers have nodes of their own, after the workers'; `colocated`: server i runs on the node of rank i,
-/// with local reduction on the i-th of the nodes that have ranks, in turn.
-enum class ServerLocation { dedicated, colocated };
+/// `dedicated`: servers have nodes of their own, after the workers'; the others are colocated, on nodes that have
+/// ranks: see server_nodes().
+enum class ServerLocation { dedicated, spread, packed };
 
 /// When a server sends a sum back. `together`: when all servers have all of theirs. `each`: as soon as it is there, as
 /// TensorFlow's distributed_replicated variables and BytePS do (Y. Jiang et al., OSDI 2020).
@@ -94,6 +94,8 @@ struct Servers {
     /// Ranks on one node add up their gradients on the first of them, which alone pushes and pulls, and passes the
     /// result on (TensorFlow's parameter_server variables, BytePS).
     bool local_reduction = false;
+
+    bool colocated() const { return location != ServerLocation::dedicated; }
 };
 
 struct Plan {
@@ -138,7 +140,10 @@ struct CollectivePlan {
     /// Sizes to go through, one after the other, in place of `bytes`; empty: no sweep.
     std::vector<std::uint64_t> sweep = {};
     Fidelity fidelity = Fidelity::message;
+    /// Of gossip whose peers change: this round of a period alone, counted from 0; all_rounds: the mean over a period.
+    std::int32_t round = all_rounds;
 
+    static constexpr std::int32_t all_rounds = -1;
     bool served() const { return !selection && algorithm.name == served_allreduce; }
 };
 
