@@ -62,8 +62,9 @@ private:
     std::string answer_;
 };
 
-/// What `work` returns, done in a process of its own while we wait. Throws as Isolated::outcome().
-std::string isolate(const std::function<std::string()>& work);
+/// What `work` returns, done in a process of its own while we wait. Throws as Isolated::outcome(). `last`: false where
+/// other work may have to follow, whatever isolated_already() says.
+std::string isolate(const std::function<std::string()>& work, bool last = true);
 
 /// Says that the next work to be isolated is the last one, and that this process is there for it alone: it is then done
 /// here, and throws what it throws.

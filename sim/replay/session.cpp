@@ -50,7 +50,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, wires);
+    folding_.emplace(graph, wires, options.unfolded);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
 }
 
@@ -180,10 +180,11 @@ void Session::finish() {
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     if (folding_) {
         const std::uint32_t counted = steady_ ? 1 : std::min(options_.window, options_.measured + 1);
-        for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) {
-            timeline.messages_folded += folded_[i];
-            timeline.folding_error_s += folding_->error_s(i) / counted;
-        }
+        for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
+        // Who comes early or late for an iteration may be the work of one before. Those that are not simulated are as
+        // far off as the one that stands for them.
+        for (std::uint32_t i = 0; i <= options_.measured; ++i)
+            timeline.folding_error_s += folding_->error_s(std::min(i, shown_)) / counted;
         timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
     }
     timeline.links = wires.uses();
