@@ -86,6 +86,10 @@ inline constexpr std::uint64_t request_bytes_per_layer = 128;
 /// and stands for the rest (sim/replay/folding.hpp). `automatic`: folded where it has many messages.
 enum class Fidelity { message, folded, automatic };
 
+/// Which number of samples a scenario keeps when its ranks become more. `weak`: that of a replica (`batch_per_rank`);
+/// `strong`: that of all ranks together (`batch`).
+enum class Scaling { weak, strong };
+
 struct Servers {
     std::int64_t count = 1;
     Placement placement = Placement::round_robin;
@@ -102,6 +106,7 @@ struct Plan {
     std::int64_t ranks = 1;
     RankPlacement placement;
     std::int64_t batch_per_rank = 32;  ///< samples of one replica of the model: of a rank, where it has all of it
+    Scaling scaling = Scaling::weak;
     /// The last of so many is measured, with jitter all but the first, and one more replayed behind; 1: only that one,
     /// from a standing start.
     std::int64_t iterations = 4;
