@@ -140,6 +140,7 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
     result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
+    for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }
 

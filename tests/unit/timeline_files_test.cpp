@@ -49,14 +49,14 @@ TimelineView two_ranks() {
         Trace& trace = view.timeline.trace;
         const auto message = static_cast<MessageId>(trace.messages.size());
         trace.messages.push_back(
-            {exchange_0, exchange_1, iteration, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us});
+            {exchange_0, exchange_1, iteration, 0, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us});
         trace.acts[1].push_back({at_s + 10 * us, at_s + 16 * us, exchange_0, iteration, message, ActKind::messages});
         trace.acts[3].push_back({at_s + 12 * us, at_s + 16 * us, exchange_1, iteration, message, ActKind::messages});
         trace.acts[3].push_back(
             {at_s + 16 * us, at_s + 18 * us, exchange_1, iteration, Act::no_message, ActKind::reduction});
     }
     view.timeline.trace.links = {{"unused", 1e9, true}, {"up", 2e9, true}, {"down", 4e9, true}};
-    view.timeline.trace.routes[{0, 1}] = {1, 2};
+    view.timeline.trace.routes = {{1, 2}};
     view.window = {100 * us, 118 * us};
     view.iteration = 5;
     return view;
