@@ -36,7 +36,7 @@ struct Routing {
     enum class Shortest : std::uint8_t { latency, hops };
     enum class Policy : std::uint8_t { d_mod_k, ecmp, first, adaptive_at_start };
     Shortest shortest = Shortest::latency;
-    std::optional<Policy> policy;  ///< nothing: d_mod_k on fat trees, ecmp elsewhere
+    std::optional<Policy> policy = {};  ///< nothing: d_mod_k on fat trees, ecmp elsewhere
 };
 
 /// As in files: "d-mod-k".

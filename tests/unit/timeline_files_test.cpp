@@ -151,7 +151,7 @@ TEST_CASE("links count bytes while they flow, the one that is used most first") 
 TEST_CASE("flows that share a link add up, and what goes on without them is cut to the time shown") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
-    trace.messages.push_back({exchange_0, exchange_1, 5, 2000, 110 * us, 114 * us, 118 * us, 0});
+    trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0});
     TraceLimits limits;
     limits.time = Interval{13 * us, 17 * us};
     using Points = std::vector<std::pair<std::int64_t, double>>;
