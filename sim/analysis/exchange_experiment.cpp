@@ -69,6 +69,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
             "simulates one of them",
             result.rounds));
     result.folded = folded_of(std::move(fidelity), measured.timeline);
+    result.notes = unused_ways_note(cluster, measured.timeline.links);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;
@@ -135,6 +136,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.sent_by.assign(timeline.sent_by.begin(), timeline.sent_by.begin() + plan.ranks);
     result.received_by.assign(timeline.received_by.begin(), timeline.received_by.begin() + plan.ranks);
     result.links = busiest(cluster, timeline.links, result.completion_time_s);
+    result.notes = sweep.notes;
     result.algorithm_bandwidth_Bps = point.algorithm_bandwidth_Bps;
     result.bus_bandwidth_Bps = point.bus_bandwidth_Bps;
     return result;

@@ -132,6 +132,7 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
     result.notes = scaling_notes(cluster, model, plan, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
+    for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }
 

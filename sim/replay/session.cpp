@@ -161,11 +161,12 @@ void Session::repeat_from(std::uint32_t last) {
     simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [] { throw AllKnown{}; });
 }
 
-void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires) {
+void Session::carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
-    timeline.sent_by[from] += bytes;
-    timeline.received_by[to] += bytes;
-    wires.carried(from, to, on_wires);
+    timeline.sent_by[pair.from] += bytes;
+    timeline.received_by[pair.to] += bytes;
+    if (!wires.adapts())
+        wires.carried(pair.from, pair.to, wires.route_numbers(pair.from, pair.to, pair.channel), on_wires);
 }
 
 void Session::finish() {

@@ -55,7 +55,8 @@ public:
     /// Null where everything is simulated.
     Folding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
-    void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
+    /// Where messages choose their way when they start, the links have it from each of them (Wires::through).
+    void carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         if (steady_) return iteration == 0;  // all iterations send the same, and the others may never come
