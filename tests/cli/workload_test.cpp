@@ -173,8 +173,9 @@ TEST_CASE("workload: names that are none") {
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm", "--batch", "1"}), "--device:1:10",
                   "'p100-sxm' is neither a file nor a device", "did you mean 'p100-sxm2'?");
     const Small small;
-    check_refused(ask(small.path(), {"alexnet-tf", "--device", "device.yaml", "--batch", "1"}), "alexnet-tf:1:1",
-                  "'alexnet-tf' is neither a file nor a workload", "name a file");
+    // Also in a folder that has none of its own.
+    check_refused(ask(small.path(), {"alexnet-ft", "--device", "device.yaml", "--batch", "1"}), "alexnet-ft:1:1",
+                  "'alexnet-ft' is neither a file nor a workload", shipped("workloads") + " has alexnet-caffe, ");
     check_refused(ask(small.path(), {"smal.yaml", "--device", "device.yaml", "--batch", "1"}), "smal.yaml:1:1",
                   "smal.yaml", "did you mean");
     const Outcome unnamed = ask(small.path(), {"", "--device", "device.yaml", "--batch", "1"});
