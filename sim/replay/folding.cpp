@@ -71,12 +71,12 @@ public:
     std::uint32_t equal = 0;     ///< steps in a row, up to the last that all have ended, which took all the same
     double step_s = 0;           ///< and how long that was
 
-    std::uint32_t cut = 0;               ///< the boundary at which steps are folded; 0: none
-    std::uint32_t folded = 0;            ///< how many
-    double folded_step_s = 0;            ///< and how long each takes
-    std::uint32_t began = 0, ended = 0;  ///< members that have begun to fold these, and that have folded all
-    bool in_step = true;                 ///< whenever something was folded, all were at the same point
-    bool anything = false;               ///< was folded
+    std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
+    std::uint32_t folded = 0;  ///< how many
+    double folded_step_s = 0;  ///< and how long each takes
+    std::uint32_t began = 0;   ///< members that have come to it
+    bool in_step = true;       ///< whenever something was folded, all were at the same point
+    bool anything = false;     ///< was folded
 };
 
 Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded)
@@ -181,7 +181,6 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
     const double seconds = ring.folded * ring.folded_step_s;
     simgrid::s4u::this_actor::sleep_for(seconds);
     member.folds = false;
-    ++ring.ended;
     member.last_s = at_s + seconds;
     return ring.folded;
 }
@@ -213,7 +212,7 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     ring.cut = ring.furthest + 1;
     ring.folded_step_s = ring.step_s;
     ring.folded = ring.shape.steps - ring.cut - ahead;
-    ring.began = ring.ended = 0;
+    ring.began = 0;
     ring.anything = true;
     ring.in_step = ring.in_step && in_step;
     for (const Ring::Member& member : ring.members)

@@ -27,18 +27,20 @@ struct RandomPlan {
         const Layout& layout = parallelism.layout;
         const Pipeline& pipeline = parallelism.pipeline;
         return fmt::format(
-            "seed {}: {} ranks on {} (placement {}), exchange {} by {} {}, overlap {}, {} layers, stages {} × rows {} "
+            "seed {}: {} ranks on {} (placement {}), exchange {} by {}{} {}, overlap {}, {} layers, stages {} × rows "
+            "{} "
             "× "
             "cells {}×{}, {} micro-batches, schedule {} of {} chunks, sharding {}, sequence {}, ranges {}, fusion {} B "
             "cycle {} s, partition {} B, order {}, servers {}, jitter {}, stragglers {} × {}, transport {}, network {}",
             seed, plan.ranks, fabric, static_cast<int>(plan.placement.order), static_cast<int>(plan.exchange),
-            plan.algorithm.name, plan.algorithm.overlay ? shape_name(plan.algorithm.overlay->shape) : "",
-            static_cast<int>(plan.overlap), model.layers.size(), pipeline.stages, layout.rows, layout.height,
-            layout.width, pipeline.micro_batches, static_cast<int>(pipeline.schedule), pipeline.chunks,
-            static_cast<int>(parallelism.sharding), parallelism.sequence, parallelism.ranges.size(),
-            plan.fusion.threshold_bytes, plan.fusion.cycle_s, plan.partition_bytes, static_cast<int>(plan.schedule),
-            plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count, plan.noise.stragglers.slowdown,
-            cluster.transport.name, static_cast<int>(cluster.network));
+            plan.algorithm.name, plan.selection ? " by size" : "",
+            plan.algorithm.overlay ? shape_name(plan.algorithm.overlay->shape) : "", static_cast<int>(plan.overlap),
+            model.layers.size(), pipeline.stages, layout.rows, layout.height, layout.width, pipeline.micro_batches,
+            static_cast<int>(pipeline.schedule), pipeline.chunks, static_cast<int>(parallelism.sharding),
+            parallelism.sequence, parallelism.ranges.size(), plan.fusion.threshold_bytes, plan.fusion.cycle_s,
+            plan.partition_bytes, static_cast<int>(plan.schedule), plan.servers.count, plan.noise.jitter,
+            plan.noise.stragglers.count, plan.noise.stragglers.slowdown, cluster.transport.name,
+            static_cast<int>(cluster.network));
     }
 };
 
@@ -108,6 +110,15 @@ inline AlgorithmSpec allreduce(Chance& chance, std::uint32_t members) {
     }
 }
 
+/// Rings whose small messages travel with flags, as NCCL's.
+inline Selection rings_by_size() {
+    const AlgorithmSpec ring;
+    const Protocol flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{"Simple", 5e-6, 3e-6, 7e-6, 1};
+    SelectionCondition small;
+    small.below_bytes = 64e3;
+    return {"rings", {{small, {{ring, flags}}}, {{}, {{ring, plain}}}}};
+}
+
 inline AlgorithmSpec gossip(Chance& chance, std::uint32_t ranks) {
     for (;;) {
         AlgorithmSpec spec{.operation = "neighbour-exchange", .name = "gossip", .overlay = TopologySpec{}};
@@ -144,7 +155,7 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
     plan.schedule = chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
     if (chance.below(3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
     plan.fusion.negotiation = plan.exchange == ExchangeKind::allreduce && chance.below(5) == 0;
-    if (chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
+    if (!large && chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
 }
 
 inline void add_parallelism(Chance& chance, Plan& plan, std::uint32_t most_ranks) {
@@ -194,15 +205,20 @@ inline void add_range(Chance& chance, const Model& model, Plan& plan) {
     plan.parallelism.ranges = {range};
 }
 
+/// Whether the plan of a seed has more than 128 ranks.
+inline bool is_large(std::uint64_t seed) {
+    return seed % 25 == 7;
+}
+
 inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     Chance chance(seed * 1'000'003 + attempt);
     RandomPlan made;
     made.seed = seed;
     Plan& plan = made.plan;
     plan.algorithm.name = "ring";
-    const bool data_only = chance.below(3) == 0;
-    // One in twenty has a ring that is larger than what is folded without padding.
-    const bool large = data_only && chance.below(7) == 0;
+    // Rings that are larger than those that are only folded where that is exact.
+    const bool large = is_large(seed);
+    const bool data_only = large || chance.below(3) == 0;
     if (data_only) {
         plan.ranks = large ? 129 + chance.below(60) : 2 + chance.below(31);
         plan.batch_per_rank = 1 + chance.below(4);
@@ -213,11 +229,14 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     const Parallelism& parallelism = plan.parallelism;
     const auto parts = static_cast<std::uint32_t>(parallelism.pipeline.stages * parallelism.pipeline.chunks);
     // Blocks that all have the same size are folded in all groups.
-    const std::uint32_t unit = chance.below(6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());
+    const std::uint32_t unit =
+        chance.below(large ? 2 : 6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());
     made.model = model(chance, unit, large ? 1 : parts, parallelism.layout.cells() > 1, parallelism.sequence);
     if (!data_only && chance.below(4) == 0) add_range(chance, made.model, plan);
     if (plan.exchange == ExchangeKind::allreduce && parallelism.sharding == Sharding::none && !large)
         plan.algorithm = allreduce(chance, static_cast<std::uint32_t>(plan.replicas()));
+    if (plan.exchange == ExchangeKind::allreduce && parallelism.sharding == Sharding::none && chance.below(6) == 0)
+        plan.selection = rings_by_size();
 
     const NamedFabric fabric = chance.of(fabrics());
     const bool dedicated =
@@ -233,12 +252,13 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     cluster.device.speed_beside_exchange = chance.of<double>({1, 1, 1, 0.6});
     cluster.host.reduction_Bps = 1e10;
     cluster.transport = transport(chance);
-    cluster.network = chance.below(12) == 0 ? NetworkModel::Constant : NetworkModel::exact;
+    if (chance.below(10) == 0 && !large)
+        cluster.network = chance.of<NetworkModel>({NetworkModel::Constant, NetworkModel::LV08});
 
     plan.compute = ComputeKind::roofline;
     plan.iterations = 1 + chance.below(large ? 2 : 5);
     plan.input_copy = chance.of<InputCopy>({InputCopy::none, InputCopy::overlapped, InputCopy::blocking});
-    plan.fusion.threshold_bytes = chance.of<double>({0, 2e4, 1e6});
+    plan.fusion.threshold_bytes = large ? 1e7 : chance.of<double>({0, 2e4, 1e6});
     plan.placement.order = chance.of<RankPlacement::Order>(
         {RankPlacement::Order::packed, RankPlacement::Order::packed, RankPlacement::Order::packed,
          RankPlacement::Order::round_robin, RankPlacement::Order::random});
@@ -253,7 +273,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
 
 /// The plan of a seed. Of what it draws, it takes the first that there can be, and that does not take too long.
 inline RandomPlan random_plan(std::uint64_t seed) {
-    constexpr std::uint64_t most_messages = 120'000;
+    const std::uint64_t most_messages = random_plans::is_large(seed) ? 250'000 : 100'000;
     for (std::uint64_t attempt = 0;; ++attempt) {
         RandomPlan plan = random_plans::drawn(seed, attempt);
         try {
