@@ -26,21 +26,24 @@ struct RandomPlan {
         const Parallelism& parallelism = plan.parallelism;
         const Layout& layout = parallelism.layout;
         const Pipeline& pipeline = parallelism.pipeline;
-        return fmt::format(
-            "seed {}: {} ranks on {} (placement {}), exchange {} by {}{} {}, overlap {}, {} layers, stages {} × rows "
-            "{} "
-            "× "
-            "cells {}×{}, {} micro-batches, schedule {} of {} chunks, sharding {}, sequence {}, ranges {}, fusion {} B "
-            "cycle {} s, partition {} B, order {}, servers {}, jitter {}, stragglers {} × {}, transport {}, network {}",
-            seed, plan.ranks, fabric, static_cast<int>(plan.placement.order), static_cast<int>(plan.exchange),
-            plan.algorithm.name, plan.selection ? " by size" : "",
-            plan.algorithm.overlay ? shape_name(plan.algorithm.overlay->shape) : "", static_cast<int>(plan.overlap),
-            model.layers.size(), pipeline.stages, layout.rows, layout.height, layout.width, pipeline.micro_batches,
-            static_cast<int>(pipeline.schedule), pipeline.chunks, static_cast<int>(parallelism.sharding),
-            parallelism.sequence, parallelism.ranges.size(), plan.fusion.threshold_bytes, plan.fusion.cycle_s,
-            plan.partition_bytes, static_cast<int>(plan.schedule), plan.servers.count, plan.noise.jitter,
-            plan.noise.stragglers.count, plan.noise.stragglers.slowdown, cluster.transport.name,
-            static_cast<int>(cluster.network));
+        const auto number = [](auto value) { return static_cast<int>(value); };
+        std::string text = fmt::format("seed {}: {} ranks on {}, placement {}, exchange {} by {}{}", seed, plan.ranks,
+                                       fabric, number(plan.placement.order), number(plan.exchange), plan.algorithm.name,
+                                       plan.selection ? " by size" : "");
+        if (plan.algorithm.overlay) text += fmt::format(" over {}", shape_name(plan.algorithm.overlay->shape));
+        text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} micro-batches",
+                            plan.iterations, model.layers.size(), pipeline.stages, layout.rows, layout.height,
+                            layout.width, pipeline.micro_batches);
+        text +=
+            fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges", number(pipeline.schedule),
+                        pipeline.chunks, number(parallelism.sharding), parallelism.sequence, parallelism.ranges.size());
+        text +=
+            fmt::format(", overlap {}, fusion {} B, cycle {} s, partition {} B, order {}", number(plan.overlap),
+                        plan.fusion.threshold_bytes, plan.fusion.cycle_s, plan.partition_bytes, number(plan.schedule));
+        text += fmt::format(", {} servers, jitter {}, {} stragglers × {}, transport '{}', network {}",
+                            plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count,
+                            plan.noise.stragglers.slowdown, cluster.transport.name, number(cluster.network));
+        return text;
     }
 };
 
