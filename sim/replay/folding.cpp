@@ -34,6 +34,12 @@ bool one_at_a_time(const TaskGraph& graph) {
     return true;
 }
 
+/// Whether nothing is decided by when an exchange ends: which one goes next, or at which tick one leaves.
+bool decides_nothing(const TaskGraph& graph) {
+    return graph.queues().empty() && std::none_of(graph.streams().begin(), graph.streams().end(),
+                                                  [](const Stream& s) { return s.kind == StreamKind::release; });
+}
+
 }  // namespace
 
 class Folding::Ring {
@@ -83,7 +89,7 @@ Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::ui
     : graph_(graph),
       wires_(wires),
       unfolded_(unfolded),
-      sole_(one_at_a_time(graph)),
+      around_{one_at_a_time(graph), decides_nothing(graph)},
       users_(wires.resources(), 0),
       changed_s_(wires.resources(), 0),
       own_(wires.resources(), 0),
@@ -96,7 +102,8 @@ const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) 
     const Exchange& of = graph_.exchange(exchange);
     const std::uint32_t round = iteration % of.algorithm->period();
     std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.bytes, round}];
-    if (!found) found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, sole_, wires_));
+    if (!found)
+        found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_));
     return *found;
 }
 

@@ -97,7 +97,7 @@ private:
         layouts_;
     std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: how often it was begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
-    const bool sole_;                               ///< no two exchanges can be under way at once
+    const Surroundings around_;
     std::vector<std::uint32_t> users_;              ///< by resource: sections under way that use it
     std::vector<double> changed_s_;                 ///< by resource: when the last of them began or ended
     std::uint32_t users_of_all_ = 0;                ///< sections that use all of them ...
