@@ -71,14 +71,14 @@ bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
 }
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
-                   bool alike, Wires& wires) {
+                   std::uint32_t channel, bool alike, Wires& wires) {
     Section section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
             // Where pairs are alike, other members use in this repetition what this one uses in others.
             section.uses_all = section.uses_all || (message.turn != 0 && !alike);
-            wires.append_shared(process, group[message.peer], section.uses);
+            wires.append_shared(process, group[message.peer], channel, section.uses);
         }
         if (run.repeats) break;
     }
@@ -173,7 +173,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
             Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
                         wires.latency_s(from, to) + (inside ? protocol.inside_latency_s : protocol.between_latency_s),
                         run.bytes, inside};
-            for (const std::uint32_t link : wires.route_numbers(from, to))
+            for (const std::uint32_t link : wires.route_numbers(from, to, exchange.channel))
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
@@ -199,7 +199,8 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(exchange, program, runs, group[member], group, wires));
         std::vector<Section>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs) sections.push_back(section_of(program, run, group[member], group, alike, wires));
+        for (const Run& run : runs)
+            sections.push_back(section_of(program, run, group[member], group, exchange.channel, alike, wires));
         // Where fewer ranks contribute than there are blocks, some are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();

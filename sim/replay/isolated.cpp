@@ -125,6 +125,7 @@ bool Isolated::take() {
 }
 
 void Isolated::kill() const {
+    if (process_ == 0) return;  // which would be our own group
     ::kill(role_ == Role::worker ? -process_ : process_, SIGKILL);
 }
 

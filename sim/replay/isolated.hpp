@@ -44,7 +44,7 @@ public:
     int descriptor() const { return in_.get(); }
     /// Takes what has come so far, without waiting; false once that is all.
     bool take();
-    /// With all that it has started.
+    /// With all that it has started; nothing once it has ended and its outcome() is known.
     void kill() const;
     /// What the work returned, once it has ended. Throws ReplayError if the work failed, or its process died: then
     /// with what a worker last said on standard error; std::logic_error where the work threw one.

@@ -43,8 +43,8 @@ struct ReplayOptions {
     std::function<void(const Progress&)> progress = {};
 };
 
-/// Call at most once in a process. Throws std::logic_error on a deadlock, naming streams and tasks that are stuck:
-/// whoever made the graph is to blame, not the user. Throws Disturbed (folding.hpp) where folding was wrong.
+/// Throws std::logic_error when called a second time in a process, and on a deadlock, naming streams and tasks that are
+/// stuck: whoever made the graph is to blame, not the user. Throws Disturbed (folding.hpp) where folding was wrong.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 /// The same in a process of its own, as often as one likes, and again with less folding where that was wrong. Throws

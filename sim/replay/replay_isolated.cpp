@@ -54,6 +54,7 @@ void append(std::string& out, const std::vector<LinkUse>& links) {
         append(out, link.name);
         append(out, &link.bandwidth_Bps, 1);
         append(out, &link.bytes, 1);
+        append(out, &link.unused_ways, 1);
     }
 }
 
@@ -65,6 +66,7 @@ void take(const char*& in, std::vector<LinkUse>& links) {
         take(in, link.name);
         take(in, &link.bandwidth_Bps, 1);
         take(in, &link.bytes, 1);
+        take(in, &link.unused_ways, 1);
     }
 }
 
@@ -80,11 +82,7 @@ void append(std::string& out, const Trace& trace) {
         append(out, &link.shared, 1);
     }
     append(out, &routes, 1);
-    for (const auto& [ends, route] : trace.routes) {
-        append(out, &ends.first, 1);
-        append(out, &ends.second, 1);
-        append(out, route);
-    }
+    for (const std::vector<std::uint32_t>& route : trace.routes) append(out, route);
 }
 
 void take(const char*& in, Trace& trace) {
@@ -101,12 +99,8 @@ void take(const char*& in, Trace& trace) {
         take(in, &link.shared, 1);
     }
     take(in, &routes, 1);
-    for (std::uint64_t i = 0; i < routes; ++i) {
-        std::pair<ProcessId, ProcessId> ends;
-        take(in, &ends.first, 1);
-        take(in, &ends.second, 1);
-        take(in, trace.routes[ends]);
-    }
+    trace.routes.resize(routes);
+    for (std::vector<std::uint32_t>& route : trace.routes) take(in, route);
 }
 
 std::string encode(const Timeline& timeline) {
