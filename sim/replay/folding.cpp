@@ -36,8 +36,8 @@ bool one_at_a_time(const TaskGraph& graph) {
 
 /// Whether nothing is decided by when an exchange ends: which one goes next, or at which tick one leaves.
 bool decides_nothing(const TaskGraph& graph) {
-    return graph.queues().empty() && std::none_of(graph.streams().begin(), graph.streams().end(),
-                                                  [](const Stream& s) { return s.kind == StreamKind::release; });
+    return graph.queues().empty() &&
+           std::none_of(graph.tasks().begin(), graph.tasks().end(), [](const Task& task) { return task.tick_s > 0; });
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ Folding::~Folding() = default;
 const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) {
     const Exchange& of = graph_.exchange(exchange);
     const std::uint32_t round = iteration % of.algorithm->period();
-    std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.bytes, round}];
+    std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.channel, of.bytes, round}];
     if (!found)
         found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_));
     return *found;

@@ -92,8 +92,9 @@ private:
     const TaskGraph& graph_;
     Wires& wires_;
     const std::vector<std::uint32_t>& unfolded_;
-    /// By algorithm, group, bytes, and where its programs differ by iteration that, too.
-    std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint64_t, std::uint32_t>, std::unique_ptr<FoldLayout>>
+    /// By algorithm, group, channel, bytes, and where its programs differ by iteration that, too.
+    std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint32_t, std::uint64_t, std::uint32_t>,
+             std::unique_ptr<FoldLayout>>
         layouts_;
     std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: how often it was begun
     std::map<Key, std::unique_ptr<Ring>> rings_;

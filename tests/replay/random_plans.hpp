@@ -147,7 +147,8 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     if (plan.exchange == ExchangeKind::gossip) plan.algorithm = gossip(chance, ranks);
     if (plan.exchange == ExchangeKind::parameter_server) {
-        plan.servers.location = chance.of<ServerLocation>({ServerLocation::dedicated, ServerLocation::colocated});
+        plan.servers.location =
+            chance.of<ServerLocation>({ServerLocation::dedicated, ServerLocation::packed, ServerLocation::spread});
         plan.servers.count = 1 + chance.below(std::min(ranks, 4u));
         plan.servers.placement =
             chance.of<Placement>({Placement::round_robin, Placement::greedy_bytes, Placement::sliced});
@@ -155,8 +156,9 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
         plan.servers.local_reduction = chance.below(3) == 0;
     }
     plan.overlap = chance.of<Overlap>({Overlap::none, Overlap::wait_free, Overlap::across_iterations});
-    plan.schedule = chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
-    if (chance.below(3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
+    plan.schedule =
+        chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
+    if (chance.below(large ? 6 : 3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
     plan.fusion.negotiation = plan.exchange == ExchangeKind::allreduce && chance.below(5) == 0;
     if (!large && chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
 }
@@ -210,7 +212,7 @@ inline void add_range(Chance& chance, const Model& model, Plan& plan) {
 
 /// Whether the plan of a seed has more than 128 ranks.
 inline bool is_large(std::uint64_t seed) {
-    return seed % 25 == 7;
+    return seed % 50 == 7;
 }
 
 inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
@@ -223,7 +225,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     const bool large = is_large(seed);
     const bool data_only = large || chance.below(3) == 0;
     if (data_only) {
-        plan.ranks = large ? 129 + chance.below(60) : 2 + chance.below(31);
+        plan.ranks = large ? 129 + chance.below(16) : 2 + chance.below(31);
         plan.batch_per_rank = 1 + chance.below(4);
         add_data_only(chance, plan, large);
     } else {
@@ -241,12 +243,17 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     if (plan.exchange == ExchangeKind::allreduce && parallelism.sharding == Sharding::none && chance.below(6) == 0)
         plan.selection = rings_by_size();
 
-    const NamedFabric fabric = chance.of(fabrics());
+    NamedFabric fabric = chance.of(fabrics());
+    // Of those on which rings share no links: elsewhere a thousand plans would take too long.
+    while (large && fabric.name.find("star") == std::string::npos && fabric.name != "tree" && fabric.name != "fat-tree")
+        fabric = chance.of(fabrics());
     const bool dedicated =
         plan.exchange == ExchangeKind::parameter_server && plan.servers.location == ServerLocation::dedicated;
     Cluster& cluster = made.cluster;
     cluster = fabric.cluster(static_cast<std::uint32_t>(plan.ranks), dedicated ? plan.servers.count : 0);
     made.fabric = fabric.name;
+    cluster.fabric.routing.policy =
+        chance.of<std::optional<Routing::Policy>>({std::nullopt, Routing::Policy::first, Routing::Policy::ecmp});
     cluster.fabric.topology.latency_s = {chance.of<double>({0, 1e-6, 2e-5})};
     cluster.device.flops_per_s = chance.of<double>({1e9, 1e10, 1e11});
     cluster.device.memory_Bps = 1e10;
@@ -259,12 +266,13 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         cluster.network = chance.of<NetworkModel>({NetworkModel::Constant, NetworkModel::LV08});
 
     plan.compute = ComputeKind::roofline;
-    plan.iterations = 1 + chance.below(large ? 2 : 5);
+    plan.iterations = 1 + chance.below(large ? 3 : 5);
     plan.input_copy = chance.of<InputCopy>({InputCopy::none, InputCopy::overlapped, InputCopy::blocking});
     plan.fusion.threshold_bytes = large ? 1e7 : chance.of<double>({0, 2e4, 1e6});
     plan.placement.order = chance.of<RankPlacement::Order>(
         {RankPlacement::Order::packed, RankPlacement::Order::packed, RankPlacement::Order::packed,
          RankPlacement::Order::round_robin, RankPlacement::Order::random});
+    if (large) plan.placement.order = RankPlacement::Order::packed;
     if (chance.below(3) == 0) plan.noise.jitter = chance.of<double>({0.02, 0.3});
     if (chance.below(4) == 0) plan.noise.stragglers = {1 + chance.below(2), {}, chance.of<double>({1.2, 3})};
     plan.noise.stragglers.count = std::min(plan.noise.stragglers.count, plan.ranks);
