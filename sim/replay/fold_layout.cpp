@@ -141,6 +141,11 @@ struct Part {
     std::uint32_t member = 0, run = 0;
 };
 
+/// Whether everyone has waited for everyone else at its end.
+bool passes_on(const FoldedRing& ring) {
+    return ring.joined && ring.steps + 1 >= ring.members;
+}
+
 /// Fills in what depends on how many messages of a step are on each link. `loads`: of all links, 0 before and after.
 void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& layout, const Exchange& exchange,
            const std::vector<Outline>& outlines, std::span<const ProcessId> group, Wires& wires,
@@ -182,8 +187,8 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
 
 }  // namespace
 
-FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration, bool sole,
-                       Wires& wires) {
+FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
+                       Surroundings around, Wires& wires) {
     const auto members = static_cast<std::uint32_t>(group.size());
     FoldLayout layout;
     std::vector<Outline> outlines;
@@ -240,15 +245,21 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     // Nothing is not copied, nor reduced: a byte would cost more than its time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);
+    // Whether it takes no longer where members gather, and whether all its blocks may count as the largest.
+    const auto exact = [&](const FoldedRing& ring) { return ring.uniform && passes_on(ring); };
+    const auto pads = [&](const FoldedRing& ring) {
+        return ring.lone && paddable && around.sole && (around.calm || (exact(ring) && ring.keeps_largest));
+    };
     // By ring: the one that each member comes from; none where they come from different ones, or from something else.
     std::vector<std::uint32_t> before(layout.rings.size(), none);
     std::vector<bool> seen(layout.rings.size(), false);
     for (std::vector<Section>& sections : layout.sections) {
         std::uint32_t last = none;
         for (Section& section : sections) {
-            if (section.ring != Section::no_ring && layout.rings[section.ring].padded &&
-                !(layout.rings[section.ring].lone && paddable))
-                section.ring = Section::no_ring;
+            if (section.ring != Section::no_ring) {
+                const FoldedRing& ring = layout.rings[section.ring];
+                if (ring.padded && !pads(ring)) section.ring = Section::no_ring;
+            }
             if (section.ring != Section::no_ring) {
                 if (!seen[section.ring]) before[section.ring] = last;
                 if (before[section.ring] != last) before[section.ring] = none;
@@ -262,8 +273,8 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         // As many members, all of which come from that one, are the same: they go on as they are.
         const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
         ring.delays = !ring.uniform;
-        ring.gathers = !goes_on && sole && ring.lone && ring.joined && ring.steps + 1 >= ring.members &&
-                       (!ring.delays || members > exact_members);
+        ring.gathers = !goes_on && around.sole && ring.lone && passes_on(ring) &&
+                       (!ring.delays || (around.calm && members > exact_members));
     }
     return layout;
 }

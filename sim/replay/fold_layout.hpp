@@ -15,10 +15,10 @@
 /// step.
 ///
 /// Blocks that differ by a byte keep the steps of a ring from being equal. In groups of up to `exact_members` such a
-/// ring is not folded. In larger ones all its blocks count as the largest, if no two messages of a step share anything:
-/// then each takes what it takes, whatever the others do, and the ring at most a byte longer for each step. (Where
-/// messages share links, blocks of other sizes may put them out of step, and shift who shares with whom: seen, a
-/// fifth.)
+/// ring is not folded. In larger ones all its blocks count as the largest, if no two messages of a step share anything,
+/// and no other exchange can be under way: then each takes what it takes, whatever the others do, and the ring at most
+/// a byte longer for each step. (Where messages share links, blocks of other sizes may put them out of step, and shift
+/// who shares with whom: seen, a fifth.)
 ///
 /// Whether members gather, and begin a ring together: where no other exchange can be under way, nothing is shared, each
 /// sends to one and receives from one, all of them in one circle, and the steps are enough for everyone to have waited
@@ -26,6 +26,9 @@
 /// those who come early had begun early: when the last one is through that many steps. If not, it may end later by what
 /// the last came after the first, and members gather in groups of more than `exact_members` only. Elsewhere rings fold
 /// when their members are found to be in step, or all of them as far from each other as before.
+///
+/// Where something is decided by when it ends, which exchange goes next or at which tick it leaves, a little too late
+/// may be much too late: there nothing is done that is not exact.
 namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;
@@ -58,8 +61,14 @@ struct FoldLayout {
     std::vector<FoldedRing> rings;
 };
 
-/// Of `exchange` in iteration `iteration`. `sole`: no other can be under way beside it.
-FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration, bool sole,
-                       Wires& wires);
+/// What is around an exchange.
+struct Surroundings {
+    bool sole = false;  ///< no other can be under way beside it
+    bool calm = false;  ///< nothing is decided by when it ends
+};
+
+/// Of `exchange` in iteration `iteration`.
+FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
+                       Surroundings around, Wires& wires);
 
 }  // namespace syncline

@@ -34,6 +34,12 @@ bool one_at_a_time(const TaskGraph& graph) {
     return true;
 }
 
+/// Whether nothing is decided by when an exchange ends: which one goes next, or at which tick one leaves.
+bool decides_nothing(const TaskGraph& graph) {
+    return graph.queues().empty() &&
+           std::none_of(graph.tasks().begin(), graph.tasks().end(), [](const Task& task) { return task.tick_s > 0; });
+}
+
 }  // namespace
 
 class Folding::Ring {
@@ -71,19 +77,19 @@ public:
     std::uint32_t equal = 0;     ///< steps in a row, up to the last that all have ended, which took all the same
     double step_s = 0;           ///< and how long that was
 
-    std::uint32_t cut = 0;               ///< the boundary at which steps are folded; 0: none
-    std::uint32_t folded = 0;            ///< how many
-    double folded_step_s = 0;            ///< and how long each takes
-    std::uint32_t began = 0, ended = 0;  ///< members that have begun to fold these, and that have folded all
-    bool in_step = true;                 ///< whenever something was folded, all were at the same point
-    bool anything = false;               ///< was folded
+    std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
+    std::uint32_t folded = 0;  ///< how many
+    double folded_step_s = 0;  ///< and how long each takes
+    std::uint32_t began = 0;   ///< members that have come to it
+    bool in_step = true;       ///< whenever something was folded, all were at the same point
+    bool anything = false;     ///< was folded
 };
 
 Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded)
     : graph_(graph),
       wires_(wires),
       unfolded_(unfolded),
-      sole_(one_at_a_time(graph)),
+      around_{one_at_a_time(graph), decides_nothing(graph)},
       users_(wires.resources(), 0),
       changed_s_(wires.resources(), 0),
       own_(wires.resources(), 0),
@@ -95,8 +101,9 @@ Folding::~Folding() = default;
 const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) {
     const Exchange& of = graph_.exchange(exchange);
     const std::uint32_t round = iteration % of.algorithm->period();
-    std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.bytes, round}];
-    if (!found) found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, sole_, wires_));
+    std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.channel, of.bytes, round}];
+    if (!found)
+        found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_));
     return *found;
 }
 
@@ -181,7 +188,6 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
     const double seconds = ring.folded * ring.folded_step_s;
     simgrid::s4u::this_actor::sleep_for(seconds);
     member.folds = false;
-    ++ring.ended;
     member.last_s = at_s + seconds;
     return ring.folded;
 }
@@ -213,7 +219,7 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     ring.cut = ring.furthest + 1;
     ring.folded_step_s = ring.step_s;
     ring.folded = ring.shape.steps - ring.cut - ahead;
-    ring.began = ring.ended = 0;
+    ring.began = 0;
     ring.anything = true;
     ring.in_step = ring.in_step && in_step;
     for (const Ring::Member& member : ring.members)

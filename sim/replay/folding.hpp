@@ -92,12 +92,13 @@ private:
     const TaskGraph& graph_;
     Wires& wires_;
     const std::vector<std::uint32_t>& unfolded_;
-    /// By algorithm, group, bytes, and where its programs differ by iteration that, too.
-    std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint64_t, std::uint32_t>, std::unique_ptr<FoldLayout>>
+    /// By algorithm, group, channel, bytes, and where its programs differ by iteration that, too.
+    std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint32_t, std::uint64_t, std::uint32_t>,
+             std::unique_ptr<FoldLayout>>
         layouts_;
     std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: how often it was begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
-    const bool sole_;                               ///< no two exchanges can be under way at once
+    const Surroundings around_;
     std::vector<std::uint32_t> users_;              ///< by resource: sections under way that use it
     std::vector<double> changed_s_;                 ///< by resource: when the last of them began or ended
     std::uint32_t users_of_all_ = 0;                ///< sections that use all of them ...

@@ -26,19 +26,24 @@ struct RandomPlan {
         const Parallelism& parallelism = plan.parallelism;
         const Layout& layout = parallelism.layout;
         const Pipeline& pipeline = parallelism.pipeline;
-        return fmt::format(
-            "seed {}: {} ranks on {} (placement {}), exchange {} by {} {}, overlap {}, {} layers, stages {} × rows {} "
-            "× "
-            "cells {}×{}, {} micro-batches, schedule {} of {} chunks, sharding {}, sequence {}, ranges {}, fusion {} B "
-            "cycle {} s, partition {} B, order {}, servers {}, jitter {}, stragglers {} × {}, transport {}, network {}",
-            seed, plan.ranks, fabric, static_cast<int>(plan.placement.order), static_cast<int>(plan.exchange),
-            plan.algorithm.name, plan.algorithm.overlay ? shape_name(plan.algorithm.overlay->shape) : "",
-            static_cast<int>(plan.overlap), model.layers.size(), pipeline.stages, layout.rows, layout.height,
-            layout.width, pipeline.micro_batches, static_cast<int>(pipeline.schedule), pipeline.chunks,
-            static_cast<int>(parallelism.sharding), parallelism.sequence, parallelism.ranges.size(),
-            plan.fusion.threshold_bytes, plan.fusion.cycle_s, plan.partition_bytes, static_cast<int>(plan.schedule),
-            plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count, plan.noise.stragglers.slowdown,
-            cluster.transport.name, static_cast<int>(cluster.network));
+        const auto number = [](auto value) { return static_cast<int>(value); };
+        std::string text = fmt::format("seed {}: {} ranks on {}, placement {}, exchange {} by {}{}", seed, plan.ranks,
+                                       fabric, number(plan.placement.order), number(plan.exchange), plan.algorithm.name,
+                                       plan.selection ? " by size" : "");
+        if (plan.algorithm.overlay) text += fmt::format(" over {}", shape_name(plan.algorithm.overlay->shape));
+        text += fmt::format(", {} iterations of {} layers, {} stages × {} rows × {}×{} cells, {} micro-batches",
+                            plan.iterations, model.layers.size(), pipeline.stages, layout.rows, layout.height,
+                            layout.width, pipeline.micro_batches);
+        text +=
+            fmt::format(", schedule {} of {} chunks, sharding {}, sequence {}, {} ranges", number(pipeline.schedule),
+                        pipeline.chunks, number(parallelism.sharding), parallelism.sequence, parallelism.ranges.size());
+        text +=
+            fmt::format(", overlap {}, fusion {} B, cycle {} s, partition {} B, order {}", number(plan.overlap),
+                        plan.fusion.threshold_bytes, plan.fusion.cycle_s, plan.partition_bytes, number(plan.schedule));
+        text += fmt::format(", {} servers, jitter {}, {} stragglers × {}, transport '{}', network {}",
+                            plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count,
+                            plan.noise.stragglers.slowdown, cluster.transport.name, number(cluster.network));
+        return text;
     }
 };
 
@@ -108,6 +113,15 @@ inline AlgorithmSpec allreduce(Chance& chance, std::uint32_t members) {
     }
 }
 
+/// Rings whose small messages travel with flags, as NCCL's.
+inline Selection rings_by_size() {
+    const AlgorithmSpec ring;
+    const Protocol flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{"Simple", 5e-6, 3e-6, 7e-6, 1};
+    SelectionCondition small;
+    small.below_bytes = 64e3;
+    return {"rings", {{small, {{ring, flags}}}, {{}, {{ring, plain}}}}};
+}
+
 inline AlgorithmSpec gossip(Chance& chance, std::uint32_t ranks) {
     for (;;) {
         AlgorithmSpec spec{.operation = "neighbour-exchange", .name = "gossip", .overlay = TopologySpec{}};
@@ -133,7 +147,8 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     if (plan.exchange == ExchangeKind::gossip) plan.algorithm = gossip(chance, ranks);
     if (plan.exchange == ExchangeKind::parameter_server) {
-        plan.servers.location = chance.of<ServerLocation>({ServerLocation::dedicated, ServerLocation::colocated});
+        plan.servers.location =
+            chance.of<ServerLocation>({ServerLocation::dedicated, ServerLocation::packed, ServerLocation::spread});
         plan.servers.count = 1 + chance.below(std::min(ranks, 4u));
         plan.servers.placement =
             chance.of<Placement>({Placement::round_robin, Placement::greedy_bytes, Placement::sliced});
@@ -141,10 +156,11 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
         plan.servers.local_reduction = chance.below(3) == 0;
     }
     plan.overlap = chance.of<Overlap>({Overlap::none, Overlap::wait_free, Overlap::across_iterations});
-    plan.schedule = chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
-    if (chance.below(3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
+    plan.schedule =
+        chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
+    if (chance.below(large ? 6 : 3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
     plan.fusion.negotiation = plan.exchange == ExchangeKind::allreduce && chance.below(5) == 0;
-    if (chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
+    if (!large && chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
 }
 
 inline void add_parallelism(Chance& chance, Plan& plan, std::uint32_t most_ranks) {
@@ -194,17 +210,22 @@ inline void add_range(Chance& chance, const Model& model, Plan& plan) {
     plan.parallelism.ranges = {range};
 }
 
+/// Whether the plan of a seed has more than 128 ranks.
+inline bool is_large(std::uint64_t seed) {
+    return seed % 50 == 7;
+}
+
 inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     Chance chance(seed * 1'000'003 + attempt);
     RandomPlan made;
     made.seed = seed;
     Plan& plan = made.plan;
     plan.algorithm.name = "ring";
-    const bool data_only = chance.below(3) == 0;
-    // One in twenty has a ring that is larger than what is folded without padding.
-    const bool large = data_only && chance.below(7) == 0;
+    // Rings that are larger than those that are only folded where that is exact.
+    const bool large = is_large(seed);
+    const bool data_only = large || chance.below(3) == 0;
     if (data_only) {
-        plan.ranks = large ? 129 + chance.below(60) : 2 + chance.below(31);
+        plan.ranks = large ? 129 + chance.below(16) : 2 + chance.below(31);
         plan.batch_per_rank = 1 + chance.below(4);
         add_data_only(chance, plan, large);
     } else {
@@ -213,18 +234,26 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     const Parallelism& parallelism = plan.parallelism;
     const auto parts = static_cast<std::uint32_t>(parallelism.pipeline.stages * parallelism.pipeline.chunks);
     // Blocks that all have the same size are folded in all groups.
-    const std::uint32_t unit = chance.below(6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());
+    const std::uint32_t unit =
+        chance.below(large ? 2 : 6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());
     made.model = model(chance, unit, large ? 1 : parts, parallelism.layout.cells() > 1, parallelism.sequence);
     if (!data_only && chance.below(4) == 0) add_range(chance, made.model, plan);
     if (plan.exchange == ExchangeKind::allreduce && parallelism.sharding == Sharding::none && !large)
         plan.algorithm = allreduce(chance, static_cast<std::uint32_t>(plan.replicas()));
+    if (plan.exchange == ExchangeKind::allreduce && parallelism.sharding == Sharding::none && chance.below(6) == 0)
+        plan.selection = rings_by_size();
 
-    const NamedFabric fabric = chance.of(fabrics());
+    NamedFabric fabric = chance.of(fabrics());
+    // Of those on which rings share no links: elsewhere a thousand plans would take too long.
+    while (large && fabric.name.find("star") == std::string::npos && fabric.name != "tree" && fabric.name != "fat-tree")
+        fabric = chance.of(fabrics());
     const bool dedicated =
         plan.exchange == ExchangeKind::parameter_server && plan.servers.location == ServerLocation::dedicated;
     Cluster& cluster = made.cluster;
     cluster = fabric.cluster(static_cast<std::uint32_t>(plan.ranks), dedicated ? plan.servers.count : 0);
     made.fabric = fabric.name;
+    cluster.fabric.routing.policy =
+        chance.of<std::optional<Routing::Policy>>({std::nullopt, Routing::Policy::first, Routing::Policy::ecmp});
     cluster.fabric.topology.latency_s = {chance.of<double>({0, 1e-6, 2e-5})};
     cluster.device.flops_per_s = chance.of<double>({1e9, 1e10, 1e11});
     cluster.device.memory_Bps = 1e10;
@@ -233,15 +262,17 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     cluster.device.speed_beside_exchange = chance.of<double>({1, 1, 1, 0.6});
     cluster.host.reduction_Bps = 1e10;
     cluster.transport = transport(chance);
-    cluster.network = chance.below(12) == 0 ? NetworkModel::Constant : NetworkModel::exact;
+    if (chance.below(10) == 0 && !large)
+        cluster.network = chance.of<NetworkModel>({NetworkModel::Constant, NetworkModel::LV08});
 
     plan.compute = ComputeKind::roofline;
-    plan.iterations = 1 + chance.below(large ? 2 : 5);
+    plan.iterations = 1 + chance.below(large ? 3 : 5);
     plan.input_copy = chance.of<InputCopy>({InputCopy::none, InputCopy::overlapped, InputCopy::blocking});
-    plan.fusion.threshold_bytes = chance.of<double>({0, 2e4, 1e6});
+    plan.fusion.threshold_bytes = large ? 1e7 : chance.of<double>({0, 2e4, 1e6});
     plan.placement.order = chance.of<RankPlacement::Order>(
         {RankPlacement::Order::packed, RankPlacement::Order::packed, RankPlacement::Order::packed,
          RankPlacement::Order::round_robin, RankPlacement::Order::random});
+    if (large) plan.placement.order = RankPlacement::Order::packed;
     if (chance.below(3) == 0) plan.noise.jitter = chance.of<double>({0.02, 0.3});
     if (chance.below(4) == 0) plan.noise.stragglers = {1 + chance.below(2), {}, chance.of<double>({1.2, 3})};
     plan.noise.stragglers.count = std::min(plan.noise.stragglers.count, plan.ranks);
@@ -253,7 +284,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
 
 /// The plan of a seed. Of what it draws, it takes the first that there can be, and that does not take too long.
 inline RandomPlan random_plan(std::uint64_t seed) {
-    constexpr std::uint64_t most_messages = 120'000;
+    const std::uint64_t most_messages = random_plans::is_large(seed) ? 250'000 : 100'000;
     for (std::uint64_t attempt = 0;; ++attempt) {
         RandomPlan plan = random_plans::drawn(seed, attempt);
         try {
