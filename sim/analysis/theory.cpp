@@ -43,7 +43,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const std::vector<std::vector<Shard>> placed = place(buckets, plan.servers);
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
-    const bool colocated = plan.servers.location == ServerLocation::colocated;
+    const bool colocated = plan.servers.colocated();
     const bool each = plan.servers.pull == PullStart::each;
     if (each && colocated) return std::nullopt;  // pushes and pulls share links
     if (plan.schedule != Schedule::fifo) return std::nullopt;

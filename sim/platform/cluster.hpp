@@ -51,7 +51,7 @@ struct Device {
     /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
     /// that exchange take multiprocessors and memory bandwidth from those that compute.
     double speed_beside_exchange = 1;
-    std::vector<Calibration> calibration;
+    std::vector<Calibration> calibration;  ///< a row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
     std::vector<MeasuredLayers> layer_times;
 };

@@ -222,12 +222,13 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
                 ring = static_cast<std::uint32_t>(layout.rings.size());
                 FoldedRing& made = layout.rings.emplace_back();
                 made.steps = run->taken;
-
                 made.padded = !even;
                 parts.emplace_back();
             }
             FoldedRing& of = layout.rings[ring];
             ++of.members;
+            of.joined = of.joined && run->sends.size() == 1 && run->receives.size() == 1 &&
+                        sets.of(member) == sets.of(parts[ring].empty() ? member : parts[ring].front().member);
             of.keeps_largest = of.keeps_largest && run->keeps_largest;
             parts[ring].push_back({member, number});
             layout.sections[member][run->section].ring = ring;
@@ -239,26 +240,30 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     // Nothing is not copied, nor reduced: a byte would cost more than its time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);
+    // By ring: the one that each member comes from; none where they come from different ones, or from something else.
+    std::vector<std::uint32_t> before(layout.rings.size(), none);
+    std::vector<bool> seen(layout.rings.size(), false);
     for (std::vector<Section>& sections : layout.sections) {
-        const FoldedRing* before = nullptr;
+        std::uint32_t last = none;
         for (Section& section : sections) {
-            if (section.ring == Section::no_ring) {
-                before = nullptr;
-                continue;
-            }
-            FoldedRing& ring = layout.rings[section.ring];
-            if (ring.padded && !(ring.lone && paddable)) {
+            if (section.ring != Section::no_ring && layout.rings[section.ring].padded &&
+                !(layout.rings[section.ring].lone && paddable))
                 section.ring = Section::no_ring;
-                before = nullptr;
-                continue;
+            if (section.ring != Section::no_ring) {
+                if (!seen[section.ring]) before[section.ring] = last;
+                if (before[section.ring] != last) before[section.ring] = none;
+                seen[section.ring] = true;
             }
-            // From ring to ring members go on as they are.
-            const bool goes_on = before != nullptr && before->members == ring.members;
-            ring.delays = !(ring.uniform && sole);
-            section.gathers =
-                !goes_on && ring.lone && 2 * ring.steps >= ring.members && (!ring.delays || members > exact_members);
-            before = &ring;
+            last = section.ring;
         }
+    }
+    for (std::size_t i = 0; i < layout.rings.size(); ++i) {
+        FoldedRing& ring = layout.rings[i];
+        // As many members, all of which come from that one, are the same: they go on as they are.
+        const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
+        ring.delays = !ring.uniform;
+        ring.gathers = !goes_on && sole && ring.lone && ring.joined && ring.steps + 1 >= ring.members &&
+                       (!ring.delays || members > exact_members);
     }
     return layout;
 }

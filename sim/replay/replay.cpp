@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 #include "sim/replay/stream_actor.hpp"
 #include "sim/replay/wires.hpp"
@@ -27,6 +29,9 @@ std::uint32_t channels(const TaskGraph& graph) {
 }  // namespace
 
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+    static bool called = false;
+    if (std::exchange(called, true))
+        throw std::logic_error("replay() is called for the second time in a process; replay_isolated() starts its own");
     std::string program = "syncline";
     // SimGrid reports what it changes in its settings; that is ours to say, not its.
     std::string quiet = "--log=root.thres:critical";

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/replay/folding.hpp"
 #include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
@@ -142,8 +143,26 @@ Timeline decode(const char* in) {
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
-    const std::string answer = isolate([&] { return encode(replay(cluster, graph, options)); });
-    return decode(answer.data());
+    ReplayOptions now = options;
+    const auto work = [&] {
+        std::string out;
+        try {
+            const Timeline timeline = replay(cluster, graph, now);
+            append(out, std::vector<std::uint32_t>{});
+            return out + encode(timeline);
+        } catch (const Disturbed& disturbed) {
+            append(out, std::vector<std::uint32_t>{disturbed.channel});
+            return out;
+        }
+    };
+    for (;;) {  // each time with a channel less that is folded
+        const std::string answer = isolate(work, !options.fold);
+        const char* in = answer.data();
+        std::vector<std::uint32_t> disturbed;
+        take(in, disturbed);
+        if (disturbed.empty()) return decode(in);
+        now.unfolded.push_back(disturbed.front());
+    }
 }
 
 }  // namespace syncline

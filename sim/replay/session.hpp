@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ public:
     /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
     /// computation take at its pace, beside the exchanges of the same process.
     void compute(ProcessId process, std::uint32_t iteration, double seconds);
+    /// Puts the calling actor to sleep until the next tick of a clock that `process` started when it began `iteration`.
+    void await_tick(ProcessId process, std::uint32_t iteration, double period_s);
     /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
     /// others of its streams have begun. There is one at a time each way.
     double copy_s(ProcessId process, bool outwards, double seconds);
@@ -114,6 +117,8 @@ private:
     std::vector<Waiter> waiters_;            ///< by stream
     std::vector<Computation> computations_;  ///< by process
     std::vector<CopyEngines> engines_;       ///< by process
+    /// By process: when it began an iteration, of even and of odd number. See TaskGraph::begin_with() for why two do.
+    std::vector<std::array<double, 2>> began_s_;
     struct At {
         std::uint32_t step = 0, repetition = 0;
     };

@@ -45,6 +45,8 @@ void StreamActor::run() {
                 if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 session_.compute(process_, iteration_, task.seconds);
+            } else if (task.tick_s > 0) {
+                session_.await_tick(process_, iteration_, task.tick_s);
             } else if (task.seconds > 0) {
                 sg::this_actor::sleep_for(task.seconds);
             }
@@ -109,8 +111,9 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
     Walk walk(program);
     if (Folding* folding = session_.folding()) {
-        for (const Section& section : folding->sections(task.exchange, task.member, iteration_))
-            run_section(*folding, section, task.exchange, group, walk, program.partition);
+        const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
+        for (const Section& section : *pass.sections)
+            run_section(*folding, section, pass, group, walk, program.partition);
     } else {
         for (; !walk.done(); walk.next()) run_step(walk, program.partition, exchange, group);
     }
@@ -118,10 +121,10 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-void StreamActor::run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
-                              Walk& walk, const Partition& partition) {
-    const Exchange& exchange = session_.graph.exchange(id);
-    const Folding::Visit visit = folding.enter(stream_, id, iteration_, section);
+void StreamActor::run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+                              std::span<const ProcessId> group, Walk& walk, const Partition& partition) {
+    const Exchange& exchange = session_.graph.exchange(pass.exchange);
+    const Folding::Visit visit = folding.enter(stream_, pass, section);
     padded_ = visit.padded;
     for (std::uint32_t steps = 0; steps < section.taken;) {
         run_step(walk, partition, exchange, group);

@@ -60,8 +60,8 @@ private:
     void spend(const Rest& rest);
     /// From `start_s` to now, if somebody records.
     void record(ActKind kind, double start_s, double end_s);
-    void run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
-                     Walk& walk, const Partition& partition);
+    void run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+                     std::span<const ProcessId> group, Walk& walk, const Partition& partition);
     /// Steps that are folded: counts what they send.
     void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Exchange& exchange,
               std::span<const ProcessId> group);
