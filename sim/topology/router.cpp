@@ -204,7 +204,9 @@ double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t a
         double all = 0, used = 0;
     };
     const Ends between = ends(from, to);
-    if (between.at == between.gate) return 0;
+    const bool only =
+        (between.at != from && out_[from].front() == around) || (between.gated && in_[to].front() == around);
+    if (only || between.at == between.gate) return 0;
     const Search& way = searched(between);
     std::unordered_map<std::uint32_t, Count> known;
     const auto count = [&](const auto& self, std::uint32_t at) -> Count {

@@ -233,6 +233,48 @@ TEST_CASE("collective: the same question gives the same bytes") {
     CHECK(ask(question("ring", 33, 999'999)).dump() == ask(question("ring", 33, 999'999)).dump());
 }
 
+TEST_CASE("collective: an all-to-all on a fat tree that is not oversubscribed takes what the hosts' cables take") {
+    // 16 ranks, each with 15/16 of 100 MB for the others: 30 ms at 25 Gb/s, in 15 steps of up to four cables' latency.
+    // By the first ways all that a leaf's four hosts send to the other twelve goes over one cable: 300 MB, 96 ms.
+    const auto answer = [](const std::string& policy) {
+        std::vector<std::string> arguments{"collective",
+                                           "--platform",
+                                           shipped("platforms/p100-25g.yaml"),
+                                           "--ranks",
+                                           "16",
+                                           "--operation",
+                                           "all-to-all",
+                                           "--bytes",
+                                           "100 MB",
+                                           "--set",
+                                           "platform.fabric=" + shipped("topologies/fat-tree.yaml"),
+                                           "--format",
+                                           "json"};
+        if (!policy.empty()) arguments.insert(arguments.end(), {"--set", "platform.routing.policy=" + policy});
+        return ask(arguments);
+    };
+    const double latencies_s = 15 * 4e-6;
+    for (const char* policy : {"", "d-mod-k"}) {
+        const json even = answer(policy);
+        const auto seconds = even["completion_time_s"].get<double>();
+        CHECK(seconds >= 30e-3);
+        CHECK(seconds <= 30e-3 + latencies_s + 1e-9);
+        CHECK(even["notes"].empty());
+    }
+    const json first = answer("first");
+    const auto seconds = first["completion_time_s"].get<double>();
+    CHECK(seconds >= 96e-3);
+    CHECK(seconds <= 97e-3);
+    // Two cables to each of two spines and back: eight ways, of which two go over any one cable up.
+    CHECK(first["notes"] == json{"the most used link leaf-0->spine-0 carries 300 MB, while 6 other ways as short lie "
+                                 "unused (`routing.policy: first`)"});
+    for (const char* policy : {"ecmp", "adaptive-at-start"}) {
+        const auto between = answer(policy)["completion_time_s"].get<double>();
+        CHECK(between >= 30e-3);
+        CHECK(between < 96e-3);
+    }
+}
+
 TEST_CASE("collective: gossip whose peers change is the mean over rounds, --round is one of them") {
     // 32 nodes in a ring of cables, peers 1, 2, 4, 8 and 16 places on: as many buffers on every cable that is in use,
     // and as many cables to go. Half way round both ways are equally short.

@@ -56,10 +56,27 @@ TEST_CASE("topology: JSON is one object with the documented fields") {
     const json ring = measured({"ring", "--set", "hosts=8", "--set", "bandwidth=8 Gbps"});
     std::set<std::string> keys;
     for (const auto& [key, value] : ring.items()) keys.insert(key);
-    CHECK(keys == std::set<std::string>{"schema_version", "name", "topology", "use", "hosts", "switches", "cables",
-                                        "ports", "switch_ports", "least_degree", "most_degree", "diameter_hops",
-                                        "average_distance_hops", "bisection_cables", "bisection_bandwidth_Bps",
-                                        "bisection_exact", "bisection_basis", "edge_connectivity", "spectral_gap"});
+    CHECK(keys == std::set<std::string>{"schema_version",
+                                        "name",
+                                        "topology",
+                                        "use",
+                                        "hosts",
+                                        "switches",
+                                        "cables",
+                                        "ports",
+                                        "switch_ports",
+                                        "least_degree",
+                                        "most_degree",
+                                        "diameter_hops",
+                                        "average_distance_hops",
+                                        "bisection_cables",
+                                        "bisection_bandwidth_Bps",
+                                        "bisection_exact",
+                                        "bisection_basis",
+                                        "edge_connectivity",
+                                        "spectral_gap",
+                                        "levels"});
+    CHECK(ring["levels"].empty());
     CHECK(ring["schema_version"] == 1);
     CHECK(ring["name"] == "ring");
     CHECK(ring["topology"] == "ring");
@@ -153,6 +170,40 @@ TEST_CASE("topology: shipped files are what their comments say") {
     CHECK(dgx["cables"] == 16);
     CHECK(dgx["least_degree"] == 4);
     CHECK(dgx["most_degree"] == 4);
+}
+
+TEST_CASE("topology: the oversubscription of each level of switches") {
+    const auto levels = [](const std::string& name, const std::vector<std::string>& more = {}) {
+        std::vector<std::string> arguments{shipped("topologies/" + name + ".yaml")};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return measured(arguments)["levels"];
+    };
+    // Four hosts at 25 Gb/s below a leaf, and as much above it; nothing above the spines.
+    const json fat = levels("fat-tree");
+    REQUIRE(fat.size() == 2);
+    CHECK(fat[0] == json{{"level", 1},
+                         {"switches", 4},
+                         {"cables_down", 16},
+                         {"cables_up", 16},
+                         {"down_Bps", 16 * 25e9 / 8},
+                         {"up_Bps", 16 * 25e9 / 8},
+                         {"oversubscription", 1.0}});
+    CHECK(fat[1]["cables_down"] == 16);
+    CHECK(fat[1]["cables_up"] == 0);
+    CHECK(fat[1]["oversubscription"].is_null());
+    // As its file says.
+    CHECK(levels("tree-4to1")[0]["oversubscription"] == 4.0);
+    CHECK(levels("tree-4to1")[1]["oversubscription"].is_null());
+    CHECK(levels("tree")[0]["oversubscription"] == 1.0);
+    // Twice the cables, half the bandwidth of each.
+    CHECK(levels("fat-tree", {"--set", "bandwidth=[25 Gbps, 12.5 Gbps]"})[0]["oversubscription"] == 2.0);
+    // Without bandwidths there is none; routers of a dragonfly have nothing above them.
+    CHECK(measured({"fat-tree", "--set", "ports=4"})["levels"][0]["oversubscription"].is_null());
+    CHECK(levels("dragonfly")[0]["oversubscription"].is_null());
+    const TempDir directory;
+    const Outcome table = ask(directory, {shipped("topologies/tree-4to1.yaml")});
+    CHECK(holds(table.out, "\noversubscription   4:1 at switches of level 1 (16 cables down, 4 cables up)\n"));
+    CHECK_FALSE(holds(ask(directory, {"ring"}).out, "oversubscription"));
 }
 
 TEST_CASE("topology: the table has a line for each figure") {

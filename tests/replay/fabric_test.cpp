@@ -18,6 +18,7 @@ Cluster cluster_of(std::int64_t nodes, Shape shape, std::vector<double> bandwidt
     cluster.fabric.topology.shape = shape;
     cluster.fabric.topology.bandwidth_Bps = std::move(bandwidth_Bps);
     cluster.fabric.topology.latency_s = std::move(latency_s);
+    cluster.fabric.routing.policy = Routing::Policy::first;  // the ways that are worked out below
     return cluster;
 }
 

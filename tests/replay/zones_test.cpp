@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <simgrid/s4u.hpp>
 
+#include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -12,7 +14,8 @@
 #include "tests/replay/messages.hpp"
 
 // The same networks as SimGrid's own zones make them, which share no line with ours: as many links on the way, the same
-// latency and the same time for one message, between every two hosts.
+// latency and the same time for one message, between every two hosts; in fat trees over the same switches, and the same
+// times for all messages of a shift together.
 
 using namespace syncline;
 namespace sg = simgrid::s4u;
@@ -26,7 +29,21 @@ constexpr auto duplex = sg::Link::SharingPolicy::SPLITDUPLEX;
 struct Way {
     std::size_t links = 0;
     double latency_s = 0, seconds = 0;
+    std::vector<std::uint32_t> switches;  ///< of a fat tree, numbered from its leaves up
 };
+
+/// SimGrid's FatTreeZone calls a link by its ends, of which switches have the numbers -1, -2, …: the upper one is where
+/// a way goes on a link up, and the lower one on a link down.
+std::vector<std::uint32_t> switches_on(const std::vector<sg::Link*>& links) {
+    std::vector<std::uint32_t> switches;
+    for (const sg::Link* link : links) {
+        int child = 0, parent = 0, unique = 0;
+        if (std::sscanf(link->get_cname(), "link_from_%d_%d_%d", &child, &parent, &unique) != 3) continue;
+        const int next = link->get_name().ends_with("_UP") ? parent : child;
+        if (next < 0) switches.push_back(static_cast<std::uint32_t>(-next - 1));
+    }
+    return switches;
+}
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> all_pairs(std::uint32_t hosts) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
@@ -40,23 +57,40 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> all_pairs(std::uint32_t hos
 /// Makes a zone, and a host for each number in it.
 using MakeZone = std::function<sg::NetZone*(const sg::ClusterCallbacks& hosts)>;
 
-std::vector<Way> ways_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
-    const std::string answer = isolate([&] {
-        std::string program = "zones", quiet = "--log=root.thres:critical";
-        std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
-        int count = 2;
-        static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
+/// SimGrid's engine in a process of its own, with a zone.
+class Engine {
+public:
+    Engine() {
+        static std::string program = "zones", quiet = "--log=root.thres:critical";
+        static std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
+        static int count = 2;
+        engine_ = new sg::Engine(&count, arguments.data());  // as long as the process
         // The model without TCP's parts, as ours is.
         for (const char* setting :
              {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "surf/precision:1e-12"})
             sg::Engine::set_config(setting);
+    }
+    /// The hosts, by number.
+    std::vector<sg::Host*> make(std::uint32_t hosts, const MakeZone& make_zone) const {
         std::vector<sg::Host*> by_number(hosts);
-        make(sg::ClusterCallbacks([&](sg::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
+        make_zone(sg::ClusterCallbacks([&](sg::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
             by_number.at(id) = zone->create_host(std::to_string(id), 1e9);
             by_number[id]->seal();
             return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>(
                 by_number[id]->get_netpoint(), nullptr);
         }))->seal();
+        return by_number;
+    }
+    void run() const { engine_->run(); }
+
+private:
+    sg::Engine* engine_;
+};
+
+std::vector<Way> ways_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
+    const std::string answer = isolate([&] {
+        const Engine engine;
+        const std::vector<sg::Host*> by_number = engine.make(hosts, make);
         std::ostringstream out;
         out.precision(17);
         sg::Actor::create("one by one", by_number.front(), [&] {
@@ -66,15 +100,25 @@ std::vector<Way> ways_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
                 by_number[from]->route_to(by_number[to], links, &sum_s);
                 const double start = sg::Engine::get_clock();
                 sg::Comm::sendto(by_number[from], by_number[to], size);
-                out << links.size() << ' ' << sum_s << ' ' << sg::Engine::get_clock() - start << '\n';
+                out << links.size() << ' ' << sum_s << ' ' << sg::Engine::get_clock() - start;
+                const std::vector<std::uint32_t> switches = switches_on(links);
+                out << ' ' << switches.size();
+                for (const std::uint32_t number : switches) out << ' ' << number;
+                out << '\n';
             }
         });
-        engine->run();
+        engine.run();
         return out.str();
     });
     std::istringstream in(answer);
     std::vector<Way> ways;
-    for (Way way; in >> way.links >> way.latency_s >> way.seconds;) ways.push_back(way);
+    for (Way way; in >> way.links >> way.latency_s >> way.seconds;) {
+        std::size_t count = 0;
+        in >> count;
+        way.switches.resize(count);
+        for (std::uint32_t& number : way.switches) in >> number;
+        ways.push_back(way);
+    }
     return ways;
 }
 
@@ -103,6 +147,30 @@ void check_same(
         CHECK(wiring.latency_s(route) == Approx(expected[i].latency_s).epsilon(1e-12));
         CHECK(times[i] == Approx(expected[i].seconds).epsilon(1e-8));
     }
+}
+
+/// When the messages of each shift are through, host i sending to host i + shift: all shifts, one after the other.
+std::vector<double> shifts_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
+    std::vector<double> seconds;
+    for (std::uint32_t shift = 1; shift < hosts; ++shift) {
+        const std::string answer = isolate([&] {
+            const Engine engine;
+            const std::vector<sg::Host*> by_number = engine.make(hosts, make);
+            std::ostringstream out;
+            out.precision(17);
+            sg::Actor::create("all at once", by_number.front(), [&] {
+                std::vector<sg::CommPtr> pending;
+                for (std::uint32_t from = 0; from < hosts; ++from)
+                    pending.push_back(sg::Comm::sendto_async(by_number[from], by_number[(from + shift) % hosts], size));
+                for (const sg::CommPtr& comm : pending) comm->wait();
+                out << sg::Engine::get_clock();
+            });
+            engine.run();
+            return out.str();
+        });
+        seconds.push_back(std::stod(answer));
+    }
+    return seconds;
 }
 
 TopologySpec spec_of(Shape shape) {
@@ -142,25 +210,73 @@ TEST_CASE("zones: SimGrid's torus is ours") {
     });
 }
 
-TEST_CASE("zones: SimGrid's fat tree is ours") {
-    // The same PGFT notation. Which of the equal ways up is taken is D-mod-k's choice there, and ours here.
-    struct Tree {
-        std::vector<std::int64_t> down, up, cables;
-    };
-    const auto tree = GENERATE(Tree{{4, 4}, {1, 2}, {1, 2}}, Tree{{2, 3, 2}, {1, 2, 3}, {1, 1, 1}}, Tree{{5}, {1}, {1}},
-                               Tree{{3, 2}, {2, 2}, {2, 1}});
-    TopologySpec spec = spec_of(Shape::fat_tree);
-    spec.down = tree.down;
-    spec.up = tree.up;
-    spec.cables = tree.cables;
-    std::uint32_t hosts = 1;
-    for (const std::int64_t children : tree.down) hosts *= static_cast<std::uint32_t>(children);
-    check_same(spec, hosts, [&](const sg::ClusterCallbacks& callbacks) {
-        const sg::FatTreeParams parameters(static_cast<unsigned>(tree.down.size()),
-                                           {tree.down.begin(), tree.down.end()}, {tree.up.begin(), tree.up.end()},
-                                           {tree.cables.begin(), tree.cables.end()});
-        return sg::create_fatTree_zone("fat-tree", nullptr, parameters, callbacks, bandwidth, latency, duplex);
-    });
+namespace {
+
+struct Tree {
+    std::vector<std::int64_t> down, up, cables;
+
+    std::uint32_t hosts() const {
+        std::uint32_t product = 1;
+        for (const std::int64_t children : down) product *= static_cast<std::uint32_t>(children);
+        return product;
+    }
+    TopologySpec spec() const {
+        TopologySpec spec = spec_of(Shape::fat_tree);
+        spec.down = down;
+        spec.up = up;
+        spec.cables = cables;
+        spec.bandwidth_Bps = {bandwidth};
+        return spec;
+    }
+    MakeZone zone(double latency_s) const {
+        return [=, *this](const sg::ClusterCallbacks& callbacks) {
+            const sg::FatTreeParams parameters(static_cast<unsigned>(down.size()), {down.begin(), down.end()},
+                                               {up.begin(), up.end()}, {cables.begin(), cables.end()});
+            return sg::create_fatTree_zone("fat-tree", nullptr, parameters, callbacks, bandwidth, latency_s, duplex);
+        };
+    }
+};
+
+}  // namespace
+
+TEST_CASE("zones: SimGrid's fat tree is ours, over the same switches") {
+    // The same PGFT notation, and D-mod-k in both.
+    const auto tree =
+        GENERATE(Tree{{4, 4}, {1, 2}, {1, 2}}, Tree{{4, 4}, {1, 4}, {1, 1}}, Tree{{2, 3, 2}, {1, 2, 3}, {1, 1, 1}},
+                 Tree{{4, 4, 2}, {1, 4, 4}, {1, 1, 1}}, Tree{{5}, {1}, {1}}, Tree{{3, 2}, {2, 2}, {2, 1}});
+    const std::uint32_t hosts = tree.hosts();
+    check_same(tree.spec(), hosts, tree.zone(latency));
+    const std::vector<Way> expected = ways_of_simgrid(hosts, tree.zone(latency));
+    const Topology topology = make_topology(tree.spec(), Use::fabric, hosts);
+    Router router(topology, {});
+    const auto pairs = all_pairs(hosts);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        CAPTURE(pairs[i].first, pairs[i].second);
+        std::vector<std::uint32_t> path, switches;
+        router.route(pairs[i].first, pairs[i].second, path);
+        for (const std::uint32_t hop : path)
+            if (router.hops()[hop].to >= hosts) switches.push_back(router.hops()[hop].to - hosts);
+        CHECK(switches == expected[i].switches);
+    }
+}
+
+TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as in ours") {
+    // Single cables: of parallel ones SimGrid's zone uses the first alone. Without latency, by which its model would
+    // share links.
+    const auto tree =
+        GENERATE(Tree{{4, 4}, {1, 4}, {1, 1}}, Tree{{4, 4}, {1, 2}, {1, 1}}, Tree{{2, 3, 2}, {1, 2, 3}, {1, 1, 1}});
+    const std::uint32_t hosts = tree.hosts();
+    const std::vector<double> expected = shifts_of_simgrid(hosts, tree.zone(0));
+    Cluster cluster;
+    cluster.nodes = hosts;
+    cluster.fabric.topology = tree.spec();
+    for (std::uint32_t shift = 1; shift < hosts; ++shift) {
+        CAPTURE(shift);
+        std::vector<Sent> list;
+        for (std::uint32_t from = 0; from < hosts; ++from) list.push_back({from, (from + shift) % hosts, size});
+        const std::vector<double> ends = ends_at_once(cluster, one_by_node(hosts), list);
+        CHECK(*std::max_element(ends.begin(), ends.end()) == Approx(expected[shift - 1]).epsilon(1e-8));
+    }
 }
 
 TEST_CASE("zones: SimGrid's dragonfly is ours with the routers of a group numbered otherwise") {

@@ -101,6 +101,34 @@ TEST_CASE("network models are named as SimGrid names them") {
     CHECK_THROWS_AS(written(small + "network: {model: LV09}\n"), ConfigError);
 }
 
+TEST_CASE("routes have a policy, and `spread` is its former name") {
+    using Policy = Routing::Policy;
+    const auto policy = [](const std::string& routing, const std::string& fabric = "ring") {
+        return written("nodes: 16\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\nfabric: {topology: " +
+                       fabric + ", bandwidth: 8 Gbps, latency: 1 us}\n" + routing);
+    };
+    const auto of = [&](const std::string& routing, const std::string& fabric = "ring") {
+        return policy_of(policy(routing, fabric).fabric);
+    };
+    CHECK(of("") == Policy::ecmp);
+    CHECK(of("", "fat-tree") == Policy::d_mod_k);
+    CHECK(of("routing: {shortest: hops}\n", "fat-tree") == Policy::d_mod_k);
+    CHECK(of("routing: {policy: d-mod-k}\n", "fat-tree") == Policy::d_mod_k);
+    for (const char* fabric : {"ring", "fat-tree"}) {
+        CHECK(of("routing: {policy: ecmp}\n", fabric) == Policy::ecmp);
+        CHECK(of("routing: {policy: first}\n", fabric) == Policy::first);
+        CHECK(of("routing: {policy: adaptive-at-start}\n", fabric) == Policy::adaptive_at_start);
+        CHECK(of("routing: {spread: true}\n", fabric) == Policy::ecmp);
+        CHECK(of("routing: {spread: false}\n", fabric) == Policy::first);
+    }
+    for (const char* refused :
+         {"routing: {policy: ecmp, spread: true}\n", "routing: {policy: d-mod-k}\n", "routing: {policy: shortest}\n",
+          "routing: {policy: adaptive-at-start}\nnetwork: {model: LV08}\n"}) {
+        CAPTURE(refused);
+        CHECK_THROWS_AS(policy(refused), ConfigError);
+    }
+}
+
 TEST_CASE("platforms that cannot be are refused") {
     for (const char* text : {
              "nodes: 0\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 
 #include "tests/catch.hpp"
 #include "tests/unit/topologies.hpp"
@@ -308,4 +309,169 @@ TEST_CASE("routing: a thousand hosts and their farthest pairs") {
         for (std::uint32_t step = 1; step < 1024; step += 97)
             CHECK(route(router, from, (from + step) % 1024).size() == route(router, 0, step).size());
     }
+}
+
+namespace {
+
+TopologySpec fat_tree(std::vector<std::int64_t> down, std::vector<std::int64_t> up, std::vector<std::int64_t> cables) {
+    TopologySpec spec = spec_of(Shape::fat_tree);
+    spec.down = std::move(down);
+    spec.up = std::move(up);
+    spec.cables = std::move(cables);
+    return spec;
+}
+
+/// Routes by hop, of flows from every host to the one so many numbers on.
+std::vector<int> shift_loads(Router& router, std::uint32_t hosts, std::uint32_t shift) {
+    std::vector<int> loads(router.hops().size(), 0);
+    for (std::uint32_t from = 0; from < hosts; ++from)
+        for (const std::uint32_t hop : route(router, from, (from + shift) % hosts)) ++loads[hop];
+    return loads;
+}
+
+}  // namespace
+
+TEST_CASE("routing: D-mod-k is the default on fat trees alone, and needs one") {
+    CHECK(Router(make_topology(fat_tree(4), fabric), {}).policy() == Routing::Policy::d_mod_k);
+    const Topology ring = make_topology(spec_of(Shape::ring, 6), fabric);
+    CHECK(Router(ring, {}).policy() == Routing::Policy::ecmp);
+    CHECK_THROWS_AS(Router(ring, {Routing::Shortest::latency, Routing::Policy::d_mod_k}), std::logic_error);
+}
+
+TEST_CASE("routing: D-mod-k worked out by hand") {
+    // topologies/fat-tree.yaml: two spines, two cables to each. Destination 6 is port 6 mod 4 = 2 of a leaf: parent 2
+    // mod 2 = 0, and there cable 2 div 2 = 1; 7 is port 3: parent 1, cable 1. Down again over the same cable.
+    const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
+    Router router(topology, {});
+    const auto cables = [&](std::uint32_t from, std::uint32_t to) {
+        std::vector<std::uint32_t> numbers;
+        for (const std::uint32_t hop : route(router, from, to)) numbers.push_back(router.hops()[hop].cable);
+        return numbers;
+    };
+    // Cables 0 … 15 are the hosts'; then for each spine, for each leaf, two.
+    CHECK(cables(0, 6) == Path{0, 16 + 1, 16 + 2 + 1, 6});
+    CHECK(cables(1, 7) == Path{1, 24 + 1, 24 + 2 + 1, 7});
+    CHECK(cables(13, 4) == Path{13, 16 + 6, 16 + 2, 4});
+    CHECK(cables(12, 15) == Path{12, 15});
+}
+
+TEST_CASE("routing: with D-mod-k no two flows of a shift share a link where a fat tree is not oversubscribed") {
+    // E. Zahavi 2010: what D-mod-k is for. As many cables up as down at every switch.
+    const auto spec = GENERATE(fat_tree(4), fat_tree(6), fat_tree(8), fat_tree({4, 4}, {1, 2}, {1, 2}),
+                               fat_tree({8, 4}, {1, 4}, {1, 2}), fat_tree({4, 4, 8}, {1, 4, 4}, {1, 1, 1}));
+    const Topology topology = make_topology(spec, fabric);
+    Router router(topology, {});
+    Router first(topology, {Routing::Shortest::latency, first_way});
+    int most = 0, most_first = 0;
+    for (std::uint32_t shift = 1; shift < topology.hosts; ++shift) {
+        const std::vector<int> loads = shift_loads(router, topology.hosts, shift);
+        most = std::max(most, *std::max_element(loads.begin(), loads.end()));
+        const std::vector<int> unspread = shift_loads(first, topology.hosts, shift);
+        most_first = std::max(most_first, *std::max_element(unspread.begin(), unspread.end()));
+    }
+    CHECK(most == 1);
+    CHECK(most_first > 1);
+}
+
+TEST_CASE("routing: both ways round a ring carry alike") {
+    // All pairs. Half way round there are two ways: with 4k hosts half of the hosts can take each, so that the loads
+    // are equal; with 4k + 2 they differ by one.
+    for (std::uint32_t hosts = 3; hosts <= 20; ++hosts) {
+        CAPTURE(hosts);
+        const Topology topology = make_topology(spec_of(Shape::ring, hosts), fabric);
+        Router router(topology, {});
+        std::vector<int> loads(router.hops().size(), 0);
+        for (std::uint32_t shift = 1; shift < hosts; ++shift) {
+            const std::vector<int> more = shift_loads(router, hosts, shift);
+            std::transform(loads.begin(), loads.end(), more.begin(), loads.begin(), std::plus<>());
+        }
+        const auto [least, most] = std::minmax_element(loads.begin(), loads.end());
+        CHECK(*most - *least == (hosts % 4 == 2 ? 1 : 0));
+    }
+}
+
+TEST_CASE("routing: both ways round each dimension of a torus carry alike") {
+    TopologySpec spec = spec_of(Shape::torus);
+    spec.dimensions = {4, 8, 4};
+    const Topology topology = make_topology(spec, fabric);
+    Router router(topology, {});
+    const auto [dimension, half] = GENERATE(table<std::uint32_t, std::uint32_t>({{0, 2}, {1, 4 * 4}, {2, 4 * 8 * 2}}));
+    CAPTURE(dimension, half);
+    // Host (x, y, z) to the one half way round: wherever the number wraps within its dimension, `half` less.
+    const std::uint32_t span = 2 * half;
+    std::vector<int> loads(router.hops().size(), 0);
+    for (std::uint32_t from = 0; from < topology.hosts; ++from) {
+        const std::uint32_t to = from % span < half ? from + half : from - half;
+        for (const std::uint32_t hop : route(router, from, to)) ++loads[hop];
+    }
+    // Each host's flow crosses length / 2 of 2·length hops of its ring: one flow on every second, were they not spread.
+    const int length = dimension == 1 ? 8 : 4;
+    std::map<int, int> hops_with;
+    for (const int load : loads) ++hops_with[load];
+    hops_with.erase(0);
+    REQUIRE(hops_with.size() == 1);
+    CHECK(hops_with.begin()->first == length / 4);
+    CHECK(hops_with.begin()->second == 2 * static_cast<int>(topology.hosts));
+}
+
+TEST_CASE("routing: channels of the same two hosts may take different ways by ecmp, and by nothing else") {
+    const Topology topology = make_topology(fat_tree(8), fabric);
+    for (const auto policy : {Routing::Policy::d_mod_k, by_hash, first_way}) {
+        Router router(topology, {Routing::Shortest::latency, policy});
+        std::set<Path> ways;
+        for (std::uint32_t channel = 0; channel < 64; ++channel) {
+            Path path;
+            router.route(0, 100, path, channel);
+            ways.insert(path);
+        }
+        // 16 ways; 64 draws leave out (1 - 1/16)^64 = 1.6 % of them.
+        CHECK((policy == by_hash ? ways.size() >= 14 : ways.size() == 1));
+    }
+}
+
+TEST_CASE("routing: adaptive at start avoids what is in flight, on the whole way") {
+    // Two leaves, three spines. The first way is loaded on its way up, the second on its way down.
+    const Topology topology = make_topology(fat_tree({2, 2}, {1, 3}, {1, 1}), fabric);
+    Router router(topology, {Routing::Shortest::latency, Routing::Policy::adaptive_at_start});
+    const auto spine = [&](const std::vector<std::uint32_t>& in_flight) {
+        Path path;
+        router.route(0, 2, path, 0, in_flight);
+        REQUIRE(path.size() == 4);
+        return topology.graph[router.hops()[path[1]].to].name;
+    };
+    std::vector<std::uint32_t> loads(router.hops().size(), 0);
+    const auto load = [&](const std::string& from, const std::string& to, std::uint32_t flows) {
+        for (std::uint32_t hop = 0; hop < router.hops().size(); ++hop) {
+            const Router::Hop& ends = router.hops()[hop];
+            if (topology.graph[ends.from].name == from && topology.graph[ends.to].name == to) loads[hop] = flows;
+        }
+    };
+    CHECK(spine({}) == "spine-0");
+    CHECK(spine(loads) == "spine-0");
+    load("leaf-0", "spine-0", 1);
+    CHECK(spine(loads) == "spine-1");
+    load("spine-1", "leaf-1", 2);
+    CHECK(spine(loads) == "spine-2");
+    load("leaf-0", "spine-2", 2);
+    CHECK(spine(loads) == "spine-0");
+    load("leaf-0", "spine-0", 3);
+    CHECK(spine(loads) == "spine-1");
+}
+
+TEST_CASE("routing: ways around a link that lie unused") {
+    // Two spines with two cables each: eight ways, of which two go over any one cable up.
+    const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
+    Router router(topology, {Routing::Shortest::latency, first_way});
+    std::vector<std::uint64_t> bytes(router.hops().size(), 0);
+    const Path taken = route(router, 0, 4);
+    for (const std::uint32_t hop : taken) bytes[hop] = 1;
+    CHECK(router.unused_ways(0, 4, taken[1], bytes) == 6);
+    // Around the cable down: as many.
+    CHECK(router.unused_ways(0, 4, taken[2], bytes) == 6);
+    // There is no way around a host's only cable; and none unused where every link carries something.
+    CHECK(router.unused_ways(0, 4, taken[0], bytes) == 0);
+    CHECK(router.unused_ways(0, 4, taken[3], bytes) == 0);
+    std::fill(bytes.begin(), bytes.end(), 1);
+    CHECK(router.unused_ways(0, 4, taken[1], bytes) == 0);
+    CHECK(router.unused_ways(0, 1, 0, std::vector<std::uint64_t>(bytes.size(), 0)) == 0);
 }

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/analysis/exchange_experiment.hpp"
+#include "sim/analysis/fidelity.hpp"
+#include "sim/analysis/theory.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/messages.hpp"
+
+// Routes by policy as messages take them: who shares a link, what links carry, and what is said of both.
+
+using namespace syncline;
+
+namespace {
+
+constexpr std::uint64_t MB = 1'000'000;  // a millisecond at 1 GB/s
+constexpr double ms = 1e-3;
+
+/// Two leaves with four hosts each; two spines, two cables from each leaf to each spine.
+Cluster two_leaves(Routing::Policy policy) {
+    Cluster cluster;
+    cluster.nodes = 8;
+    TopologySpec& tree = cluster.fabric.topology;
+    tree.shape = Shape::fat_tree;
+    tree.down = {4, 2};
+    tree.up = {1, 2};
+    tree.cables = {1, 2};
+    tree.bandwidth_Bps = {1e9};
+    tree.latency_s = {0};
+    cluster.fabric.routing.policy = policy;
+    return cluster;
+}
+
+/// Bytes on the cables from leaf 0 up, by cable.
+std::vector<std::uint64_t> upwards(const Timeline& timeline) {
+    std::vector<std::uint64_t> bytes;
+    for (const LinkUse& link : timeline.links)
+        if (link.name.rfind("leaf-0->spine-", 0) == 0) bytes.push_back(link.bytes);
+    std::sort(bytes.begin(), bytes.end());
+    return bytes;
+}
+
+/// All messages at once, with what is recorded.
+Timeline sent_at_once(const Cluster& cluster, const std::vector<Sent>& list) {
+    const auto algorithm = std::make_shared<const Messages>(list);
+    TaskGraph graph;
+    std::vector<ProcessId> workers;
+    for (std::uint32_t node = 0; node < cluster.nodes; ++node) workers.push_back(graph.add_process({{node, 0}}));
+    add_collectives(graph, workers, {{algorithm->largest(), algorithm}}, {}, cluster);
+    graph.seal();
+    ReplayOptions options;
+    options.messages = true;
+    return replay_isolated(cluster, graph, options);
+}
+
+}  // namespace
+
+TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k and where they adapt") {
+    const std::vector<Sent> shift{{0, 4, MB}, {1, 5, MB}, {2, 6, MB}, {3, 7, MB}};
+    for (const auto policy : {Routing::Policy::d_mod_k, Routing::Policy::adaptive_at_start}) {
+        const Timeline timeline = sent_at_once(two_leaves(policy), shift);
+        CHECK(timeline.iteration_end_s.back() == Approx(1 * ms).epsilon(1e-9));
+        CHECK(upwards(timeline) == std::vector<std::uint64_t>(4, MB));
+    }
+    const Timeline first = sent_at_once(two_leaves(Routing::Policy::first), shift);
+    CHECK(first.iteration_end_s.back() == Approx(4 * ms).epsilon(1e-9));
+    CHECK(upwards(first) == std::vector<std::uint64_t>{4 * MB});
+}
+
+TEST_CASE("routes: what adapts goes where D-mod-k would not") {
+    // All to hosts 4 and 0 modulo 4, as of one column: one cable by D-mod-k. Each receiver's own cable still takes one
+    // message after the other, so they are of different receivers on two leaves more.
+    Cluster cluster = two_leaves(Routing::Policy::d_mod_k);
+    cluster.nodes = 20;
+    cluster.fabric.topology.down = {4, 5};
+    const std::vector<Sent> column{{0, 4, MB}, {1, 8, MB}, {2, 12, MB}, {3, 16, MB}};
+    CHECK(sent_at_once(cluster, column).iteration_end_s.back() == Approx(4 * ms).epsilon(1e-9));
+    cluster.fabric.routing.policy = Routing::Policy::adaptive_at_start;
+    const Timeline timeline = sent_at_once(cluster, column);
+    CHECK(timeline.iteration_end_s.back() == Approx(1 * ms).epsilon(1e-9));
+    CHECK(upwards(timeline) == std::vector<std::uint64_t>(4, MB));
+}
+
+TEST_CASE("routes: what is recorded of an adaptive message is the way that it took") {
+    const std::vector<Sent> shift{{0, 4, MB}, {1, 5, 2 * MB}, {2, 6, 3 * MB}, {3, 7, 4 * MB}};
+    const Timeline timeline = sent_at_once(two_leaves(Routing::Policy::adaptive_at_start), shift);
+    std::map<std::string, std::uint64_t> recorded, counted;
+    for (const MessageRecord& message : timeline.trace.messages)
+        for (const std::uint32_t link : timeline.trace.routes.at(message.route))
+            recorded[timeline.trace.links[link].name] += message.bytes;
+    for (const LinkUse& link : timeline.links) counted[link.name] += link.bytes;
+    CHECK(recorded == counted);
+    CHECK(upwards(timeline) == std::vector<std::uint64_t>{MB, 2 * MB, 3 * MB, 4 * MB});
+}
+
+TEST_CASE("routes: a link is free again when a message is through, not when its step is") {
+    // Host 0 sends a large message over the first cable and a small one over the second, which is the only one free
+    // when another host's message starts. Two cables to one spine.
+    Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
+    cluster.fabric.topology.up = {1, 1};
+    cluster.fabric.topology.cables = {1, 2};
+    TaskGraph graph;
+    std::vector<ProcessId> workers;
+    std::vector<StreamId> streams;
+    for (std::uint32_t node = 0; node < 8; ++node) {
+        workers.push_back(graph.add_process({{node, 0}}));
+        streams.push_back(graph.add_stream(workers.back(), StreamKind::exchange));
+    }
+    const auto both = std::make_shared<const Messages>(std::vector<Sent>{{0, 2, 9 * MB}, {0, 1, MB}});
+    const auto one = std::make_shared<const Messages>(std::vector<Sent>{{0, 1, MB}});
+    const auto add = [&](const std::shared_ptr<const Messages>& algorithm, const std::vector<std::uint32_t>& members,
+                         double after_s) {
+        std::vector<ProcessId> group;
+        for (const std::uint32_t member : members) group.push_back(workers[member]);
+        const ExchangeId exchange = graph.add_exchange({algorithm, graph.add_group(group), 0, algorithm->largest(), 0});
+        TaskId last = 0;
+        for (std::uint32_t member = 0; member < members.size(); ++member) {
+            if (after_s > 0) graph.add_task({streams[members[member]], Phase::release, 0, after_s});
+            last = graph.add_task({streams[members[member]], Phase::exchange, 0, 0, exchange, member});
+        }
+        return last;
+    };
+    add(both, {0, 4, 5}, 0);  // each has half of host 0's cable: the small one is through at 2 ms
+    const TaskId late = add(one, {1, 6}, 3 * ms);
+    graph.seal();
+    const Timeline timeline = replay_isolated(cluster, graph, {});
+    CHECK(timeline.measured()[late].end_s == Approx(4 * ms).epsilon(1e-9));
+    CHECK(upwards(timeline) == std::vector<std::uint64_t>{2 * MB, 9 * MB});
+}
+
+TEST_CASE("routes: channels of two hosts take different ways by ecmp, as their links tell") {
+    // One message on each of 16 channels between the same two hosts of different leaves.
+    constexpr std::uint32_t channels = 16;
+    const auto cables = [&](Routing::Policy policy) {
+        const Cluster cluster = two_leaves(policy);
+        TaskGraph graph;
+        const std::vector<ProcessId> ends{graph.add_process({{0, 0}}), graph.add_process({{4, 0}})};
+        const auto algorithm = std::make_shared<const Messages>(std::vector<Sent>{{0, 1, MB}});
+        const GroupId pair = graph.add_group(ends);
+        for (std::uint32_t channel = 0; channel < channels; ++channel) {
+            const ExchangeId exchange = graph.add_exchange({algorithm, pair, channel, MB, 0});
+            for (std::uint32_t member = 0; member < 2; ++member) {
+                const StreamId stream = graph.add_stream(ends[member], StreamKind::exchange);
+                graph.add_task({stream, Phase::exchange, 0, 0, exchange, member});
+            }
+        }
+        graph.seal();
+        ReplayOptions options;
+        options.messages = true;
+        const Timeline timeline = replay_isolated(cluster, graph, options);
+        std::uint64_t sum = 0;
+        for (const std::uint64_t bytes : upwards(timeline)) sum += bytes;
+        CHECK(sum == channels * MB);
+        CHECK(timeline.trace.routes.size() >= upwards(timeline).size());
+        return upwards(timeline).size();
+    };
+    // Four cables up; 16 draws miss one of them with 4·(3/4)^16 = 4 %.
+    CHECK(cables(Routing::Policy::ecmp) == 4);
+    CHECK(cables(Routing::Policy::d_mod_k) == 1);
+}
+
+TEST_CASE("routes: where they adapt nothing is folded, and no closed form is claimed") {
+    Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
+    const auto places = one_by_node(8);
+    TaskGraph graph;
+    graph.add_process({});
+    graph.seal();
+    const FidelityChoice choice = choose_fidelity(Fidelity::folded, cluster, graph);
+    CHECK_FALSE(choice.folds);
+    CHECK(choice.why == "routes depend on what else is in flight");
+    CHECK_FALSE(message_cost(cluster, places, "ring"));
+    cluster.fabric.routing.policy.reset();
+    CHECK(message_cost(cluster, places, "ring"));
+    CHECK(choose_fidelity(Fidelity::folded, cluster, graph).folds);
+}
