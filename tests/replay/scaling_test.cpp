@@ -46,12 +46,12 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
 }
 
 TEST_CASE("scaling: two rows that read half of the weights each use their devices as one does, no better") {
-    // Kernels wait for weights, whatever the batch: one rank reads W, W and twice W for two layers' passes, a row half
-    // of each. Against one rank with half of the samples the efficiency would be 2.
+    // Two outputs, one for each row. Kernels wait for weights, whatever the batch: one rank reads W, W and twice W for
+    // two layers' passes, a row half of each. Against one rank with half of the samples the efficiency would be 2.
     Cluster cluster = star_cluster(4, 1e15, 0);
     cluster.device.flops_per_s = 1e18;
     cluster.device.memory_Bps = 1e9;
-    const Model model = plain_model(2, 1'000'000, 1);
+    const Model model = plain_model(2, 1'000'000, 2);
     Plan plan;
     plan.ranks = 2;
     plan.batch_per_rank = 2;
