@@ -68,6 +68,7 @@ void add_collective(CLI::App& program, Action& action) {
         "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
     add("peers", "all|one|inner-outer",
         "of gossip: all neighbours at once (default), one, or in groups (see the README)");
+    add("round", "K", "of gossip whose peers change: one round alone, from 0 (default: the mean over all)");
     add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("contributors", "N", "of allgather and allreduce: only the first N ranks have something to give");
     add("receivers", "N", "of allgather and allreduce: only the first N ranks want the result");

@@ -98,7 +98,8 @@ void add_explore(CLI::App& program, Action& action) {
             "--objective", options->objective,
             "what is to be small: iteration_time_s, cost (of an iteration; plans of different batch sizes compare by "
             "cost_per_million_samples), or an expression over columns of results; "
-            "throughput, scaling_efficiency and bandwidths are to be large; max: or min: before it says which "
+            "throughput, scaling_efficiency, tokens_per_s, the parts of devices' peak and bandwidths are to be large; "
+            "max: or min: before it says which "
             "(default: the study's question)")
         ->option_text("EXPRESSION");
     verb->add_option("--constraint", options->constraints,

@@ -20,6 +20,25 @@ void describe(Fields& fields, Calibration& calibration) {
     fields.text({"source", "Who measured it, and how.", true}, calibration.source);
 }
 
+/// What was measured of one workload: a row, and further ones of other batches. Whether times grow with the batch is
+/// not checked: `syncline calibrate` changes the first row alone.
+void describe(Fields& fields, const std::string& workload, std::vector<Calibration>& rows) {
+    const std::size_t first = rows.size();
+    rows.emplace_back().workload = workload;
+    describe(fields, rows.back());
+    fields.each({"other_batches", "The same of other batches; between two of them an iteration's time is linear."},
+                [&](Fields& entry) {
+                    Calibration row;
+                    row.workload = workload;
+                    describe(entry, row);
+                    for (std::size_t other = first; other < rows.size(); ++other)
+                        if (entry.sound() && rows[other].batch == row.batch)
+                            entry.reject("batch", fmt::format("a batch of {} stands above", row.batch),
+                                         "one throughput for each batch");
+                    if (entry.sound()) rows.push_back(row);
+                });
+}
+
 /// Of the points in order each has to promise no less than the one before, and no more than in proportion.
 void check_point(Fields& fields, const EfficiencyCurve::Point& last, const EfficiencyCurve::Point& point) {
     if (point.at <= last.at)
@@ -91,12 +110,7 @@ void describe(Fields& fields, Device& device) {
                    "What is left of its speed while one of its rank's exchanges is under way: `0.8`; 1 by default."},
                   device.speed_beside_exchange, 0.01, 1);
     fields.named({"calibration", "From a workload's name to what one device was measured to do with it."},
-                 [&](const std::string& workload, Fields& entry) {
-                     Calibration calibration;
-                     calibration.workload = workload;
-                     describe(entry, calibration);
-                     device.calibration.push_back(calibration);
-                 });
+                 [&](const std::string& workload, Fields& entry) { describe(entry, workload, device.calibration); });
     fields.section({"efficiency", "Which part of its peak it reaches, for `compute: efficiency`."},
                    [&](Fields& inner) { describe(inner, device.efficiency.emplace()); });
     fields.named(

@@ -51,7 +51,7 @@ struct Device {
     /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
     /// that exchange take multiprocessors and memory bandwidth from those that compute.
     double speed_beside_exchange = 1;
-    std::vector<Calibration> calibration;
+    std::vector<Calibration> calibration;  ///< a row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
     std::vector<MeasuredLayers> layer_times;
 };
@@ -112,6 +112,9 @@ struct Cluster {
 /// A star of `nodes` one-device nodes: every node hangs on one switch by a full-duplex link, so a message crosses two
 /// and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
+
+/// What the fabric's routes go by, where nobody says it: D-mod-k on fat trees, ecmp elsewhere.
+Routing::Policy policy_of(const Fabric& fabric);
 
 /// 1/γ of a collective's members: what the transport says, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);

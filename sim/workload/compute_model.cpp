@@ -11,25 +11,6 @@ namespace syncline {
 
 namespace {
 
-/// Another model's times, all scaled by the same factor.
-class Scaled : public ComputeModel {
-public:
-    Scaled(std::unique_ptr<const ComputeModel> inner, double factor) : inner_(std::move(inner)), factor_(factor) {}
-
-    LayerTime time(std::size_t layer, const Share& share) const override {
-        LayerTime time = inner_->time(layer, share);
-        time.forward_s *= factor_;
-        time.input_gradient_s *= factor_;
-        time.weight_gradient_s *= factor_;
-        time.stall_s *= factor_;
-        return time;
-    }
-
-private:
-    std::unique_ptr<const ComputeModel> inner_;
-    double factor_;
-};
-
 /// Of all layers, whole.
 std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t layers, std::int64_t batch) {
     std::vector<LayerTime> times;
@@ -38,16 +19,66 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
     return times;
 }
 
-/// What the measurement of this model, if there is one, makes of the times of `modelled`.
-double calibration_factor(const ComputeModel& modelled, const Model& model, const Device& device) {
-    const Calibration* measured = calibration_of(device, model.name);
-    if (measured == nullptr) return 1;
-    double modelled_s = 0;
-    for (const LayerTime& time : times_of(modelled, model.layers.size(), measured->batch))
-        modelled_s += time.forward_s + time.backward_s();
-    if (modelled_s == 0) return 1;  // nothing to scale: layers that neither compute nor move anything
-    return static_cast<double>(measured->batch) / measured->samples_per_s / modelled_s;
+LayerTime scaled(LayerTime time, double factor) {
+    time.forward_s *= factor;
+    time.input_gradient_s *= factor;
+    time.weight_gradient_s *= factor;
+    time.stall_s *= factor;
+    return time;
 }
+
+/// Has the bound of the first.
+LayerTime sum(LayerTime time, const LayerTime& other) {
+    time.forward_s += other.forward_s;
+    time.input_gradient_s += other.input_gradient_s;
+    time.weight_gradient_s += other.weight_gradient_s;
+    time.stall_s += other.stall_s;
+    return time;
+}
+
+/// Another model's times, scaled by a factor that each measured batch determines. More samples take longer together,
+/// but a layer that mostly moves its weights may take less in the larger of two batches.
+class Calibrated : public ComputeModel {
+public:
+    Calibrated(std::unique_ptr<const ComputeModel> inner, const Model& model, const Device& device)
+        : inner_(std::move(inner)) {
+        for (const Calibration& row : device.calibration)
+            if (row.workload == model.name) batches_.push_back({static_cast<double>(row.batch), factor(model, row)});
+        std::sort(batches_.begin(), batches_.end(),
+                  [](const Batch& one, const Batch& other) { return one.samples < other.samples; });
+    }
+
+    LayerTime time(std::size_t layer, const Share& share) const override {
+        if (batches_.empty()) return inner_->time(layer, share);
+        const auto next = std::find_if(batches_.begin(), batches_.end(),
+                                       [&](const Batch& batch) { return batch.samples >= share.samples; });
+        if (next == batches_.begin()) return scaled(inner_->time(layer, share), next->factor);
+        const Batch& last = *std::prev(next);
+        if (next == batches_.end()) return scaled(inner_->time(layer, share), last.factor);
+        const double way = (share.samples - last.samples) / (next->samples - last.samples);
+        Share fewer = share, more = share;
+        fewer.samples = last.samples;
+        more.samples = next->samples;
+        return sum(scaled(inner_->time(layer, more), next->factor * way),
+                   scaled(inner_->time(layer, fewer), last.factor * (1 - way)));
+    }
+
+private:
+    struct Batch {
+        double samples, factor;
+    };
+
+    double factor(const Model& model, const Calibration& measured) const {
+        double modelled_s = 0;
+        for (const LayerTime& time : times_of(*inner_, model.layers.size(), measured.batch))
+            modelled_s += time.forward_s + time.backward_s();
+        if (modelled_s == 0) return 1;  // nothing to scale: layers that neither compute nor move anything
+        return static_cast<double>(measured.batch) / measured.samples_per_s / modelled_s;
+    }
+
+    std::unique_ptr<const ComputeModel> inner_;
+    std::vector<Batch> batches_;  ///< by samples
+};
 
 /// As it was measured, in proportion.
 class Measured : public ComputeModel {
@@ -107,8 +138,7 @@ std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const M
     }
     auto roofline = std::make_unique<const KernelByKernel>(model, device, Lowering::implicit);
     if (kind == ComputeKind::roofline) return roofline;
-    const double factor = calibration_factor(*roofline, model, device);
-    return std::make_unique<const Scaled>(std::move(roofline), factor);
+    return std::make_unique<const Calibrated>(std::move(roofline), model, device);
 }
 
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind) {

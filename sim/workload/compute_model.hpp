@@ -22,9 +22,9 @@
 /// `efficiency`: as roofline, with max(flops/(F·e), bytes/M, l), where the device's curve gives e for the samples at
 /// once, or for the smallest of a matrix product's m, n and k. Work that is no matrix product has the curve's last e.
 ///
-/// `calibrated`: where the device has a measured throughput for the model, the roofline's times are scaled by one
-/// factor, so that one device alone reaches it at the measured batch. The roofline then only says how that time is
-/// split over the layers; optimiser, pooling, activations and framework overhead are within it.
+/// `calibrated`: the roofline's times, scaled so that one device alone reaches its measured throughput of the model.
+/// Between measured batches times are linear in the samples at once, outside the nearest one's factor holds. The
+/// roofline only splits that time over the layers; optimiser, pooling, activations, framework overhead are within it.
 ///
 /// `measured`: what was measured for each layer, times samples/batch and the share of the layer. Half of a backward
 /// time is for each of the two gradients where a layer computes both.
@@ -64,8 +64,8 @@ public:
 /// layer of the model (measured_layers). Throws std::logic_error if not.
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device);
 
-/// What was measured of `device` with the model of that name: its throughput, or the times of its layers. Null if
-/// nothing was.
+/// What was measured of `device` with the model of that name: its throughput (the first row, if there are several
+/// batches), or the times of its layers. Null if nothing was.
 const Calibration* calibration_of(const Device& device, const std::string& workload);
 const MeasuredLayers* measured_layers(const Device& device, const std::string& workload);
 

@@ -1,10 +1,12 @@
+#include <cmath>
 #include <set>
 
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
 // What results say of how a model is split, and of `grid: auto`: on scenarios/gholami-2018.yaml, whose times are those
-// of tests/replay/grid_test.cpp, and on small ones.
+// of tests/replay/grid_test.cpp, and on small ones. And what efficiency does to the best grid:
+// scenarios/gholami-2018-efficiency.yaml.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -178,5 +180,40 @@ TEST_CASE("a grid of one row is data parallelism, and of one column model parall
         CHECK(results[4].at(key) == results[0].at(key));
         CHECK(results[7].at(key) == results[2].at(key));
         CHECK(results[2].at(key) != results[0].at(key));
+    }
+}
+
+TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone makes the best grid interior") {
+    // Four layers of 12288 x 12288 on eight A100: 11 products of a micro-batch of 192·Pr samples, 12288/Pr outputs.
+    // Parts of 312 Tflops: LLMCompass measured 193 and 242.7 Tflops with 128 and 256 rows, Azure 250.8 with 6144.
+    const auto between = [](double x, double from, double part, double to, double end) {
+        return part * std::pow(end / part, std::log(x / from) / std::log(to / from));
+    };
+    const std::map<std::int64_t, double> parts{{1, between(192, 128, 193 / 312.0, 256, 242.7 / 312)},
+                                               {2, between(384, 256, 242.7 / 312, 6144, 250.8 / 312)},
+                                               {4, between(768, 256, 242.7 / 312, 6144, 250.8 / 312)},
+                                               {8, between(1536, 256, 242.7 / 312, 6144, 250.8 / 312)}};
+    const double n = 12288, peak_s = 64 * 11 * 2 * 192 * n * n / 312e12;
+    const auto results = results_of("scenarios/gholami-2018-efficiency.yaml");
+    REQUIRE(results.size() == 8);
+    for (const auto& [rows, part] : parts) {
+        const double r = static_cast<double>(rows), columns = 8 / r;
+        // Outputs and gradients of inputs go to all rows, gradients of weights to all columns; gradients are added up.
+        const double inputs = 3 * (r - 1) * 64 * 192 * n, weights = 4 * (columns - 1) / columns / r * n * n;
+        const double outputs = 4 * (r - 1) * 64 * 192 * n, added = inputs + weights;
+        const double exchange_s = 2 * (outputs + 2 * added) / 300e9 + 2 * added / 679.7e9;
+        const std::string grid = " " + std::to_string(rows) + "x" + std::to_string(8 / rows);
+        const json &constant = results.at("constant" + grid), &measured = results.at("measured" + grid);
+        CAPTURE(grid, part);
+        CHECK(number(constant, "compute_time_s") == Approx(peak_s).epsilon(1e-6));
+        CHECK(number(measured, "compute_time_s") == Approx(peak_s / part).epsilon(1e-3));
+        for (const json& result : {constant, measured})
+            CHECK(number(result, "communication_time_s") == Approx(exchange_s).epsilon(1e-3));
+        CHECK(constant.at("best").get<bool>() == (rows == 1));
+        CHECK(measured.at("best").get<bool>() == (rows == 2));
+        if (rows > 1) {
+            const std::string before = " " + std::to_string(rows / 2) + "x" + std::to_string(16 / rows);
+            CHECK(number(measured, "compute_time_s") < number(results.at("measured" + before), "compute_time_s"));
+        }
     }
 }

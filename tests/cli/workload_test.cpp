@@ -77,13 +77,14 @@ struct Small : TempDir {
 
 TEST_CASE("workload: JSON is one object with the documented fields") {
     const json table = answered({"alexnet-nogroup", "--device", "p100-sxm2", "--batch", "64", "--compute", "im2col"});
-    CHECK(keys(table) ==
-          std::set<std::string>{"schema_version", "workload", "device", "compute", "batch", "layers", "total"});
+    CHECK(keys(table) == std::set<std::string>{"schema_version", "workload", "device", "compute", "batch", "layers",
+                                               "total", "notes"});
     CHECK(table["schema_version"] == 1);
     CHECK(table["workload"] == "alexnet-nogroup");
     CHECK(table["device"] == "p100-sxm2");
     CHECK(table["compute"] == "im2col");
     CHECK(table["batch"] == 64);
+    CHECK(table["notes"][0].get<std::string>().find("at the device's peak") != std::string::npos);
     REQUIRE(table["layers"].size() == 8);
     const std::set<std::string> fields{
         "parameters", "macs", "activation_bytes", "forward_time_s", "backward_time_s", "memory_stall_s", "bound"};

@@ -280,6 +280,36 @@ TEST_CASE("a calibration scales stalls with times, and bounds stay") {
     CHECK(sum == Approx(64.0 / 219));
 }
 
+TEST_CASE("with several batches measured the iteration's time is linear between them") {
+    const Model model = shipped_model("resnet-50");
+    Device device = device_of(10.6e12, 732e9);
+    // Whatever their order.
+    device.calibration = {
+        {"resnet-50", 64, 219, ""}, {"other", 48, 1, ""}, {"resnet-50", 32, 195, ""}, {"resnet-50", 256, 230, ""}};
+    const auto iteration_s = [&](const Device& of, std::int64_t batch) {
+        double sum_s = 0;
+        for (const LayerTime& time : layer_times(model, of, batch)) sum_s += total(time);
+        return sum_s;
+    };
+    for (const auto& [batch, rate] : {std::pair{32, 195.0}, std::pair{64, 219.0}, std::pair{256, 230.0}})
+        CHECK(iteration_s(device, batch) == Approx(batch / rate).epsilon(1e-12));
+    CHECK(iteration_s(device, 48) == Approx((32 / 195.0 + 64 / 219.0) / 2).epsilon(1e-12));
+    CHECK(iteration_s(device, 112) == Approx((3 * 64 / 219.0 + 256 / 230.0) / 4).epsilon(1e-12));
+    // Outside them as with the nearest one alone.
+    for (const auto& [batch, nearest] : {std::pair{8, Calibration{"resnet-50", 32, 195, ""}},
+                                         std::pair{1024, Calibration{"resnet-50", 256, 230, ""}}}) {
+        Device alone = device;
+        alone.calibration = {nearest};
+        CHECK(iteration_s(device, batch) == iteration_s(alone, batch));
+    }
+    // A part of a layer is taken between the same parts of it.
+    const auto computation = make_compute_model(ComputeKind::calibrated, model, device);
+    const LayerTime few = computation->time(5, {.samples = 32, .part = 0.5});
+    const LayerTime more = computation->time(5, {.samples = 64, .part = 0.5});
+    CHECK(total(computation->time(5, {.samples = 40, .part = 0.5})) ==
+          Approx(0.75 * total(few) + 0.25 * total(more)).epsilon(1e-12));
+}
+
 TEST_CASE("time never falls with samples") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {

@@ -96,6 +96,26 @@ TEST_CASE("efficiency curves that would make larger work faster, or that fall, a
                                 std::to_string(next) + ", part: " + std::to_string(next) + "e-2}")) == "");
 }
 
+TEST_CASE("a calibration at several batches") {
+    const std::string row = "calibration: {w: {batch: 64, throughput: 219 images/s, source: here";
+    const Device device = written(row + ", other_batches: [{batch: 32, throughput: 195 images/s, source: there}, " +
+                                  "{batch: 128, throughput: 220 images/s, source: there}]}}\n");
+    REQUIRE(device.calibration.size() == 3);
+    for (const Calibration& one : device.calibration) CHECK(one.workload == "w");
+    CHECK(device.calibration[0].batch == 64);
+    CHECK(device.calibration[1].batch == 32);
+    CHECK(device.calibration[1].samples_per_s == Approx(195));
+    CHECK(device.calibration[1].source == "there");
+    CHECK(device.calibration[2].batch == 128);
+    CHECK(written(row + "}}\n").calibration.size() == 1);
+    const auto other = [&](const std::string& entry) { return refusal(row + ", other_batches: [" + entry + "]}}\n"); };
+    const std::string again = other("{batch: 64, throughput: 219 images/s, source: x}");
+    CHECK(contains(again, "a batch of 64 stands above"));
+    CHECK(contains(again, "test.yaml:3:"));
+    CHECK(contains(other("{batch: 32, throughput: 195 images/s}"), "missing key 'source'"));
+    CHECK(contains(other(""), "no items"));
+}
+
 TEST_CASE("times of layers") {
     const Device device = written(
         "layer_times:\n"

@@ -66,19 +66,19 @@ TEST_CASE("the presets differ in their network alone") {
 TEST_CASE("the P100 is calibrated by what TensorFlow published") {
     // TensorFlow benchmarks page, DGX-1, one P100, synthetic data, May 2017.
     const Device device = shipped("p100-25g").device;
-    for (const auto& [workload, batch, throughput] :
-         {std::tuple{"resnet-50", 64, 219.0}, std::tuple{"resnet-152", 64, 91.8}, std::tuple{"inception-v3", 64, 142.0},
-          std::tuple{"vgg-16", 64, 154.0}, std::tuple{"alexnet-tf", 512, 2987.0}}) {
+    using Rows = std::vector<std::pair<std::int64_t, double>>;
+    for (const auto& [workload, published] :
+         {std::pair{"resnet-50", Rows{{64, 219}, {32, 195}}}, std::pair{"resnet-152", Rows{{64, 91.8}, {32, 82.7}}},
+          std::pair{"inception-v3", Rows{{64, 142}, {32, 128}}}, std::pair{"vgg-16", Rows{{64, 154}, {32, 144}}},
+          std::pair{"alexnet-tf", Rows{{512, 2987}}}}) {
         INFO(workload);
-        bool found = false;
+        Rows found;
         for (const Calibration& calibration : device.calibration) {
             if (calibration.workload != workload) continue;
-            found = true;
-            CHECK(calibration.batch == batch);
-            CHECK(calibration.samples_per_s == Approx(throughput));
-            CHECK(calibration.source.find("TensorFlow benchmarks") != std::string::npos);
+            if (found.empty()) CHECK(calibration.source.find("TensorFlow benchmarks") != std::string::npos);
+            found.emplace_back(calibration.batch, calibration.samples_per_s);
         }
-        CHECK(found);
+        CHECK(found == published);
     }
 }
 

@@ -47,12 +47,14 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
     // Parameters:
     // - torchvision, meta["num_params"] of AlexNet_Weights 61100840, VGG16_Weights 138357544,
     //   ResNet50_Weights 25557032, ResNet101_Weights 44549160, ResNet152_Weights 60192808 and
-    //   Inception_V3_Weights 27161264 (with the auxiliary classifier)
+    //   Inception_V3_Weights 27161264 (with the auxiliary classifier), MobileNet_V2_Weights 3504872
+    // - keras-applications, trainable parameters: MobileNet 4231976, NASNetLarge 88753150
     // - HewlettPackard/dlcookbook-dlbs, docs/models/models.md (2017), AlexNet 60965224 (two groups)
     // - osmr/imgclsmob, model tables, AlexNet 62378344; its inceptionv3.py asserts 23834568
     // Multiply-accumulates, which the same tables call FLOPS:
-    // - torchvision, meta["_ops"] in units of 1e9: 0.714, 15.47, 4.089, 7.801, 11.514, and 5.713 for Inception-v3
-    //   without the classifier
+    // - torchvision, meta["_ops"] in units of 1e9: 0.714, 15.47, 4.089, 7.801, 11.514, 5.713 for Inception-v3
+    //   without the classifier, 0.301 for MobileNet v2
+    // - the papers: MobileNet v1 569 M, NASNet-A (6 @ 4032) 23.8 G
     // - albanie/convnet-burden, caffenet 724 M
     // - K. He et al., "Deep residual learning for image recognition", 2015, table 1: ResNet-50 3.8e9
     // The exact values, all activations, and every count not named here are computed from the papers' shapes.
@@ -68,6 +70,9 @@ TEST_CASE("shipped workloads have the published parameters and multiply-accumula
         {"resnet-152", 156, 60'192'808, 11'513'626'624, 22'555'112},
         {"inception-v3", 95, 23'834'568, 5'713'216'096, 8'968'488},
         {"inception-v3-aux", 98, 27'161'264, 5'718'899'296, 8'973'456},
+        {"mobilenet-v1", 28, 4'231'976, 568'740'352, 5'043'688},
+        {"mobilenet-v2", 53, 3'504'872, 300'774'272, 6'679'112},
+        {"nasnet-large", 489, 88'753'150, 23'783'414'658, 90'560'452},
     };
     for (const Published& published : all) {
         INFO(published.name);
