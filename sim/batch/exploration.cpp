@@ -83,7 +83,7 @@ std::string not_ranked_lines(const std::vector<NotRanked>& all) {
         if (i >= most) others += all[i].plans;
     }
     if (plans == 0) return "";
-    std::string text = fmt::format("{} plans skipped:\n", plans);
+    std::string text = fmt::format("{} plans without a result:\n", plans);
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
         text += fmt::format("  {}: {}, for example ({})\n", all[i].plans, all[i].reason, all[i].example);
     if (others > 0)

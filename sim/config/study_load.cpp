@@ -62,16 +62,30 @@ Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
     return groups;
 }
 
-/// What `path` leads to in `document`, where it leads all the way, and the place of its last key.
-std::pair<const Node*, Mark> at_end(const Node& document, const KeyPath& path) {
-    std::pair<const Node*, Mark> end{&document, document.mark};
-    for (const PathPart& part : path.parts) {
-        const auto& entries = end.first->entries;
-        const auto next =
-            std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == part.key; });
-        end = {&next->value, next->mark};
+/// An assignment taken apart.
+struct Assigned {
+    std::vector<std::string> keys;  ///< the path, as its keys are called now (old_keys.hpp)
+    Mark mark;                      ///< of the last one
+    Node value;
+
+    std::string path(std::size_t from = 0) const {
+        std::string text;
+        for (std::size_t i = from; i < keys.size(); ++i) text += (i == from ? "" : ".") + path_part(keys[i]);
+        return text;
     }
-    return end;
+};
+
+/// Takes `change` apart, which parse_assignment() has made of `text`: a mapping with one key for each part of the path.
+Assigned assigned(const std::string& text, const Node& change) {
+    Assigned result{{}, change.mark, change};
+    const std::size_t depth = parse_path(text.substr(0, end_of_path(text))).parts.size();
+    for (std::size_t i = 0; i < depth; ++i) {
+        const Entry inner = result.value.entries.front();
+        result.keys.push_back(inner.key);
+        result.mark = inner.mark;
+        result.value = inner.value;
+    }
+    return result;
 }
 
 class Loader {
@@ -85,7 +99,7 @@ public:
         parts_.base = take_apart(assembly_, std::move(base_));
         assembly_.finish();
         read_axes();
-        for (const Assigned& other : others_) apply(other);
+        for (const Other& other : others_) apply(other);
         parts_.draw_marks.clear();
         for (const auto& [key, distribution] : parts_.file.draw) parts_.draw_marks.push_back(place_of_draw(key));
         check_keys();
@@ -98,8 +112,8 @@ public:
 
 private:
     /// `--set` of a scenario's key.
-    struct Assigned {
-        std::string key;
+    struct Other {
+        Assigned what;
         Node change;
     };
 
@@ -125,9 +139,9 @@ private:
     void assign(const std::string& text) {
         Node change = parse_assignment(assembly_.library, text);
         const Entry first = change.entries.front();
-        const std::string key = text.substr(0, end_of_path(text));
-        if (first.key == "axes") return change_paths(axes_, below(first.key, key, change));
-        if (first.key == "draw") return change_paths(draws_, below(first.key, key, change));
+        const Assigned what = assigned(text, change);
+        if (first.key == "axes") return change_paths(axes_, below(what));
+        if (first.key == "draw") return change_paths(draws_, below(what));
         if (first.key == "base") {
             Node base = first.value;
             assembly_.library.expand(base, {"scenario"});
@@ -136,16 +150,14 @@ private:
         }
         if (first.key == "variants" || first.key == "expect" || first.key == "measured") return merge(base_, change);
         if (contains(study_keys, first.key)) return merge(study_, change);
-        others_.push_back({plain_path(key), std::move(change)});
+        others_.push_back({what, std::move(change)});
     }
 
-    /// What `change`, of the key `path`, sets in the mapping `first`, by path.
-    static std::vector<Entry> below(const std::string& first, const std::string& path, const Node& change) {
-        const KeyPath parts = parse_path(path);
-        const auto [value, mark] = at_end(change, parts);
-        if (parts.parts.size() == 1) return flattened(*value);
-        Node paths = mapping_at(change.mark);
-        paths.entries.push_back({plain_path(path).substr(first.size() + 1), mark, *value});
+    /// Returns what is set in the mapping that is the path's first key, by path.
+    static std::vector<Entry> below(const Assigned& what) {
+        if (what.keys.size() == 1) return flattened(what.value);
+        Node paths = mapping_at(what.mark);
+        paths.entries.push_back({what.path(1), what.mark, what.value});
         return flattened(paths);
     }
 
@@ -218,18 +230,16 @@ private:
     }
 
     /// What is set replaces an axis or a draw, or changes every point.
-    void apply(const Assigned& other) {
+    void apply(const Other& other) {
         const Mark mark = other.change.mark;
-        const Node* value = at_end(other.change, parse_path(other.key)).first;
-        std::erase_if(parts_.file.draw, [&](const auto& draw) { return draw.first == other.key; });
-        if (find(other.key) || other.key == variant_key)
-            return replace_axis(read_axis(assembly_, other.key, mark, *value));
-        check_key(other.key, mark);
-        for (const auto& key : all_keys())
-            if (lies_in(key.first, other.key))
-                assembly_.report(
-                    mark, fmt::format("'{}' would hide '{}', along which the study varies", other.key, key.first),
-                    fmt::format("set '{}'", key.first));
+        const std::string key = other.what.path();
+        std::erase_if(parts_.file.draw, [&](const auto& draw) { return draw.first == key; });
+        if (find(key) || key == variant_key) return replace_axis(read_axis(assembly_, key, mark, other.what.value));
+        check_key(key, mark);
+        for (const auto& [varied, place] : all_keys())
+            if (lies_in(varied, key))
+                assembly_.report(mark, fmt::format("'{}' would hide '{}', along which the study varies", key, varied),
+                                 fmt::format("set '{}'", varied));
         parts_.last.push_back(other.change);
     }
 
@@ -384,7 +394,7 @@ private:
     Assembly& assembly_;
     Node study_, base_;                ///< the study's own keys; the base, before it is taken apart
     std::vector<Entry> axes_, draws_;  ///< by path
-    std::vector<Assigned> others_;
+    std::vector<Other> others_;
 };
 
 }  // namespace

@@ -29,9 +29,14 @@ std::size_t end_of_number(std::string_view text, std::size_t i) {
     return units.contains(text.substr(std::min(unit, text.size()), end - unit)) ? end : i;
 }
 
+/// Runs of spaces are one: a caret stands farther right under a longer number.
 std::string without_numbers(std::string_view sentence) {
     std::string text;
     for (std::size_t i = 0; i < sentence.size();) {
+        if (sentence[i] == ' ' && text.ends_with(' ')) {
+            ++i;
+            continue;
+        }
         const bool number = is_digit(sentence[i]);
         text += number ? '#' : sentence[i];
         i = number ? end_of_number(sentence, i) : i + 1;

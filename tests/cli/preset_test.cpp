@@ -52,10 +52,11 @@ TEST_CASE("preset: every verb takes names, and they mean the files") {
                    with({"--platform", shipped("platforms/p100-25g.yaml"), "--transport",
                          shipped("platforms/transports/cuda-aware-mpi.yaml"), "--selection",
                          shipped("platforms/selections/mpich.yaml")}));
-        check_same(folder,
-                   {"explain", "vgg-16-overlap", "--no-what-if", "--variant", "wait-free", "--set", "platform=p100-56g"},
-                   {"explain", shipped("scenarios/vgg-16-overlap.yaml"), "--no-what-if", "--variant", "wait-free",
-                    "--set", "platform=" + shipped("platforms/p100-56g.yaml")});
+        check_same(
+            folder,
+            {"explain", "vgg-16-overlap", "--no-what-if", "--variant", "wait-free", "--set", "platform=p100-56g"},
+            {"explain", shipped("scenarios/vgg-16-overlap.yaml"), "--no-what-if", "--variant", "wait-free", "--set",
+             "platform=" + shipped("platforms/p100-56g.yaml")});
     }
     CHECK(ask(SYNCLINE_SOURCE_DIR, {"check", "p100-25g", "allreduce", "mpich"}).out ==
           "platforms/p100-25g.yaml: a correct platform\nscenarios/studies/allreduce.yaml: a correct study\n"
@@ -147,12 +148,15 @@ TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and co
     directory.write("workload.yaml",
                     "name: gpt-3.6b\ninput: [1, 1, 1]\nlayers:\n  - {name: first, kind: custom, parameters: 1000, "
                     "macs: 1000000}\n");
-    directory.write(
-        "scenario.yaml",
-        "platform: platform.yaml\nplatform.device.calibration.\"gpt-3.6b\": {batch: 8, throughput: 1000 /s, "
-        "source: chosen}\nworkload: workload.yaml\n"
-        "training: {ranks: 1, batch_per_rank: 8, input_copy: none}\n"
-        "variants: {a: {}, b: {platform.device.calibration.\"gpt-3.6b\".throughput: 2000 /s}}\n");
+    directory.write("scenario.yaml", R"(platform: platform.yaml
+workload: workload.yaml
+training: {ranks: 1, batch_per_rank: 8, input_copy: none}
+variants:
+  a: {platform.device.calibration."gpt-3.6b": {batch: 8, throughput: 1000 /s, source: chosen}}
+  b:
+    platform.device.calibration."gpt-3.6b": {batch: 8, source: chosen}
+    platform.device.calibration."gpt-3.6b".throughput: 2000 /s
+)");
     const auto times = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"run", "scenario.yaml", "--format", "json"});
         const Outcome outcome = ask(directory.path(), more);

@@ -1,7 +1,7 @@
 #include "sim/config/old_keys.hpp"
 
-#include "sim/config/files.hpp"
 #include "sim/config/override.hpp"
+#include "sim/config/study.hpp"
 #include "sim/config/yaml_text.hpp"
 #include "tests/catch.hpp"
 
@@ -36,4 +36,18 @@ TEST_CASE("an old key in a path, or in what is set, replaces the new one") {
     Node transport = library.parse("t.yaml", "platform: {transport: {reduction: {where: host}}}", ".");
     merge(transport, parse_assignment(library, "platform.transport.reduction.on=device"));
     CHECK(flow_text(transport) == "{platform: {transport: {reduction: {where: device}}}}");
+}
+
+TEST_CASE("an old key that is set for a study changes all of its points") {
+    const std::string study = SYNCLINE_SOURCE_DIR "/scenarios/studies/allreduce.yaml";
+    const auto first = [&](const std::string& key) {
+        const Study of(study, {"platform.transport=horovod-mpi", "platform.transport.reduction." + key + "=device"},
+                       {});
+        std::string text;
+        of.each([&](const std::vector<Setting>&) { return text.empty(); },
+                [&](const StudyPoint& point, const Variant*) { text = point.resolved.text(); });
+        return text;
+    };
+    CHECK(first("on") == first("where"));
+    CHECK(first("where").find("where: device") != std::string::npos);
 }

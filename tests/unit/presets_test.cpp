@@ -50,7 +50,7 @@ bool holds(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-const fs::path clone = SYNCLINE_SOURCE_DIR;
+const fs::path cloned = SYNCLINE_SOURCE_DIR;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder") {
     CHECK(std::size(kinds) == file_kinds().size());
     for (const auto& [kind, folders] : kinds)
         for (const char* folder : folders)
-            for (const auto& entry : fs::directory_iterator(clone / folder)) {
+            for (const auto& entry : fs::directory_iterator(cloned / folder)) {
                 if (entry.path().extension() != ".yaml") continue;
                 const std::string file = find_argument(entry.path().stem().string(), {kind});
                 CHECK(fs::equivalent(file, entry.path()));
@@ -78,14 +78,14 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder") {
 
 TEST_CASE("a file of exactly that name comes before a preset, and a preset of this folder before the clone's") {
     const Somewhere somewhere;
-    CHECK(fs::equivalent(find_argument("p100-25g", {"platform"}), clone / "platforms/p100-25g.yaml"));
+    CHECK(fs::equivalent(find_argument("p100-25g", {"platform"}), cloned / "platforms/p100-25g.yaml"));
     Somewhere::write("platforms/p100-25g.yaml");
     CHECK(find_argument("p100-25g", {"platform"}) == "platforms/p100-25g.yaml");
     Somewhere::write("p100-25g");
     CHECK(find_argument("p100-25g", {"platform"}) == "p100-25g");
     // Which is no reason to take a folder, or a file of another kind.
     fs::create_directory("tcp");
-    CHECK(fs::equivalent(find_argument("tcp", {"transport"}), clone / "platforms/transports/tcp.yaml"));
+    CHECK(fs::equivalent(find_argument("tcp", {"transport"}), cloned / "platforms/transports/tcp.yaml"));
     CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it says that it is a directory
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("a word that is nothing is refused with what was meant, and where name
     const Diagnostic near = refused("p100-25", {"platform"});
     CHECK(near.message == "'p100-25' is neither a file nor a platform");
     CHECK(holds(near.hint, "did you mean 'p100-25g'? "));
-    CHECK(holds(near.hint, (clone / "platforms").string() + " has a100-nvswitch, "));
+    CHECK(holds(near.hint, (cloned / "platforms").string() + " has a100-nvswitch, "));
     CHECK(refused("nothing-like-it", {"study", "scenario"}).message ==
           "'nothing-like-it' is neither a file nor a study or a scenario");
     const Diagnostic shape = refused("rign", {"topology"}, shape_names());
@@ -126,7 +126,7 @@ TEST_CASE("in files presets have names wherever a file has, and mean the same") 
         Somewhere::write("scenario.yaml", text);
         return load_scenario("scenario.yaml", {}).variants.front().resolved;
     };
-    const std::string shipped = clone.string();
+    const std::string shipped = cloned.string();
     CHECK(resolved(
               "platform: p100-25g\nworkload: resnet-50\ntraining: {ranks: 4, batch_per_rank: 8, selection: mpich}") ==
           resolved("platform: " + shipped + "/platforms/p100-25g.yaml\nworkload: " + shipped +

@@ -36,3 +36,10 @@ TEST_CASE("words that follow a number are not taken for its unit") {
     reasons.add("7 samples", "", 5);
     CHECK(reasons.all()[0].count == 6);
 }
+
+TEST_CASE("errors whose carets stand elsewhere are one reason") {
+    Reasons reasons;
+    reasons.add("a.yaml:2:9: error: 8 ranks do not fit\n    ranks: [8]\n            ^\n");
+    reasons.add("a.yaml:2:12: error: 16 ranks do not fit\n    ranks: [16]\n               ^\n");
+    CHECK(reasons.all().size() == 1);
+}
