@@ -31,7 +31,8 @@ public:
         const std::string study = shipped("scenarios/studies/zhang-2021-sensitivity.yaml");
         run({"batch", study, "--out", "out", "--jobs", "2"});
         const std::string columns = "variant,placement,count,bandwidth,batch_per_rank,iteration_time_s,gradient_bytes";
-        for (const json& row : json::parse(run({"results", "out", "--format", "json", "--columns", columns}))["points"])
+        const json rows = json::parse(run({"results", "out", "--format", "json", "--columns", columns})).at("points");
+        for (const json& row : rows)
             rows_[{row["variant"], row["placement"], row["count"], row["bandwidth"], row["batch_per_rank"]}] = row;
     }
 
