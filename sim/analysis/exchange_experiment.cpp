@@ -63,13 +63,13 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     result.contributors = or_all(plan.algorithm.contributors);
     result.receivers = or_all(plan.algorithm.receivers);
     result.rounds = sweep.rounds;
+    result.notes = unused_ways_note(cluster, measured.timeline.links);
     if (result.rounds > 1)
         result.notes.push_back(fmt::format(
             "times, messages and bytes are means over {} rounds, after which peers are the same again; `round` "
             "simulates one of them",
             result.rounds));
     result.folded = folded_of(std::move(fidelity), measured.timeline);
-    result.notes = unused_ways_note(cluster, measured.timeline.links);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;
@@ -136,7 +136,6 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.sent_by.assign(timeline.sent_by.begin(), timeline.sent_by.begin() + plan.ranks);
     result.received_by.assign(timeline.received_by.begin(), timeline.received_by.begin() + plan.ranks);
     result.links = busiest(cluster, timeline.links, result.completion_time_s);
-    result.notes = sweep.notes;
     result.algorithm_bandwidth_Bps = point.algorithm_bandwidth_Bps;
     result.bus_bandwidth_Bps = point.bus_bandwidth_Bps;
     return result;

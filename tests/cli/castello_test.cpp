@@ -1,3 +1,5 @@
+#include <tuple>
+
 #include "tests/cli/results.hpp"
 
 // scenarios/castello-2019.yaml: what the card of Castelló et al., EuroMPI 2019, says must come out.
@@ -15,7 +17,8 @@ TEST_CASE("castello-2019: closed forms are those of the simulation, or none wher
     for (const auto& [variant, result] : results_of("scenarios/castello-2019.yaml")) {
         CAPTURE(variant);
         const auto& form = result.at("closed_form").at("iteration_time_s");
-        const bool none = variant == "p-32-tree" || variant == "p-64" || variant == "p-64-padded" || variant == "p-64-spread";
+        const bool none =
+            variant == "p-32-tree" || variant == "p-64" || variant == "p-64-padded" || variant == "p-64-spread";
         CHECK(form.is_null() == none);
         if (!form.is_null()) CHECK(number(result, "iteration_time_s") == Approx(form.get<double>()).epsilon(1e-6));
     }
@@ -33,4 +36,48 @@ TEST_CASE("castello-2019: fewer contributors than receivers gain what the padded
     CHECK(gain_s <= all_s * (63.0 / 48 - 1) + 2e-3);
     CHECK(gain_s / time_s("p-64-padded") == Approx(0.068).margin(0.001));
     CHECK(time_s("p-64-spread") < time_s("p-64"));
+}
+
+TEST_CASE("castello-2019: the study over networks, machines and collectives, AlexNet's part of it") {
+    const TempDir directory;
+    const auto run = [&](std::vector<std::string> arguments) {
+        const Outcome outcome =
+            run_program({.arguments = std::move(arguments), .directory = directory.path(), .limit_s = 120});
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    };
+    const std::string study = shipped("scenarios/studies/castello-2019.yaml");
+    const auto points = nlohmann::json::parse(run({"batch", study, "--dry-run", "--format", "json"})).at("points");
+    CHECK(points.size() == 4 * 3 * 3 * 2 * 3 * 3 * 2);
+    for (const auto& point : points) CHECK(point.at("status") == "pending");  // all can be read
+
+    run({"batch", study, "--out", "out", "--set", "workload=" + shipped("workloads/alexnet-nogroup.yaml"), "--set",
+         "training.batch_per_rank=128", "--set", "platform.device.memory_bandwidth=50 GBps"});
+    const std::string columns = "flops,bandwidth,ranks,allgather,iteration_time_s";
+    std::map<std::tuple<std::string, std::string, int, std::string>, double> time_s;
+    const auto rows =
+        nlohmann::json::parse(run({"results", "out", "--format", "json", "--columns", columns})).at("points");
+    for (const auto& row : rows)
+        time_s[{row.at("flops"), row.at("bandwidth"), row.at("ranks"), row.at("allgather")}] =
+            row.at("iteration_time_s");
+    REQUIRE(time_s.size() == 3 * 3 * 3 * 2);
+    const std::vector<std::string> flops{"0.5 Tflops", "4 Tflops", "32 Tflops"}, links{"1 Gbps", "10 Gbps", "100 Gbps"};
+    for (const int ranks : {2, 8, 32}) {
+        for (const std::string allgather : {"ring", "recursive-doubling"}) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                for (std::size_t better = 1; better < 3; ++better) {
+                    CHECK(time_s.at({flops[i], links[better], ranks, allgather}) <
+                          time_s.at({flops[i], links[better - 1], ranks, allgather}));
+                    CHECK(time_s.at({flops[better], links[i], ranks, allgather}) <=
+                          time_s.at({flops[better - 1], links[i], ranks, allgather}));
+                }
+            }
+        }
+    }
+    // Those of ../castello-2019.yaml, whose times are worked out there.
+    CHECK(time_s.at({"4 Tflops", "1 Gbps", 2, "ring"}) == Approx(2.640430525).epsilon(1e-6));
+    CHECK(time_s.at({"4 Tflops", "1 Gbps", 32, "ring"}) == Approx(4.887942623).epsilon(1e-6));
+    CHECK(time_s.at({"4 Tflops", "10 Gbps", 32, "ring"}) == Approx(0.673240953).epsilon(1e-6));
+    CHECK(time_s.at({"4 Tflops", "1 Gbps", 32, "recursive-doubling"}) == Approx(4.887656623).epsilon(1e-6));
 }
