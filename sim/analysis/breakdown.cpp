@@ -36,6 +36,28 @@ std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
     return std::min(timeline.recorded.size(), std::size_t{period} + 1);
 }
 
+/// When a rank waits to go on with what it computes (see Breakdown::waiting_s), in the last `period` iterations: the
+/// streams of its other tasks are no matter.
+std::vector<Interval> waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute, std::uint32_t period) {
+    const auto count = static_cast<std::uint32_t>(timeline.recorded.size());
+    std::vector<Interval> intervals;
+    for (std::uint32_t iteration = count - std::min(period, count); iteration < count; ++iteration) {
+        const std::vector<Interval>& recorded = timeline.recorded[iteration];
+        const std::vector<Interval>* const before = iteration > 0 ? &timeline.recorded[iteration - 1] : nullptr;
+        double free_s = before ? (*before)[graph.tasks_of(compute).back()].end_s : 0;
+        for (const TaskId task : graph.tasks_of(compute)) {
+            double ready_s = free_s;
+            for (const Dependency& dependency : graph.dependencies_of(task)) {
+                if (dependency.previous_iteration && !before) continue;
+                ready_s = std::max(ready_s, (dependency.previous_iteration ? *before : recorded)[dependency.on].end_s);
+            }
+            intervals.push_back({free_s, std::max(free_s, std::min(ready_s, recorded[task].start_s))});
+            free_s = recorded[task].end_s;
+        }
+    }
+    return intervals;
+}
+
 /// See Breakdown::pipeline_bubble.
 std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     if (std::ranges::none_of(graph.streams(), [](const Stream& stream) { return stream.kind == StreamKind::transfer; }))
@@ -147,6 +169,12 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.compute_s = length_s(computing) / period;
     result.communication_s = length_s(exchanging) / period;
     result.exposed_communication_s = (length_s(exchanging) - overlap(computing, exchanging)) / period;
+    const std::vector<Interval> waiting =
+        merged(clipped(waits(graph, timeline, graph.tasks()[update].stream, period), window));
+    result.waiting_s = (length_s(waiting) - overlap(waiting, exchanging)) / period;
+    const double rest_s = result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s;
+    // Sums of many intervals are rounded.
+    result.idle_s = rest_s > 1e-9 * result.iteration_s ? rest_s : 0;
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));
     if (last >= 2 * std::size_t{period} && result.iteration_s > 0) {

@@ -13,6 +13,13 @@
 /// reach into this one with Overlap::across_iterations. Communication is when at least one exchange is under way,
 /// waiting for its peers included; it is exposed while the compute stream is idle.
 ///
+/// The rest of the time nothing is computed and no exchange of the rank is under way. The rank waits as long as its
+/// next computation depends on a task that has not ended: a push of other ranks, a sum on a server, a release of a
+/// fusion cycle, a copy of the input, a pass of another stage. Otherwise it is idle: that computation could begin. No
+/// rank that is replayed leaves a computation lying that could begin, so idle time is 0 unless a recording is wrong.
+/// For every rank and window
+///     iteration = compute + exposed communication + waiting + idle.
+///
 /// The bubble of a pipeline is the part of the time, each rank's own iteration, in which a rank neither computes nor
 /// exchanges anything within its stage nor sends to another one: it waits for other stages. Mean over all ranks.
 namespace syncline {
@@ -22,6 +29,8 @@ struct Breakdown {
     double compute_s = 0;
     double communication_s = 0;
     double exposed_communication_s = 0;
+    double waiting_s = 0;
+    double idle_s = 0;
     std::optional<double> pipeline_bubble = std::nullopt;  ///< nothing without stages, or time
     /// How far its length is from that of the iteration before, as a part of it; 0 if there are too few.
     double drift = 0;

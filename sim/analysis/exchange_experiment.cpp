@@ -1,5 +1,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -45,7 +47,7 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
     const Sweep sweep = build_sweep(cluster, plan, chosen);
     const std::vector<std::optional<double>> closed_s = closed_forms(cluster, plan, chosen);
-    ReplayOptions options;
+    ReplayOptions options{.iterations = sweep.rounds, .measured = sweep.rounds - 1, .window = sweep.rounds};
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, sweep.graph);
     options.fold = fidelity.folds;
     Measured measured{{}, watched_replay(cluster, sweep.graph, options, watch)};
@@ -60,17 +62,23 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     const auto or_all = [&](std::uint32_t members) { return members == 0 ? result.ranks : members; };
     result.contributors = or_all(plan.algorithm.contributors);
     result.receivers = or_all(plan.algorithm.receivers);
+    result.rounds = sweep.rounds;
+    if (result.rounds > 1)
+        result.notes.push_back(fmt::format(
+            "times, messages and bytes are means over {} rounds, after which peers are the same again; `round` "
+            "simulates one of them",
+            result.rounds));
     result.folded = folded_of(std::move(fidelity), measured.timeline);
+    result.notes = unused_ways_note(cluster, measured.timeline.links);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         SweepPoint point;
         point.bytes = sizes[i];
         point.algorithm = chosen.empty() ? plan.algorithm.name : candidate_name(chosen[i].spec, chosen[i].protocol);
         if (!sweep.barriers.empty()) {
-            const auto end_s = [&](std::size_t barrier) {
-                return measured.timeline.measured()[sweep.barriers[barrier]].end_s;
-            };
-            point.completion_time_s = end_s(i + 1) - end_s(i);
+            for (const std::vector<Interval>& round : measured.timeline.recorded)
+                point.completion_time_s += round[sweep.barriers[i + 1]].end_s - round[sweep.barriers[i]].end_s;
+            point.completion_time_s /= sweep.rounds;
         }
         point.cost = cost_of(cluster, sweep.graph, plan.ranks, point.completion_time_s);
         point.closed_form_s = closed_s[i];
@@ -113,6 +121,8 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.fabric = sweep.fabric;
     result.transport = sweep.transport;
     result.ranks = sweep.ranks;
+    result.rounds = sweep.rounds;
+    result.notes = sweep.notes;
     result.contributors = sweep.contributors;
     result.receivers = sweep.receivers;
     result.bytes = plan.bytes;
@@ -126,6 +136,7 @@ CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePla
     result.sent_by.assign(timeline.sent_by.begin(), timeline.sent_by.begin() + plan.ranks);
     result.received_by.assign(timeline.received_by.begin(), timeline.received_by.begin() + plan.ranks);
     result.links = busiest(cluster, timeline.links, result.completion_time_s);
+    result.notes = sweep.notes;
     result.algorithm_bandwidth_Bps = point.algorithm_bandwidth_Bps;
     result.bus_bandwidth_Bps = point.bus_bandwidth_Bps;
     return result;

@@ -23,6 +23,7 @@ double bus_factor(const std::string& operation, double ranks);
 struct CollectiveResult {
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
+    std::uint32_t rounds = 1;  ///< times, messages and bytes are means over so many
     std::uint64_t bytes = 0;
     double completion_time_s = 0;
     Cost cost;
@@ -57,6 +58,7 @@ struct SweepResult {
     std::string variant;  ///< of a scenario
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
+    std::uint32_t rounds = 1;        ///< times are means over so many
     Folded folded;                   ///< of all sizes together
     std::vector<std::string> notes;  ///< as in Result
     std::vector<SweepPoint> points;

@@ -6,21 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "sim/analysis/scaling.hpp"
 #include "sim/training/iteration.hpp"
+#include "sim/workload/peak_note.hpp"
 
 namespace syncline {
 
 namespace {
-
-/// One rank with its share of the samples, at least one, which computes as fast as planned.
-Plan alone(const Plan& plan) {
-    Plan one = plan;
-    one.ranks = 1;
-    one.batch_per_rank = std::max<std::int64_t>(1, plan.global_batch() / plan.ranks);
-    one.parallelism = {};
-    one.noise = {};
-    return one;
-}
 
 /// What exchanges shards: no all-reduce.
 std::string shard_algorithms(const Plan& plan) {
@@ -103,9 +95,8 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
                  const Watch& watch) {
     const Breakdown& time = whole.time;
     const Timeline& timeline = whole.timeline;
-    const Plan one = alone(plan);
     const Breakdown single =
-        plan.ranks == 1 && !plan.noise.any() ? time : replay_iteration(cluster, model, one, watch).time;
+        plan.ranks == 1 && !plan.noise.any() ? time : replay_iteration(cluster, model, one_rank(plan), watch).time;
 
     Result result;
     result.workload = model.name;
@@ -124,13 +115,11 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
     result.time = time;
-    if (time.iteration_s > 0) {
+    if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
-        // Samples of all ranks in the one's iterations.
-        const double rounds =
-            static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks * one.batch_per_rank);
-        result.scaling_efficiency = rounds * single.iteration_s / time.iteration_s;
-    }
+    result.scaling = plan.scaling;
+    result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
+    result.utilisation = utilisation_of(cluster, model, plan, time.iteration_s);
     result.messages = timeline.messages;
     result.folded = whole.folded;
     result.bytes_sent = timeline.bytes_sent;
@@ -140,6 +129,10 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
     result.memory = memory_of(cluster, model, plan);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
+    result.notes = scaling_notes(cluster, model, plan, result.scaling_efficiency);
+    if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
+        result.notes.push_back(std::move(note));
+    for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }
 

@@ -10,6 +10,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
+#include "sim/analysis/utilisation.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
@@ -32,8 +33,10 @@ struct Result {
     Breakdown time;
     /// Nothing if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
-    /// Throughput over ranks times that of one rank, simulated too.
+    Scaling scaling = Scaling::weak;
+    /// See scaling.hpp. Nothing if an iteration takes no time; a note says so.
     std::optional<double> scaling_efficiency;
+    Utilisation utilisation;
     std::uint64_t messages = 0;
     Folded folded;
     std::uint64_t bytes_sent = 0;
@@ -73,7 +76,7 @@ std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, co
 ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan,
                                    const Watch& watch = {}, const ReplayOptions& recorded = {});
 
-/// What a replay of `plan` says; simulates, for the efficiency, the same on one rank without noise.
+/// What a replay of `plan` says; simulates, for the efficiency, the reference on one rank.
 Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, const ReplayedIteration& replayed,
                  const Watch& watch = {});
 

@@ -10,6 +10,8 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const Tas
     if (asked == Fidelity::message) return {asked, false, ""};
     if (recorded) return {asked, false, "every message is recorded"};
     if (cluster.native) return {asked, false, "links of the platform's own file may change with time"};
+    if (policy_of(cluster.fabric) == Routing::Policy::adaptive_at_start)
+        return {asked, false, "routes depend on what else is in flight"};
     if (asked == Fidelity::folded) return {asked, true, ""};
     const std::uint64_t messages = count_messages(graph);
     const bool many = messages > many_messages;

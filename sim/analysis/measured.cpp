@@ -1,6 +1,10 @@
 #include "sim/analysis/measured.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sim/base/units.hpp"
 
 namespace syncline {
 
@@ -41,6 +45,21 @@ std::vector<LinkLoad> busiest(const Cluster& cluster, const std::vector<LinkUse>
     constexpr std::size_t shown = 10;
     if (loads.size() > shown) loads.resize(shown);
     return loads;
+}
+
+std::vector<std::string> unused_ways_note(const Cluster& cluster, const std::vector<LinkUse>& uses) {
+    if (cluster.network == NetworkModel::Constant) return {};
+    for (const LinkUse& use : uses) {
+        if (use.unused_ways < 1) continue;
+        constexpr double many = 1e6;
+        const std::string ways = use.unused_ways > many ? "more than a million other ways"
+                                 : use.unused_ways == 1 ? "another way"
+                                                        : fmt::format("{:.0f} other ways", use.unused_ways);
+        return {fmt::format("the most used link {} carries {}, while {} as short {} unused (`routing.policy: {}`)",
+                            use.name, format_quantity(static_cast<double>(use.bytes), Dimension::bytes), ways,
+                            use.unused_ways == 1 ? "lies" : "lie", policy_name(policy_of(cluster.fabric)))};
+    }
+    return {};
 }
 
 }  // namespace syncline

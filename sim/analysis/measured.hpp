@@ -24,6 +24,11 @@ struct LinkLoad {
 /// for bytes.
 std::vector<LinkLoad> busiest(const Cluster& cluster, const std::vector<LinkUse>& uses, double seconds);
 
+/// Says where the most used link has company that does nothing: "the most used link … carries …, while … ways as short
+/// lie unused (`routing.policy: …`)". Nothing elsewhere. The ways are those of LinkUse::unused_ways: equal ways of the
+/// messages that brought this link the most, which lead around it and have a link without a byte.
+std::vector<std::string> unused_ways_note(const Cluster& cluster, const std::vector<LinkUse>& uses);
+
 /// Told which simulation is under way, how many messages it has put, and how many it will.
 using Watch = std::function<void(const Progress& progress, std::uint64_t expected_messages)>;
 

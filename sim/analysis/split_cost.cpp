@@ -26,11 +26,12 @@ class Sum {
 public:
     explicit Sum(const MessageCost& message) : message_(message) {}
 
-    /// `times` over, in groups of `ranks`.
-    void add(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, double times,
-             const Protocol& protocol = {}) {
+    /// `times` over, in groups of `ranks`, which may have different `bytes`.
+    void add(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, const std::vector<std::uint64_t>& bytes,
+             double times, const Protocol& protocol = {}) {
         if (ranks == 1 || !why_not_.empty()) return;
-        const std::uint64_t least = bytes / ranks * ranks, most = (bytes + ranks - 1) / ranks * ranks;
+        const auto [fewest, largest] = std::minmax_element(bytes.begin(), bytes.end());
+        const std::uint64_t least = *fewest / ranks * ranks, most = (*largest + ranks - 1) / ranks * ranks;
         const auto most_s = algorithm.cost(ranks, most, message_), least_s = algorithm.cost(ranks, least, message_);
         const Protocol plain;
         if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
@@ -96,7 +97,7 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
     for (std::size_t b = 0; b < buckets.size(); ++b)
-        exchanges.add(*chosen[b].algorithm, buckets[b].replicas.size, buckets[b].bytes, 1, chosen[b].protocol);
+        exchanges.add(*chosen[b].algorithm, buckets[b].replicas.size, {buckets[b].bytes}, 1, chosen[b].protocol);
     if (!exchanges.why_not().empty()) return {exchanges.why_not(), {}, {}};
 
     const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);

@@ -43,7 +43,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     const std::vector<std::vector<Shard>> placed = place(buckets, plan.servers);
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
-    const bool colocated = plan.servers.location == ServerLocation::colocated;
+    const bool colocated = plan.servers.colocated();
     const bool each = plan.servers.pull == PullStart::each;
     if (each && colocated) return std::nullopt;  // pushes and pulls share links
     if (plan.schedule != Schedule::fifo) return std::nullopt;
@@ -77,6 +77,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
 /// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
 std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::vector<Place>& places) {
     Wiring wiring(cluster, first_free_node(places));
+    if (wiring.policy() == Routing::Policy::adaptive_at_start && !wiring.single_way()) return std::nullopt;
     std::vector<bool> taken(wiring.links(), false);
     std::optional<MessageCost> common;
     for (std::size_t rank = 0; rank < places.size(); ++rank) {

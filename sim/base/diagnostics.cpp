@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "sim/base/utf8.hpp"
+#include "sim/base/warning.hpp"
 
 namespace syncline {
 
@@ -76,16 +79,29 @@ std::string excerpt(const Location& where) {
     return fmt::format("    {}\n    {:>{}}\n", text, "^", indent + 1);
 }
 
-}  // namespace
-
-std::string render(const Diagnostic& diagnostic) {
+/// The lines of a diagnostic that is called `kind`: an error, a warning.
+std::string rendered(const Diagnostic& diagnostic, const char* kind) {
     const Location& where = diagnostic.where;
     std::string text;
     if (!where.file.empty()) text = fmt::format("{}:{}:{}: ", shown(where.file), where.line, where.column);
-    text += fmt::format("error: {}\n", shown(diagnostic.message));
+    text += fmt::format("{}: {}\n", kind, shown(diagnostic.message));
     if (!where.source_line.empty()) text += excerpt(where);
     if (!diagnostic.hint.empty()) text += fmt::format("  hint: {}\n", shown(diagnostic.hint));
     return text;
+}
+
+}  // namespace
+
+std::string render(const Diagnostic& diagnostic) {
+    return rendered(diagnostic, "error");
+}
+
+void warn(const Diagnostic& diagnostic) {
+    static std::set<std::string> said;
+    const std::string text = rendered(diagnostic, "warning");
+    if (!said.insert(text).second) return;
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
 }
 
 ConfigError::ConfigError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {

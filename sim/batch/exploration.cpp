@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/base/version.hpp"
 #include "sim/batch/exploration.hpp"
 #include "sim/batch/json_value.hpp"
@@ -72,6 +74,23 @@ std::string shown(const PlanCounts& counts) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// The most frequent reasons, a line each.
+std::string not_ranked_lines(const std::vector<NotRanked>& all) {
+    constexpr std::size_t most = 5;
+    std::int64_t plans = 0, others = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        plans += all[i].plans;
+        if (i >= most) others += all[i].plans;
+    }
+    if (plans == 0) return "";
+    std::string text = fmt::format("{} plans skipped:\n", plans);
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
+        text += fmt::format("  {}: {}, for example ({})\n", all[i].plans, all[i].reason, all[i].example);
+    if (others > 0)
+        text += fmt::format("  {}: for {} more reasons, which --format json lists\n", others, all.size() - most);
+    return text;
+}
+
 std::string summary(const Exploration& e) {
     std::string text =
         fmt::format("{}: the {} {}", e.study, e.objective.most ? "most" : "least", e.objective.expression.text);
@@ -81,6 +100,7 @@ std::string summary(const Exploration& e) {
                         e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", shown(e.counts));
     text += e.stages.empty() ? fmt::format("all that fit are simulated: {} simulations\n", e.simulations)
                              : fmt::format("searched: {} simulations of the budget of {}\n", e.simulations, e.budget);
+    text += not_ranked_lines(e.not_ranked);
     for (const std::string& note : e.notes) text += fmt::format("note: {}\n", note);
     return text;
 }
@@ -88,8 +108,12 @@ std::string summary(const Exploration& e) {
 std::string axes_table(const Exploration& e, const std::string& objective) {
     std::vector<Row> cells{{"axis", "share of variance", "best by mean", "mean"}};
     for (const AxisImportance& axis : e.axes)
-        cells.push_back({axis.axis, fmt::format("{:.1f} %", 100 * axis.share), axis.best_value,
-                         readable(objective, axis.best_mean)});
+        cells.push_back(
+            {axis.axis,
+             fmt::format(
+                 "{:.1f} %{}", 100 * axis.share,
+                 axis.confounded_with.empty() ? "" : fmt::format(" with {}", fmt::join(axis.confounded_with, ", "))),
+             axis.best_value, readable(objective, axis.best_mean)});
     return aligned(cells);
 }
 
@@ -116,7 +140,7 @@ std::string to_table(const Exploration& e) {
 }
 
 std::string to_json(const Exploration& e) {
-    Json stages = Json::array(), axes = Json::array();
+    Json stages = Json::array(), axes = Json::array(), not_ranked = Json::array();
     for (const Stage& stage : e.stages)
         stages.push_back({{"setting", stage.setting},
                           {"plans", stage.plans},
@@ -126,7 +150,10 @@ std::string to_json(const Exploration& e) {
         axes.push_back({{"axis", axis.axis},
                         {"share_of_variance", axis.share},
                         {"best_value", axis.best_value},
-                        {"best_mean", axis.best_mean}});
+                        {"best_mean", axis.best_mean},
+                        {"confounded_with", axis.confounded_with}});
+    for (const NotRanked& one : e.not_ranked)
+        not_ranked.push_back({{"reason", one.reason}, {"plans", one.plans}, {"example", one.example}});
     return dumped({{"schema_version", result_schema_version},
                    {"study", e.study},
                    {"objective", e.objective.expression.text},
@@ -144,6 +171,7 @@ std::string to_json(const Exploration& e) {
                      {"unfit", e.counts.unfit},
                      {"left_out", e.counts.left_out},
                      {"skipped", e.counts.skipped}}},
+                   {"not_ranked", std::move(not_ranked)},
                    {"ranked", json(e.ranked)},
                    {"front", {{"time", e.time}, {"cost", e.cost}, {"plans", json(e.front)}}},
                    {"axes", std::move(axes)},

@@ -16,6 +16,7 @@ struct AxisImportance {
     double share = 0;
     std::string best_value;  ///< the value with the best mean
     double best_mean = 0;
+    std::vector<std::string> confounded_with;  ///< axes that vary together with it: no share tells them apart
 };
 
 struct Stage {
@@ -35,18 +36,26 @@ struct PlanCounts {
     std::int64_t skipped = 0;        ///< by the search, never simulated
 };
 
+/// Why plans were not simulated or failed.
+struct NotRanked {
+    std::string reason;  ///< the first error of it; others may have other numbers
+    std::int64_t plans = 0;
+    std::string example;  ///< settings of the first plan
+};
+
 struct Exploration {
     std::string study;
     Objective objective;
     std::vector<std::string> constraints;
     std::int64_t plans = 0, repeats = 1, budget = 0, simulations = 0;
     PlanCounts counts;
-    std::vector<Stage> stages;         ///< empty: everything was simulated
-    Rows ranked;                       ///< best first, at most `top` of them: point, settings, figures
-    std::string objective_column;      ///< the objective's name among them
-    std::string time, cost;            ///< columns of the front: of trainings by the sample, as batches may differ
-    Rows front;                        ///< by time: nothing else is both faster and cheaper; columns as of `ranked`
-    std::vector<AxisImportance> axes;  ///< most important first; those of which the ranked plans have several values
+    std::vector<NotRanked> not_ranked;  ///< of those that do not fit or failed, the most frequent reason first
+    std::vector<Stage> stages;          ///< empty: everything was simulated
+    Rows ranked;                        ///< best first, at most `top` of them: point, settings, figures
+    std::string objective_column;       ///< the objective's name among them
+    std::string time, cost;             ///< columns of the front: of trainings by the sample, as batches may differ
+    Rows front;                         ///< by time: nothing else is both faster and cheaper; columns as of `ranked`
+    std::vector<AxisImportance> axes;   ///< most important first; those of which the ranked plans have several values
     std::vector<std::string> notes;
     bool interrupted = false;  ///< then there is nothing else
 };

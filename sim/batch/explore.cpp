@@ -1,10 +1,15 @@
 #include "sim/batch/explore.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <string_view>
 
-#include "sim/batch/importance.hpp"
+#include "sim/batch/listing.hpp"
 #include "sim/batch/pareto.hpp"
+#include "sim/batch/rating.hpp"
 #include "sim/batch/search.hpp"
+#include "sim/output/reasons.hpp"
 
 namespace syncline::batch {
 
@@ -103,25 +108,44 @@ std::vector<std::string> varied(const std::vector<std::string>& keys, const std:
     return some;
 }
 
-std::vector<AxisImportance> rate_axes(const config::Study& study, const Objective& objective,
-                                      const std::vector<Ranked>& ranked) {
+/// Of the ranked plans alone.
+std::vector<AxisImportance> rate(const config::Study& study, const std::vector<Ranked>& ranked, Exploration& result) {
     std::vector<const Plan*> plans;
     std::vector<double> values;
     for (const Ranked& one : ranked) {
         plans.push_back(one.plan);
         values.push_back(*one.figures.front());
     }
-    std::vector<AxisImportance> axes;
-    for (const PlanAxis& axis : axes_of(study, plans)) {
-        const MainEffect effect = main_effect(axis.value_of, values);
-        std::size_t best = 0;
-        for (std::size_t value = 1; value < effect.means.size(); ++value)
-            if (better(objective, effect.means[value], effect.means[best])) best = value;
-        axes.push_back({axis.name, effect.share, axis.values[best], effect.means[best]});
+    return rate_axes(axes_of(study, plans), result.objective, values, result.notes);
+}
+
+/// The first error of a rendered one, in a line.
+std::string first_error(const std::string& message) {
+    constexpr std::string_view before = "error: ";
+    const std::string_view text = message;
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const auto at = line.find(before);
+    return std::string(at == std::string_view::npos ? line : line.substr(at + before.size()));
+}
+
+/// Why some of `plans` do not fit, and others failed.
+std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const std::vector<Plan>& plans) {
+    std::map<std::int64_t, std::string> failed;
+    for (const Failure& failure : first_failures(store, study, std::numeric_limits<std::int64_t>::max()))
+        failed.emplace(failure.point, failure.message);
+    Reasons reasons;
+    for (const Plan& plan : plans) {
+        for (const config::StudyPoint* point : plan.points) {
+            const auto failure = failed.find(point->number);
+            if (point->misfit.empty() && failure == failed.end()) continue;
+            reasons.add(first_error(point->misfit.empty() ? failure->second : point->misfit), shown(plan.settings));
+            break;
+        }
     }
-    std::stable_sort(axes.begin(), axes.end(),
-                     [](const AxisImportance& a, const AxisImportance& b) { return a.share > b.share; });
-    return axes;
+    std::vector<NotRanked> all;
+    for (const Reasons::Reason& reason : reasons.all())
+        all.push_back({reason.example, reason.count, reason.of.empty() ? "" : reason.of.front()});
+    return all;
 }
 
 }  // namespace
@@ -160,6 +184,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     result.interrupted = measurement.interrupted();
     if (result.interrupted) return result;
 
+    result.not_ranked = reasons_of(store, result.study, plans);
     Results results(store, result.study);
     if (results.empty()) {
         result.counts.failed = count(last.size());
@@ -176,7 +201,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     const auto top = static_cast<std::ptrdiff_t>(std::min(ranked.size(), static_cast<std::size_t>(options.top)));
     result.ranked = rows({ranked.begin(), ranked.begin() + top}, keys, all, columns);
     result.front = rows(front_of(ranked), keys, all, columns);
-    result.axes = rate_axes(planned.study, result.objective, ranked);
+    result.axes = rate(planned.study, ranked, result);
     if (searched && !result.axes.empty())
         result.notes.push_back("axes are compared on the plans that the search kept: good ones, not all combinations");
     return result;

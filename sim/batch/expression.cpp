@@ -56,11 +56,18 @@ std::size_t end_of_number(const std::string& text, std::size_t start) {
     return i;
 }
 
+/// A key in quotes may be part of it: `calibration."gpt-3.6b".batch`.
 std::size_t end_of_name(const std::string& text, std::size_t start) {
     std::size_t i = start;
-    while (i < text.size() &&
-           (goes_on(text[i]) || ((text[i] == '.' || text[i] == '-') && i + 1 < text.size() && goes_on(text[i + 1]))))
-        ++i;
+    const auto next = [&] { return i + 1 < text.size() ? text[i + 1] : '\0'; };
+    while (i < text.size()) {
+        if (text[i] == '.' && next() == '"')
+            i = end_of_quoted(text, i + 1);
+        else if (goes_on(text[i]) || ((text[i] == '.' || text[i] == '-') && goes_on(next())))
+            ++i;
+        else
+            break;
+    }
     return i;
 }
 

@@ -1,7 +1,10 @@
 #include "sim/batch/importance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace syncline::batch {
 
@@ -29,6 +32,22 @@ MainEffect main_effect(const std::vector<std::size_t>& value_of, const std::vect
     for (const double value : f) total += (value - origin - mean) * (value - origin - mean);
     if (total > 0) effect.share = between / total;
     return effect;
+}
+
+double association(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
+    std::map<std::size_t, double> rows, columns;
+    std::map<std::pair<std::size_t, std::size_t>, double> cells;
+    for (std::size_t p = 0; p < a.size(); ++p) {
+        ++rows[a[p]];
+        ++columns[b[p]];
+        ++cells[{a[p], b[p]}];
+    }
+    const std::size_t least = std::min(rows.size(), columns.size());
+    if (least < 2) return 0;
+    double chi_squared = -1;  // over n: the sum of n_ij²/(n_i·n_j), less 1
+    for (const auto& [cell, count] : cells)
+        chi_squared += count / rows.at(cell.first) * (count / columns.at(cell.second));
+    return std::sqrt(std::max(0.0, chi_squared) / static_cast<double>(least - 1));
 }
 
 }  // namespace syncline::batch

@@ -40,6 +40,11 @@ Rows list_points(const std::vector<PlannedStudy>& studies, const Shard& shard, c
     Rows rows{{"study", "point"}, {}};
     rows.columns.insert(rows.columns.end(), keys.begin(), keys.end());
     for (const char* column : {"repeat", "seed", "run_id", "status"}) rows.columns.emplace_back(column);
+    const bool all_fit = std::all_of(studies.begin(), studies.end(), [](const PlannedStudy& planned) {
+        return std::all_of(planned.points.begin(), planned.points.end(),
+                           [](const config::StudyPoint& point) { return point.misfit.empty(); });
+    });
+    if (!all_fit) rows.columns.emplace_back("message");
     for (const PlannedStudy& planned : studies) {
         for (const config::StudyPoint& point : planned.points) {
             if (!shard.has(point.number)) continue;
@@ -51,6 +56,7 @@ Rows list_points(const std::vector<PlannedStudy>& studies, const Shard& shard, c
                                        : known == statuses.end() ? "pending"
                                                                  : known->second;
             row.insert(row.end(), {point.repeat, std::to_string(point.seed), id, status});
+            if (!all_fit) row.push_back(point.misfit.empty() ? Value{} : Value(point.misfit));
             rows.rows.push_back(std::move(row));
         }
     }

@@ -13,6 +13,7 @@ namespace syncline::batch {
 
 /// Before anything runs: a row for each point that is `shard`'s, with study, number, settings, repetition, seed,
 /// run_id, and status: what the store in `directory`, if there is one, has of the run; `misfit` of what does not fit.
+/// Where some do not fit, also the message that says why.
 Rows list_points(const std::vector<PlannedStudy>& studies, const Shard& shard, const std::filesystem::path& directory);
 
 struct Failure {

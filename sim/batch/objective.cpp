@@ -1,6 +1,7 @@
 #include "sim/batch/objective.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace syncline::batch {
 
@@ -12,8 +13,11 @@ bool is_name(const std::string& text) {
 }
 
 bool rather_large(const std::string& text) {
-    return is_name(text) && (text.starts_with("throughput") || text.starts_with("scaling_efficiency") ||
-                             text.find("_bandwidth") != std::string::npos);
+    constexpr std::array large{"throughput",        "scaling_efficiency", "tokens_per_s",
+                               "tflops_per_device", "model_flops",        "hardware_flops"};
+    const bool known =
+        std::any_of(large.begin(), large.end(), [&](const char* name) { return text.starts_with(name); });
+    return is_name(text) && (known || text.find("_bandwidth") != std::string::npos);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct Objective {
     bool most = false;             ///< larger is better
 };
 
-/// `throughput`, `scaling_efficiency` and bandwidths are to be large, everything else small, unless a prefix `max:` or
-/// `min:` says so. Throws ConfigError if there is nothing.
+/// `throughput`, `scaling_efficiency`, `tokens_per_s`, what is reached of devices' peak and bandwidths are to be large,
+/// everything else small, unless a prefix `max:` or `min:` says so. Throws ConfigError if there is nothing.
 Objective parse_objective(const config::Condition& text);
 
 /// Is `a` better than `b`?

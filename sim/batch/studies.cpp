@@ -10,7 +10,9 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/batch/table.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/output/files.hpp"
+#include "sim/output/reasons.hpp"
 
 namespace syncline::batch {
 
@@ -46,28 +48,27 @@ std::vector<std::string> studies_in(const std::string& directory) {
     return found;
 }
 
-/// Every sentence once, with whose points it is said of.
-using Reasons = std::vector<std::pair<std::string, std::vector<const config::StudyPoint*>>>;
-
-Reasons misfits_of(const std::vector<config::StudyPoint>& points) {
-    Reasons reasons;
-    std::map<std::string, std::size_t> known;
-    for (const config::StudyPoint& point : points) {
-        if (point.misfit.empty()) continue;
-        const auto [at, added] = known.emplace(point.misfit, reasons.size());
-        if (added) reasons.push_back({point.misfit, {}});
-        reasons[at->second].second.push_back(&point);
-    }
-    return reasons;
+/// "(ranks=8), (ranks=16) and 3 more"
+std::string first_few(const Reasons::Reason& reason) {
+    std::string text = fmt::format("({})", fmt::join(reason.of, "), ("));
+    const auto more = reason.count - static_cast<std::int64_t>(reason.of.size());
+    if (more > 0) text += fmt::format(" and {} more", more);
+    return text;
 }
 
-std::string first_few(const std::vector<const config::StudyPoint*>& points) {
-    constexpr std::size_t few = 3;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(few, points.size()); ++i)
-        text += fmt::format("{}({})", i > 0 ? ", " : "", shown(points[i]->settings));
-    if (points.size() > few) text += fmt::format(" and {} more", points.size() - few);
-    return text;
+/// Says why points do not fit: the most frequent reasons, the first error of each as an example.
+void say_misfits(const Reasons& reasons) {
+    constexpr std::size_t most = 5;
+    std::int64_t said = 0;
+    const std::vector<Reasons::Reason> all = reasons.all();
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
+        said += all[i].count;
+        say("{}  of {} points{}: {}\n", all[i].example, all[i].count, all[i].varies ? ", some with other numbers" : "",
+            first_few(all[i]));
+    }
+    if (all.size() > most)
+        say("and {} more reasons, of {} points; `syncline batch --dry-run --format json` says each\n",
+            all.size() - most, reasons.total() - said);
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
     for (const std::string& path : paths) {
         std::error_code unknown;  // then reading it as a file says why
         if (!fs::is_directory(path, unknown)) {
-            files.push_back(path);
+            files.push_back(config::find_argument(path, {"study", "scenario"}));
             continue;
         }
         const std::vector<std::string> found = studies_in(path);
@@ -125,14 +126,13 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
 void require_fit(const std::vector<PlannedStudy>& studies) {
     std::vector<Diagnostic> refused;
     for (const PlannedStudy& planned : studies) {
-        std::size_t unfit = 0;
-        for (const auto& [why, points] : misfits_of(planned.points)) {
-            say("{}  of {} points: {}\n", why, points.size(), first_few(points));
-            unfit += points.size();
-        }
-        if (unfit > 0)
+        Reasons reasons;
+        for (const config::StudyPoint& point : planned.points)
+            if (!point.misfit.empty()) reasons.add(point.misfit, shown(point.settings));
+        say_misfits(reasons);
+        if (reasons.total() > 0)
             refused.push_back({{planned.path, 1, 1, ""},
-                               fmt::format("{} of {} points do not fit", unfit, planned.points.size()),
+                               fmt::format("{} of {} points do not fit", reasons.total(), planned.points.size()),
                                "`exclude` leaves points out; with `--keep-going` these fail and the rest runs"});
     }
     if (!refused.empty()) throw ConfigError(std::move(refused));

@@ -11,6 +11,7 @@
 #include "sim/batch/query.hpp"
 #include "sim/batch/scalars.hpp"
 #include "sim/batch/store.hpp"
+#include "sim/config/key_path.hpp"
 
 namespace syncline::batch {
 
@@ -49,7 +50,8 @@ Value number_or_text(const std::string& text) {
 }  // namespace
 
 std::string last_part(const std::string& key) {
-    return key.substr(key.find_last_of('.') + 1);
+    const config::KeyPath path = config::parse_path(key);
+    return path.error.empty() ? path.parts.back().key : key;
 }
 
 std::optional<double> number_of(const Value& value) {

@@ -132,7 +132,9 @@ void add_batch(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("batch", "Simulate every point of a study, side by side, and keep the results");
     const auto options = std::make_shared<Options>();
-    verb->add_option("STUDY", options->studies, "studies, scenarios, or a directory of them")->required();
+    verb->add_option("STUDY", options->studies,
+                     "studies or scenarios: files, names of presets (allreduce), or directories of them")
+        ->required();
     verb->add_option("--set", options->assignments, "change a key of every study, or of every point; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);

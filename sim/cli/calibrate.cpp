@@ -4,6 +4,7 @@
 #include "sim/cli/simulation_count.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/measured.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/validation/show.hpp"
 #include "sim/validation/validation.hpp"
@@ -40,7 +41,9 @@ void add_calibrate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "calibrate", "Find what is not known of a cluster, such as a bandwidth, from measurements on it");
     const auto options = std::make_shared<Options>();
-    verb->add_option("SCENARIO", options->files.scenario, "the scenario file")->required();
+    verb->add_option("SCENARIO", options->files.scenario,
+                     "a scenario: a file, or the name of one in scenarios/ (m4-tcp)")
+        ->required();
     verb->add_option("--measured", options->files.measured,
                      "measurements: YAML as under the scenario's key 'measured', which is not read then; or CSV, with "
                      "keys and at last the result's field in the first line")
@@ -55,7 +58,12 @@ void add_calibrate(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
-    verb->callback([options, &action] { action = [options] { calibrate_verb(*options); }; });
+    verb->callback([options, &action] {
+        action = [options] {
+            options->files.scenario = config::find_argument(options->files.scenario, {"scenario"});
+            calibrate_verb(*options);
+        };
+    });
 }
 
 }  // namespace syncline::cli

@@ -6,6 +6,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/measured.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
@@ -17,8 +18,9 @@ namespace {
 
 void check(const std::vector<std::string>& files) {
     std::vector<Diagnostic> errors;
-    for (const std::string& file : files) {
+    for (const std::string& argument : files) {
         try {
+            const std::string file = config::find_argument(argument, config::file_kinds());
             const std::string kind = config::check_file(file, inspect);
             if (kind == "scenario") {
                 const config::Scenario scenario = config::load_scenario(file, {}, inspect);
@@ -40,7 +42,7 @@ void add_check(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "check", fmt::format("Read files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
     const auto files = std::make_shared<std::vector<std::string>>();
-    verb->add_option("FILE", *files, "the files")->required();
+    verb->add_option("FILE", *files, "the files, or names of presets (p100-25g)")->required();
     verb->callback([files, &action] { action = [files] { check(*files); }; });
 }
 

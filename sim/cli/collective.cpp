@@ -54,17 +54,21 @@ void add_collective(CLI::App& program, Action& action) {
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
         return add_argument(*verb, key, shown, description, options->arguments);
     };
-    add("platform", "FILE", "the platform file (required)")->required();
-    add("transport", "FILE", "what software adds to the platform's wires: a transport file, or {keys}");
+    add("platform", "NAME|FILE", "the platform: a file, or the name of one in platforms/ (required)")->required();
+    add("transport", "NAME|FILE",
+        "what software adds to the platform's wires: a file, the name of one in platforms/transports/, or {keys}");
     add("ranks", "N", "how many ranks take part (required)")->required();
     add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(exchange_operations(), ", ")));
     add("algorithm", "NAME", algorithms_by_operation());
-    add("selection", "FILE", "in place of --algorithm: a table that chooses by size and group");
-    add("overlay", "TOPOLOGY", "who exchanges with whom, in trees, hierarchies and gossip: a name, a file, or {keys}");
+    add("selection", "NAME|FILE",
+        "in place of --algorithm: a table that chooses by size and group, or the name of one in platforms/selections/");
+    add("overlay", "TOPOLOGY",
+        "who exchanges with whom, in trees, hierarchies and gossip: a shape, a file, a name, or {keys}");
     add("segment", "SIZE",
         "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
     add("peers", "all|one|inner-outer",
         "of gossip: all neighbours at once (default), one, or in groups (see the README)");
+    add("round", "K", "of gossip whose peers change: one round alone, from 0 (default: the mean over all)");
     add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
     add("contributors", "N", "of allgather and allreduce: only the first N ranks have something to give");
     add("receivers", "N", "of allgather and allreduce: only the first N ranks want the result");

@@ -5,12 +5,14 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
@@ -33,7 +35,7 @@ struct Options {
 
 config::Scenario load(const Options& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
-    for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
+    say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},
                             "only trainings can be explained, and this is an exchange alone",
@@ -105,7 +107,8 @@ void add_explain(CLI::App& program, Action& action) {
         "explain", "Say why an iteration of each variant of a scenario takes as long as it does");
     verb->footer("Messages are recorded, so that none is folded; of too many, only tasks, and then some may be.");
     const auto options = std::make_shared<Options>();
-    verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
+    verb->add_option("SCENARIO", options->scenario, "a scenario: a file, or the name of one in scenarios/ (zhang-2021)")
+        ->required();
     verb->add_option("--set", options->assignments, "change a key of every variant; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
@@ -134,7 +137,12 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace);
-    verb->callback([options, &action] { action = [options] { explain_verb(*options); }; });
+    verb->callback([options, &action] {
+        action = [options] {
+            options->scenario = config::find_argument(options->scenario, {"scenario"});
+            explain_verb(*options);
+        };
+    });
 }
 
 }  // namespace syncline::cli

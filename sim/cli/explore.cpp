@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -59,7 +60,9 @@ void explore_verb(const Options& options) {
     const std::vector<PlannedStudy> studies = read_studies({options.study}, options.assignments, inspect);
     const PlannedStudy& planned = studies.front();
     const ExploreOptions asked = question_of(planned, options);
-    if (!options.keep_going) require_fit(studies);
+    const bool some_fit = std::any_of(planned.points.begin(), planned.points.end(),
+                                      [](const config::StudyPoint& point) { return point.misfit.empty(); });
+    if (!some_fit) require_fit(studies);
     const std::string directory = options.directory.empty() ? planned.study.name() + ".results" : options.directory;
     Store store(directory, Store::Mode::create);
     const auto simulate = [&](const std::vector<std::string>& runs) {
@@ -74,7 +77,7 @@ void explore_verb(const Options& options) {
     if (exploration.counts.ranked == 0) throw Failed("there is no plan to be ranked");
     // Plans that cannot be, for want of memory for instance, are an answer, too.
     if (exploration.counts.failed > 0)
-        say("note: {} of {} plans failed: `syncline results {} --where \"status = 'failed'\"` says why\n",
+        say("note: {} of {} plans failed: `syncline results {} --where \"status = 'failed'\"` lists them\n",
             exploration.counts.failed, exploration.plans, directory);
 }
 
@@ -89,12 +92,14 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 void add_explore(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("explore", "Find the best plans of a study");
     const auto options = std::make_shared<Options>();
-    verb->add_option("STUDY", options->study, "the study, or a scenario")->required();
+    verb->add_option("STUDY", options->study, "a study or a scenario: a file, or the name of a preset (vgg-16-64)")
+        ->required();
     verb->add_option(
             "--objective", options->objective,
             "what is to be small: iteration_time_s, cost (of an iteration; plans of different batch sizes compare by "
             "cost_per_million_samples), or an expression over columns of results; "
-            "throughput, scaling_efficiency and bandwidths are to be large; max: or min: before it says which "
+            "throughput, scaling_efficiency, tokens_per_s, the parts of devices' peak and bandwidths are to be large; "
+            "max: or min: before it says which "
             "(default: the study's question)")
         ->option_text("EXPRESSION");
     verb->add_option("--constraint", options->constraints,
@@ -111,7 +116,8 @@ void add_explore(CLI::App& program, Action& action) {
     add_out(*verb, options->directory,
             "where results are kept, as of batch, and exploration.json, .csv and .txt (default: the study's name and "
             ".results)");
-    verb->add_flag("--keep-going", options->keep_going, "points that do not fit are counted, and the others run");
+    verb->add_flag("--keep-going", options->keep_going,
+                   "has no effect: points that do not fit are skipped and counted by reason");
     add_seed(*verb, options->seed);
     verb->get_option("--seed")->description("seed of what a search draws (default 1)");
     add_format(*verb, options->format);

@@ -9,6 +9,7 @@
 
 #include "sim/cli/run.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/lesson/lesson.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/text.hpp"
@@ -51,7 +52,7 @@ void teach(const lesson::Lesson& lesson, bool pauses) {
 }
 
 void show(const Options& options) {
-    const std::vector<lesson::Lesson> lessons = lesson::load_lessons(folder);
+    const std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder(folder));
     if (!options.lesson) return write_stdout(table(lessons));
     const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
     if (options.handout) return write_stdout(lesson.handout);

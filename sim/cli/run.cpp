@@ -11,6 +11,7 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
@@ -18,6 +19,7 @@
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
@@ -50,7 +52,7 @@ void require_expectations(const config::Scenario& scenario, const RunOptions& op
 /// With the seed of what is random.
 config::Scenario load(const RunOptions& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
-    for (const std::string& why : scenario.left_out) say("note: left out {}\n", why);
+    say_left_out(scenario.left_out);
     for (config::Variant& variant : scenario.variants) {
         variant.plan.set_seed(options.seed);
         if (variant.collective) variant.collective->placement.seed = options.seed;
@@ -193,7 +195,8 @@ void add_run(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("run", "Replay one training iteration, or one exchange, of each variant of a scenario");
     const auto options = std::make_shared<RunOptions>();
-    verb->add_option("SCENARIO", options->scenario, "the scenario file")->required();
+    verb->add_option("SCENARIO", options->scenario, "a scenario: a file, or the name of one in scenarios/ (zhang-2021)")
+        ->required();
     verb->add_option(
             "--set", options->assignments,
             "change a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; last wins")
@@ -218,7 +221,12 @@ void add_run(CLI::App& program, Action& action) {
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
-    verb->callback([options, &action] { action = [options] { run(*options); }; });
+    verb->callback([options, &action] {
+        action = [options] {
+            options->scenario = config::find_argument(options->scenario, {"scenario"});
+            run(*options);
+        };
+    });
 }
 
 }  // namespace syncline::cli

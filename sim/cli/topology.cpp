@@ -50,9 +50,9 @@ CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& wor
 void add_topology(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
     const auto options = std::make_shared<Options>();
-    verb->add_option("NAME|FILE", options->argument,
-                     "a shape (star, ring, tree, torus, …, with 16 hosts) or a file: a topology, GraphML, DOT, a "
-                     "platform")
+    verb->add_option("SHAPE|FILE|NAME", options->argument,
+                     "a shape (star, ring, tree, torus, …, with 16 hosts), even where a file has its name; a file (a "
+                     "topology, GraphML, DOT, a platform); or the name of one in topologies/ or platforms/ (tree-4to1)")
         ->required();
     verb->add_option("--set", options->assignments, "change a key of the topology: hosts=64; last wins")
         ->option_text("KEY=VALUE ...")

@@ -17,6 +17,7 @@
 #include "sim/cli/simulation_count.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/measured.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/report/validation.hpp"
@@ -31,7 +32,7 @@ namespace fs = std::filesystem;
 using namespace validation;
 
 struct Options {
-    std::vector<std::string> paths{"scenarios/published"};
+    std::vector<std::string> paths;
     std::vector<std::string> assignments;
     std::size_t jobs = 1;
     Format format = Format::table;
@@ -69,12 +70,14 @@ public:
     explicit Loading(const Options& options) : options_(options) {}
 
     std::vector<config::MeasuredScenario> run() {
-        for (const std::string& path : options_.paths) {
+        std::vector<std::string> paths = options_.paths;
+        if (paths.empty()) paths.push_back(config::data_folder("scenarios/published").string());
+        for (const std::string& path : paths) {
             std::error_code error;
             if (fs::is_directory(path, error))
                 attempt([&] { load_directory(path); });
             else
-                load(path);
+                attempt([&] { load(config::find_argument(path, {"scenario"})); });
         }
         if (!errors_.empty()) throw ConfigError(std::move(errors_));
         return std::move(scenarios_);
@@ -174,7 +177,8 @@ void add_validate(CLI::App& program, Action& action) {
         "validate", "Hold predictions against what others have measured, with the accuracy of each");
     const auto options = std::make_shared<Options>();
     verb->add_option("SCENARIO", options->paths,
-                     "scenarios with the key 'measured', or directories of them (default: scenarios/published)");
+                     "scenarios with the key 'measured', files or names (m4-tcp), or directories of them (default: "
+                     "scenarios/published)");
     verb->add_option("--set", options->assignments, "change a key of every row; last wins")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);

@@ -64,12 +64,12 @@ void Assembly::report(const Mark& mark, const std::string& message, const std::s
     add(errors_, {locate(mark), message, hint});
 }
 
-void Assembly::expand(Node* node) {
+void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::string>& words) {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;
     const Mark reference = node->mark;
     attempt([&] {
         unread_.push_back(locate(reference));
-        library.expand(*node);
+        library.expand(*node, kinds, words);
         unread_.pop_back();
     });
 }
@@ -81,11 +81,11 @@ void Assembly::expand_topology(Node* node) {
     else if (is_graph_file(node->scalar))
         *node = graph_in(*node);
     else
-        expand(node);
+        expand(node, {"topology"}, shape_names());
 }
 
 void Assembly::expand_selection(Node* node) {
-    expand(node);
+    expand(node, {"selection"});
     Node* rows = node ? node->find("rows") : nullptr;
     if (rows == nullptr) return;
     for (Node& row : rows->items) {
@@ -96,17 +96,17 @@ void Assembly::expand_selection(Node* node) {
 }
 
 void Assembly::expand_platform(Node& platform) {
-    expand(platform.find("device"));
-    expand(platform.find("transport"));
+    expand(platform.find("device"), {"device"});
+    expand(platform.find("transport"), {"transport"});
     expand_topology(platform.find("fabric"));
 }
 
 void Assembly::expand_references(Node& document) {
     if (Node* platform = document.find("platform")) {
-        expand(platform);
+        expand(platform, {"platform"});
         expand_platform(*platform);
     }
-    expand(document.find("workload"));
+    expand(document.find("workload"), {"workload"});
     for (Node* part : {document.find("training"), document.find("collective"), &document}) {
         if (part == nullptr) continue;
         expand_topology(part->find("overlay"));

@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/document.hpp"
 #include "sim/config/fields.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/config/reader.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/placement.hpp"
@@ -28,10 +29,10 @@ public:
     /// A file that the command line names. A GraphML or DOT file is read as the topology that holds it.
     Node load_argument(const std::string& path);
 
-    /// Replaces the names of files in `platform`, `platform.device`, `platform.transport`, `platform.fabric`,
-    /// `workload`, and in the `overlay` and `selection` of `training`, `collective` and the document itself by what the
-    /// files hold. To be done after every merge: a file's name then replaces the whole of what stood there, and a
-    /// mapping changes it key by key.
+    /// Replaces the names of files and of presets in `platform`, `platform.device`, `platform.transport`,
+    /// `platform.fabric`, `workload`, and in the `overlay` and `selection` of `training`, `collective` and the document
+    /// itself by what the files hold. To be done after every merge: a file's name then replaces the whole of what stood
+    /// there, and a mapping changes it key by key.
     void expand_references(Node& document);
     /// The same for a platform's own `device`, `transport` and `fabric`.
     void expand_platform(Node& platform);
@@ -53,7 +54,7 @@ public:
     const std::vector<OtherFile>& other_files() const { return other_files_; }
 
 private:
-    void expand(Node* node);
+    void expand(Node* node, const Kinds& kinds, const std::vector<std::string>& words = {});
 
     std::vector<Diagnostic> errors_;
     std::vector<Location> unread_;  ///< names of files that could not be read

@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "sim/config/key_path.hpp"
 #include "sim/config/override.hpp"
 #include "sim/config/whole_number.hpp"
 #include "sim/config/yaml_text.hpp"
@@ -156,7 +157,7 @@ std::vector<std::string> texts_of(const std::vector<Node>& values) {
 std::vector<Entry> flattened(const Node& mapping, const std::string& prefix) {
     std::vector<Entry> entries;
     for (const Entry& entry : mapping.entries) {
-        const std::string path = prefix + entry.key;
+        const std::string path = prefix + plain_path(entry.key);
         if (entry.value.kind != Node::Kind::mapping) {
             entries.push_back({path, entry.mark, entry.value});
             continue;

@@ -26,7 +26,8 @@ AxisColumn read_axis(Assembly& assembly, const std::string& key, const Mark& mar
 /// The texts of a column's values: a file's name without directory and extension, where that tells the values apart.
 std::vector<std::string> texts_of(const std::vector<Node>& values);
 
-/// Entries of a mapping with a path for a key, in the order written: `{a: {b: 1, c.d: 2}}` is `a.b: 1`, `a.c.d: 2`.
+/// Entries of a mapping with a plain path for a key, in the order written: `{a: {b: 1, c.d: 2}}` is `a.b: 1`,
+/// `a.c.d: 2`.
 std::vector<Entry> flattened(const Node& mapping, const std::string& prefix = "");
 
 /// A plain text as a value.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "sim/collective/algorithm.hpp"
@@ -80,6 +81,12 @@ void describe(Fields& fields, CollectivePlan& plan) {
     algorithm.name = exchange_algorithms(algorithm.operation).front();
     fields.one_of({"algorithm", "How."}, algorithm.name, exchange_algorithms(algorithm.operation));
     describe_algorithm(fields, algorithm);
+    std::int64_t round = plan.round;
+    fields.integer({"round",
+                    "Gossip whose peers change: the round that is simulated alone, counted from 0; by default the mean "
+                    "over all of them."},
+                   round, 0, std::numeric_limits<std::int32_t>::max());
+    plan.round = static_cast<std::int32_t>(round);
     const auto subset = [&](Key key, std::uint32_t& members) {
         std::int64_t number = members;
         fields.integer(key, number, 1, largest_group);
@@ -110,6 +117,22 @@ void describe(Fields& fields, CollectivePlan& plan) {
         fields.reject("sweep", "'sweep' beside 'bytes'", "leave one of the two out");
 }
 
+namespace {
+
+/// Rejects a round that there is not.
+void check_round(Fields& fields, const CollectivePlan& plan) {
+    if (!fields.given("round") || !fields.sound()) return;
+    if (plan.algorithm.peers == Peers::all)
+        return fields.reject("round", "'round' has no effect here: all rounds are the same",
+                             "remove it; peers change with `peers: one` and `peers: inner-outer`");
+    const std::uint32_t rounds = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
+    if (static_cast<std::uint32_t>(plan.round) >= rounds)
+        fields.reject("round", fmt::format("there is no round {}", plan.round),
+                      fmt::format("peers are the same again after {} rounds: 0 to {}", rounds, rounds - 1));
+}
+
+}  // namespace
+
 void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& cluster) {
     const AlgorithmSpec& algorithm = plan.algorithm;
     const std::uint64_t largest =
@@ -128,6 +151,7 @@ void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& clust
         check_selection(fields, *plan.selection, algorithm.operation, cluster, plan.ranks, largest);
     } else {
         check_algorithm(fields, algorithm, plan.ranks, largest);
+        check_round(fields, plan);
     }
     if (!fields.sound()) return;
     require_nodes(fields, "ranks", cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0);

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "sim/base/utf8.hpp"
+#include "sim/config/old_keys.hpp"
+#include "sim/config/presets.hpp"
 #include "sim/config/text.hpp"
 #include "sim/config/yaml.hpp"
 
@@ -73,11 +75,11 @@ Node Library::load_argument(const std::string& path) {
     return load(path, std::move(*file.text), {});
 }
 
-void Library::expand(Node& node) {
+void Library::expand(Node& node, const std::vector<std::string>& kinds, const std::vector<std::string>& words) {
     if (node.kind != Node::Kind::scalar) return;
-    const std::string first = referred_file(node).string();
+    const std::string first = find_file(node, kinds, words).string();
     while (node.kind == Node::Kind::scalar) {
-        const fs::path path = referred_file(node);
+        const fs::path path = find_file(node, kinds, words);
         check_cycle(node.mark, path);
         if (const auto known = expanded_.find(path.string()); known != expanded_.end()) {
             node = known->second;
@@ -91,7 +93,9 @@ void Library::expand(Node& node) {
 }
 
 Node Library::parse(std::string name, std::string text, fs::path directory, std::size_t skip) {
-    return parse_yaml(add({std::move(name), std::move(directory), std::move(text), {}, {}}), skip);
+    Node node = parse_yaml(add({std::move(name), std::move(directory), std::move(text), {}, {}}), skip);
+    rename_old_keys(node);
+    return node;
 }
 
 Mark Library::cite(std::string name, std::string text, fs::path directory) {
@@ -101,6 +105,7 @@ Mark Library::cite(std::string name, std::string text, fs::path directory) {
 Node Library::load(const fs::path& path, std::string text, const Mark& reference) {
     const Source& source = add({shown(path), path.parent_path(), std::move(text), identity(path), reference});
     Node node = parse_yaml(source, 0);
+    rename_old_keys(node);
     if (node.kind == Node::Kind::null) throw ConfigError({{locate(node.mark), "this file is empty", ""}});
     return node;
 }

@@ -69,10 +69,11 @@ public:
     Node load_argument(const std::string& path);
 
     /// Replaces `node`, a scalar that names a file, by what that file holds (which may again be the name of a file). A
-    /// file is read once, however often it is named. The path is relative to the directory of the text that names it. A
-    /// node that is no scalar is left alone. Throws ConfigError: the place is that of the reference when the file
-    /// cannot be read or refers back to itself, else a place in the file.
-    void expand(Node& node);
+    /// file is read once, however often it is named. The path is relative to the directory of the text that names it;
+    /// the name may be a preset's, of one of `kinds` (find_file() in presets.hpp, which takes `words`, too). A node
+    /// that is no scalar is left alone. Throws ConfigError: the place is that of the reference when the file cannot be
+    /// read or refers back to itself, else a place in the file.
+    void expand(Node& node, const std::vector<std::string>& kinds = {}, const std::vector<std::string>& words = {});
 
     /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Nothing but comments is a null.
     /// Throws ConfigError.

@@ -76,7 +76,7 @@ void check_algorithm(Fields& fields, const AlgorithmSpec& algorithm, std::int64_
 }
 
 void check_no_algorithm(Fields& fields) {
-    for (const char* key : {"overlay", "segment", "peers", "contributors", "receivers"})
+    for (const char* key : {"overlay", "segment", "peers", "round", "contributors", "receivers"})
         if (fields.given(key)) fields.reject(key, fmt::format("'{}' is of no use to a parameter server", key), "");
 }
 

@@ -67,8 +67,9 @@ public:
     virtual void sizes(Key key, std::vector<std::uint64_t>& values) = 0;
     /// A number without a unit: a factor, a part.
     virtual void number(Key key, double& value, double least, double most) = 0;
-    /// The same, or that many per cent of something: `2 %`. `percent` says which.
-    virtual void number_or_percent(Key key, double& value, bool& percent, double least, double most) = 0;
+    /// The same, or that many per cent of something: `2 %`. `percent` says which. `off`, if given, is a word for zero.
+    virtual void number_or_percent(Key key, double& value, bool& percent, double least, double most,
+                                   const char* off = nullptr) = 0;
     /// `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may be given in its
     /// place; `value` is then the number of words.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,

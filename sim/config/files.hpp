@@ -86,7 +86,8 @@ struct Argument {
     std::string value;
 };
 
-/// Reads a question from options. `platform` among them names a file. Throws ConfigError; the places are the options.
+/// Reads a question from options. `platform` among them names a file or a preset. Throws ConfigError; the places are
+/// the options.
 CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
                                    const Inspect& inspect = {});
 
@@ -96,8 +97,9 @@ struct TopologyQuestion {
     Topology topology;
 };
 
-/// Makes the topology that `argument` names: a shape, with its defaults (even where a file has the same name); else a
-/// file: a topology in YAML, GraphML or DOT, or a platform, of which its `fabric` is taken. Each of `assignments`
+/// Makes the topology that `argument` names: a shape, with its defaults (even where a file or a preset has the same
+/// name); else a file or a preset: a topology in YAML, GraphML or DOT, or a platform, of which its `fabric` is taken.
+/// Each of `assignments`
 /// (`key=value`) is applied on top, last wins. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
 
@@ -109,8 +111,8 @@ struct WorkloadQuestion {
     ComputeKind compute = ComputeKind::calibrated;
 };
 
-/// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files, or bare names of those
-/// in workloads/ and platforms/devices/ of the current folder. Throws ConfigError; the places are the options.
+/// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files or presets. Throws
+/// ConfigError; the places are the options.
 WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments);
 
 /// Checks one file by itself and says what it is: one of file_kinds(). Throws ConfigError.

@@ -1,6 +1,9 @@
 #include "sim/config/measured_keys.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "sim/config/key_path.hpp"
 
 namespace syncline::config {
 
@@ -33,6 +36,7 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     fields.text({"name", "Of the series; by default the variant's."}, series.name);
     describe_field(fields, series);
     fields.texts({"over", "The keys by which its rows differ: training.ranks."}, series.over);
+    std::transform(series.over.begin(), series.over.end(), series.over.begin(), plain_path);
     // What they hold is read where it is applied.
     fields.section({"set", "Changes to the variant, for all rows."}, [](Fields&) {});
     fields.text({"doubt", "Why these rows are no fair test, if so: they are shown, and counted apart."}, series.doubt);
@@ -47,6 +51,7 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
 
 void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows) {
     fields.text({"key", "A path, as `--set` takes it.", true}, parameter.key);
+    parameter.key = plain_path(parameter.key);
     fields.text({"unit", "Of the values that are tried: GBps, us."}, parameter.unit);
     fields.number({"least", "The least value that makes sense, in this unit.", true}, parameter.least, 0, largest);
     fields.number({"most", "The greatest.", true}, parameter.most, 0, largest);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "sim/config/key_path.hpp"
 #include "sim/config/override.hpp"
 
 namespace syncline::config {
@@ -12,7 +13,7 @@ namespace {
 
 /// Whether path `inner` is `outer`, or a key in it.
 bool within(std::string_view inner, std::string_view outer) {
-    return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
+    return inner == outer || lies_in(inner, outer);
 }
 
 /// How far a path leads into a document.
@@ -22,10 +23,13 @@ struct Way {
 };
 
 Way go(const Node& document, std::string_view path) {
-    const std::size_t dot = path.find('.');
-    const Node* next = document.find(path.substr(0, dot));
-    if (!next) return {&document, false};
-    return dot == std::string_view::npos ? Way{next, true} : go(*next, path.substr(dot + 1));
+    const Node* end = &document;
+    for (const PathPart& part : parse_path(path).parts) {
+        const Node* next = end->find(part.key);
+        if (!next) return {end, false};
+        end = next;
+    }
+    return {end, true};
 }
 
 void check_over(Assembly& assembly, const MeasuredSeries& series, const Node& node, const std::string& key) {

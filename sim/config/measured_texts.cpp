@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/config/axis.hpp"
+#include "sim/config/key_path.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/text.hpp"
 
@@ -170,7 +171,7 @@ void replace_parameters(Assembly& assembly, Node& measured, const std::vector<st
     for (const std::string& text : texts) {
         const Mark start = assembly.library.cite("--fit", text, "");
         const auto place = [&](std::size_t at) { return Mark{start.source, 1, static_cast<int>(at) + 1}; };
-        const std::size_t equals = text.find('='), dots = text.find("..", equals == std::string::npos ? 0 : equals);
+        const std::size_t equals = end_of_path(text), dots = text.find("..", equals == std::string::npos ? 0 : equals);
         if (equals == 0 || equals == std::string::npos || dots == std::string::npos) {
             assembly.report(start, "this is no parameter with a range",
                             "write for example platform.fabric.bandwidth='1..12.5 GBps'");

@@ -37,7 +37,7 @@ void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& 
     training.number_or_percent({"jitter",
                                 "Each rank's computation takes a factor drawn anew in every iteration (see --seed): "
                                 "lognormal, of mean 1 and this coefficient of variation: `5 %`. None by default."},
-                               noise.jitter, percent, 0, 100 * most_jitter);
+                               noise.jitter, percent, 0, 100 * most_jitter, "none");
     if (percent) noise.jitter /= 100;
     if (noise.jitter > most_jitter)
         training.reject("jitter", fmt::format("'jitter' is {}, which is above 100 %", noise.jitter),

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/config/key_path.hpp"
+#include "sim/config/old_keys.hpp"
+
 namespace syncline::config {
 
 namespace {
 
-constexpr std::ptrdiff_t deepest_path = 64;
+constexpr std::size_t deepest_path = 64;
 
 Entry* find_entry(Node& node, std::string_view key) {
     const auto found =
@@ -33,23 +36,29 @@ class Splitter {
 public:
     std::vector<Diagnostic> errors;
 
-    /// Sets `path`, a part of the key at `entry.mark`, in `target` to the value of `entry`.
-    void set(Node& target, std::string_view path, Entry entry) {
-        const auto dot = path.find('.');
-        const std::string part{path.substr(0, dot)};
-        if (part.empty()) return fail(entry.mark, "this path has an empty part", "keys are joined by single dots");
-        if (dot == std::string_view::npos) {
-            entry.key = part;
-            return join(target, std::move(entry));
+    /// Sets the path that is the key of `entry` in `target` to its value.
+    void set(Node& target, Entry entry) {
+        const KeyPath path = parse_path(entry.key);
+        const auto place = [&, start = entry.mark](std::size_t at) {
+            return Mark{start.source, start.line, start.column + static_cast<int>(at)};
+        };
+        if (!path.error.empty()) return fail(place(path.error_at), path.error, path.hint);
+        if (path.parts.size() > deepest_path) return fail(entry.mark, "this path has too many parts", "");
+        Node* within = &target;
+        for (std::size_t i = 0; i + 1 < path.parts.size(); ++i) {
+            const auto& [key, at] = path.parts[i];
+            entry.mark = place(at);
+            Entry* inner = find_entry(*within, key);
+            if (!inner) {
+                within->entries.push_back({key, entry.mark, mapping_at(entry.mark)});
+                inner = &within->entries.back();
+            }
+            if (!is_mapping(inner->value)) return fail_twice(entry, *inner);
+            within = &inner->value;
         }
-        Entry* inner = find_entry(target, part);
-        if (!inner) {
-            target.entries.push_back({part, entry.mark, mapping_at(entry.mark)});
-            inner = &target.entries.back();
-        }
-        if (!is_mapping(inner->value)) return fail_twice(entry, *inner);
-        entry.mark.column += static_cast<int>(part.size()) + 1;
-        set(inner->value, path.substr(dot + 1), std::move(entry));
+        entry.mark = place(path.parts.back().at);
+        entry.key = path.parts.back().key;
+        join(*within, std::move(entry));
     }
 
 private:
@@ -130,21 +139,15 @@ void split_paths(Node& node) {
     Splitter splitter;
     Node result = mapping_at(node.mark);
     if (!is_mapping(node)) return;
-    for (Entry& entry : node.entries) {
-        const std::string path = entry.key;
-        if (std::count(path.begin(), path.end(), '.') >= deepest_path) {
-            splitter.errors.push_back({locate(entry.mark), "this path has too many parts", ""});
-            continue;
-        }
-        splitter.set(result, path, std::move(entry));
-    }
+    for (Entry& entry : node.entries) splitter.set(result, std::move(entry));
     node = std::move(result);
+    rename_old_keys(node);  // that a path has led to
     if (!splitter.errors.empty()) throw ConfigError(splitter.errors);
 }
 
 Node parse_assignment(Library& library, const std::string& text) {
     const std::string name = "--set";
-    const auto equals = text.find('=');
+    const auto equals = end_of_path(text);
     const auto refuse = [&](const char* message) {
         throw ConfigError({{{name, 1, 1, text}, message, "write for example training.ranks=8"}});
     };

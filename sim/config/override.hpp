@@ -8,7 +8,7 @@
 /// Overrides: how one document changes another. Variants of a scenario and `--set` are the two users.
 ///
 /// A mapping changes key by key, everything else replaces what was there; a null (`~`) removes the key, so its default
-/// comes back. A key may be a path: `training.ranks: 8` is the same as `training: {ranks: 8}`.
+/// comes back. A key may be a path (key_path.hpp): `training.ranks: 8` is the same as `training: {ranks: 8}`.
 namespace syncline::config {
 
 void merge(Node& base, const Node& changes);
@@ -20,7 +20,7 @@ void merge(Node& base, const Node& changes);
 void drop_alternatives(Node& base, const Node& changes);
 
 /// Rewrites keys that are paths (`a.b.c: v`) as nested mappings, everywhere in `node`'s top level.
-/// Throws ConfigError when a path has an empty part or sets a key twice.
+/// Throws ConfigError when one is no path, or sets a key twice.
 void split_paths(Node& node);
 
 /// Reads `key.path=value` into a document of its own: `{key: {path: value}}`, the value parsed as YAML. File names in

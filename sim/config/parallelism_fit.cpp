@@ -29,6 +29,7 @@ std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
             return Misfit{"batch", fmt::format("{} do not divide into {} replicas", samples(batch), replicas),
                           fmt::format("{} do", samples((batch / replicas + 1) * replicas))};
         plan.batch_per_rank = batch / replicas;
+        plan.scaling = Scaling::strong;
     }
     if (plan.batch_per_rank % micro_batches == 0) return {};
     return Misfit{"parallelism.pipeline.micro_batches",

@@ -114,12 +114,34 @@ void describe(Fields& fields, NodeDesign& node) {
     if (fields.given("price_per_hour")) node.price_per_hour = price;
 }
 
-void describe(Fields& fields, Routing& routing) {
+void describe(Fields& fields, Cluster& cluster, Routing& routing) {
+    using Policy = Routing::Policy;
     fields.one_of({"shortest", "By latency, then hops; or by hops, then latency."}, routing.shortest,
                   {{"latency", Routing::Shortest::latency}, {"hops", Routing::Shortest::hops}});
-    fields.flag({"spread",
-                 "Spreads hosts over equally short ways by a hash of source and destination; else all take the first."},
-                routing.spread);
+    const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
+    Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
+    fields.one_of({"policy",
+                   "Choice among equally short ways: by destination, for fat trees (`d-mod-k`); by a hash of source, "
+                   "destination and channel (`ecmp`); the first (`first`); or the one with the fewest messages in "
+                   "flight when a message starts (`adaptive-at-start`). Default: `d-mod-k` on fat trees, else `ecmp`."},
+                  policy,
+                  {{"d-mod-k", Policy::d_mod_k},
+                   {"ecmp", Policy::ecmp},
+                   {"first", Policy::first},
+                   {"adaptive-at-start", Policy::adaptive_at_start}});
+    bool spread = false;
+    fields.flag({"spread", "Former name of `policy: ecmp` (`true`) and `policy: first` (`false`)."}, spread);
+    if (fields.given("policy") && fields.given("spread"))
+        return fields.reject("spread", "'spread' and 'policy' say the same", "keep 'policy'");
+    if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
+        return fields.reject("policy",
+                             fmt::format("'d-mod-k' needs a fat tree, and the fabric is a {}",
+                                         shape_name(cluster.fabric.topology.shape)),
+                             "`policy: ecmp`");
+    if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)
+        return fields.reject("policy", "'adaptive-at-start' needs the network model 'exact'", "`policy: ecmp`");
+    if (fields.given("policy")) routing.policy = policy;
+    if (fields.given("spread")) routing.policy = spread ? Policy::ecmp : Policy::first;
 }
 
 /// A platform that SimGrid reads takes nothing of ours but the device.
@@ -171,8 +193,6 @@ void describe(Fields& fields, Cluster& cluster) {
                    cluster.nodes, 1, 1 << 24);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
-    fields.section({"routing", "How messages find their way through the fabric."},
-                   [&](Fields& inner) { describe(inner, cluster.fabric.routing); });
     fields.section({"network", "How SimGrid prices a message."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "`exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, with their "
@@ -184,6 +204,8 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
     });
+    fields.section({"routing", "How messages find their way through the fabric."},
+                   [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });
     fields.section({"transport",
                     "What software adds to wires: overheads, copies, limits; or the name of a file that says it. By "
                     "default nothing.",

@@ -178,17 +178,20 @@ public:
         value = *number;
     }
 
-    void number_or_percent(Key key, double& value, bool& percent, double least, double most) override {
+    void number_or_percent(Key key, double& value, bool& percent, double least, double most, const char* off) override {
         const Node* node = scalar(key, "a number");
         if (!node) return;
+        if (off && node->scalar == off) return void(value = 0);
         std::string_view text = node->scalar;
         const bool sign = text.ends_with('%');
         if (sign) text.remove_suffix(1);
         while (sign && text.ends_with(' ')) text.remove_suffix(1);
         const auto number = node->quoted && !sign ? std::nullopt : plain_number(text, least, most);
         if (!number)
-            return fail(node->mark, fmt::format("'{}' is {}, not a number from {} to {}, with or without '%'", key.name,
-                                                kind_of(*node), least, most));
+            return fail(node->mark,
+                        fmt::format("'{}' is {}, not a number from {} to {}, with or without '%'", key.name,
+                                    kind_of(*node), least, most),
+                        off ? fmt::format("or '{}'", off) : "");
         value = *number;
         percent = sign;
     }

@@ -87,9 +87,11 @@ public:
         // A value out of range is that of a key which is not given.
         add(key, number(least, most), value >= least && value <= most ? Json(value) : Json());
     }
-    void number_or_percent(Key key, double&, bool&, double least, double most) override {
+    void number_or_percent(Key key, double&, bool&, double least, double most, const char* off) override {
         const Json part{{"type", "string"}, {"pattern", "^([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)? *%$"}};
-        add(key, {{"anyOf", {number(least, most), part}}}, {});
+        Json any{number(least, most), part};
+        if (off) any.push_back({{"const", off}});
+        add(key, {{"anyOf", any}}, off ? Json(off) : Json());
     }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         Json type{{"enum", words}};

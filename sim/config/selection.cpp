@@ -127,7 +127,7 @@ void describe_selection(Fields& fields, std::optional<Selection>& selection) {
 
 void check_selection(Fields& fields, const Selection& selection, const std::string& operation, const Cluster& cluster,
                      std::int64_t ranks, std::uint64_t bytes) {
-    for (const char* key : {"algorithm", "overlay", "segment", "peers", "contributors", "receivers"})
+    for (const char* key : {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"})
         if (fields.given(key))
             fields.reject(key, fmt::format("'{}' beside 'selection', which decides", key), "leave one of the two out");
     if (!selection.covers(operation))

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "sim/config/key_path.hpp"
 #include "sim/config/study_parts.hpp"
 #include "sim/config/yaml_text.hpp"
 
@@ -14,11 +15,6 @@ namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// Whether `path` leads through `prefix`.
-bool lies_in(const std::string& path, const std::string& prefix) {
-    return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
 }
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
@@ -53,16 +49,29 @@ void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
 Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
     Node groups = mapping_at(mark);
     for (const Entry& path : paths) {
-        const auto dot = path.key.rfind('.');
-        const std::string key = dot == std::string::npos ? "" : path.key.substr(0, dot);
+        const std::vector<PathPart> parts = parse_path(path.key).parts;
+        const std::size_t last = parts.empty() ? 0 : parts.back().at;
+        const std::string key = last == 0 ? "" : path.key.substr(0, last - 1);
         Node* group = groups.find(key);
         if (!group) {
             groups.entries.push_back({key, path.mark, mapping_at(path.mark)});
             group = &groups.entries.back().value;
         }
-        group->entries.push_back({path.key.substr(dot + 1), path.mark, path.value});
+        group->entries.push_back({parts.empty() ? path.key : parts.back().key, path.mark, path.value});
     }
     return groups;
+}
+
+/// What `path` leads to in `document`, where it leads all the way, and the place of its last key.
+std::pair<const Node*, Mark> at_end(const Node& document, const KeyPath& path) {
+    std::pair<const Node*, Mark> end{&document, document.mark};
+    for (const PathPart& part : path.parts) {
+        const auto& entries = end.first->entries;
+        const auto next =
+            std::find_if(entries.begin(), entries.end(), [&](const Entry& one) { return one.key == part.key; });
+        end = {&next->value, next->mark};
+    }
+    return end;
 }
 
 class Loader {
@@ -104,7 +113,7 @@ private:
         } else {
             study_ = std::move(file);
             if (Node* base = study_.find("base")) {
-                assembly_.attempt([&] { assembly_.library.expand(*base); });
+                assembly_.attempt([&] { assembly_.library.expand(*base, {"scenario"}); });
                 base_ = *base;
             }
             if (const Node* axes = study_.find("axes")) axes_ = flattened(*axes);
@@ -116,17 +125,28 @@ private:
     void assign(const std::string& text) {
         Node change = parse_assignment(assembly_.library, text);
         const Entry first = change.entries.front();
-        if (first.key == "axes") return change_paths(axes_, flattened(first.value));
-        if (first.key == "draw") return change_paths(draws_, flattened(first.value));
+        const std::string key = text.substr(0, end_of_path(text));
+        if (first.key == "axes") return change_paths(axes_, below(first.key, key, change));
+        if (first.key == "draw") return change_paths(draws_, below(first.key, key, change));
         if (first.key == "base") {
             Node base = first.value;
-            assembly_.library.expand(base);
+            assembly_.library.expand(base, {"scenario"});
             drop_alternatives(base_, base);
             return merge(base_, base);
         }
         if (first.key == "variants" || first.key == "expect" || first.key == "measured") return merge(base_, change);
         if (contains(study_keys, first.key)) return merge(study_, change);
-        others_.push_back({text.substr(0, text.find('=')), std::move(change)});
+        others_.push_back({plain_path(key), std::move(change)});
+    }
+
+    /// What `change`, of the key `path`, sets in the mapping `first`, by path.
+    static std::vector<Entry> below(const std::string& first, const std::string& path, const Node& change) {
+        const KeyPath parts = parse_path(path);
+        const auto [value, mark] = at_end(change, parts);
+        if (parts.parts.size() == 1) return flattened(*value);
+        Node paths = mapping_at(change.mark);
+        paths.entries.push_back({plain_path(path).substr(first.size() + 1), mark, *value});
+        return flattened(paths);
     }
 
     void read_keys(const std::string& path) {
@@ -200,12 +220,7 @@ private:
     /// What is set replaces an axis or a draw, or changes every point.
     void apply(const Assigned& other) {
         const Mark mark = other.change.mark;
-        const Node* value = &other.change;
-        for (std::size_t at = 0; at <= other.key.size();) {
-            const std::size_t dot = std::min(other.key.find('.', at), other.key.size());
-            value = value->find(std::string_view(other.key).substr(at, dot - at));
-            at = dot + 1;
-        }
+        const Node* value = at_end(other.change, parse_path(other.key)).first;
         std::erase_if(parts_.file.draw, [&](const auto& draw) { return draw.first == other.key; });
         if (find(other.key) || other.key == variant_key)
             return replace_axis(read_axis(assembly_, other.key, mark, *value));
@@ -239,7 +254,8 @@ private:
     }
 
     void check_key(const std::string& key, const Mark& mark) {
-        const std::string first = key.substr(0, key.find('.'));
+        const KeyPath path = parse_path(key);
+        const std::string first = path.parts.empty() ? key : path.parts.front().key;
         if (!contains(scenario_keys, first))
             assembly_.report(mark, fmt::format("'{}' is no key of a scenario", first), meant(first, scenario_keys));
     }

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "sim/config/assembly.hpp"
@@ -12,17 +10,6 @@ namespace syncline::config {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A word that was meant to be a shape, since no file has that name.
-void refuse_unknown(const std::string& word) {
-    std::error_code error;
-    if (word.empty() || word.find_first_of("./") != std::string::npos || fs::exists(word, error)) return;
-    const auto meant = closest(word, shape_names());
-    throw ConfigError({{{word, 1, 1, word},
-                        fmt::format("'{}' is neither a shape nor a file", word),
-                        meant ? fmt::format("did you mean '{}'?", *meant)
-                              : fmt::format("there are {}, or name a file", fmt::join(shape_names(), ", "))}});
-}
 
 /// How many ports the nodes of a platform have; 0 where it does not say.
 std::int64_t ports_of(Assembly& assembly, Node platform) {
@@ -40,10 +27,8 @@ Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) 
     node.kind = Node::Kind::scalar;
     node.mark = assembly.library.cite(argument, argument, "");
     node.scalar = argument;
-    if (!is_shape(argument)) {
-        refuse_unknown(argument);
-        node = assembly.load_argument(argument);
-    }
+    if (!is_shape(argument))
+        node = assembly.load_argument(find_argument(argument, {"topology", "platform"}, shape_names()));
     assembly.expand_topology(&node);
     Node* fabric = node.find("topology") ? nullptr : node.find("fabric");
     if (fabric == nullptr) return node;

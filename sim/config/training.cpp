@@ -48,12 +48,19 @@ void describe(Fields& fields, Servers& servers) {
                   {{"round-robin", Placement::round_robin},
                    {"greedy-bytes", Placement::greedy_bytes},
                    {"sliced", Placement::sliced}});
-    fields.one_of({"location",
-                   "Servers have nodes of their own, or server i runs on the node of rank i (with local_reduction on "
-                   "the i-th node "
-                   "that has ranks, in turn)."},
-                  servers.location,
-                  {{"dedicated", ServerLocation::dedicated}, {"colocated", ServerLocation::colocated}});
+    int location = 0;
+    fields.choice_or_section(
+        {"location",
+         "Servers have nodes of their own (`dedicated`), or share nodes with ranks (`colocated`): spread over them, or "
+         "as a mapping says."},
+        location, {"dedicated", "colocated"}, [&](Fields& inner) {
+            inner.one_of({"colocated",
+                          "Servers are spread over the nodes that have ranks, or server i runs on the node of rank i "
+                          "(with local_reduction on the i-th node that has ranks, in turn).",
+                          true},
+                         servers.location, {{"spread", ServerLocation::spread}, {"packed", ServerLocation::packed}});
+        });
+    if (location == 1) servers.location = ServerLocation::spread;
     fields.one_of({"pull",
                    "Servers send sums back when all of them have all of theirs (`together`), or each as soon as it is "
                    "there (`each`)."},

@@ -66,7 +66,7 @@ void describe(Fields& fields, Staging& staging) {
 }
 
 void describe(Fields& fields, Reduction& reduction) {
-    fields.one_of({"on", "Who adds what arrives to what is held."}, reduction.where,
+    fields.one_of({"where", "Who adds what arrives to what is held."}, reduction.where,
                   {{"device", Reduction::Where::device}, {"host", Reduction::Where::host}});
     double rate_Bps = unlimited;
     fields.quantity(

@@ -67,7 +67,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
         else if (whole)
             check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
         if (!inner.sound()) return;
-        const bool colocated = variant.plan.servers.location == ServerLocation::colocated;
+        const bool colocated = variant.plan.servers.colocated();
         const bool sliced = served && variant.plan.servers.placement == Placement::sliced;
         const std::int64_t servers = served ? variant.plan.servers.count : 0;
         require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,

@@ -12,27 +12,24 @@ namespace syncline {
 
 namespace {
 
-/// Of each pair of processes the link on the way that carried most for its bandwidth.
+/// Of each message the link on its way that carried most for its bandwidth.
 class BusiestLinks {
 public:
     explicit BusiestLinks(const Recorded& recorded) : trace_(recorded.trace()) {
         load_.resize(trace_.links.size());
         for (const MessageRecord& message : trace_.messages)
-            for (const std::uint32_t link :
-                 route(recorded.process_of(message.sender), recorded.process_of(message.receiver)))
+            for (const std::uint32_t link : trace_.routes.at(message.route))
                 load_[link] += static_cast<double>(message.bytes) / trace_.links[link].bandwidth_Bps;
     }
 
-    std::string between(ProcessId from, ProcessId to) const {
-        const std::vector<std::uint32_t>& links = route(from, to);
+    std::string of(const MessageRecord& message) const {
+        const std::vector<std::uint32_t>& links = trace_.routes.at(message.route);
         const auto busiest = std::max_element(links.begin(), links.end(),
                                               [this](std::uint32_t a, std::uint32_t b) { return load_[a] < load_[b]; });
         return busiest == links.end() ? "" : trace_.links[*busiest].name;
     }
 
 private:
-    const std::vector<std::uint32_t>& route(ProcessId from, ProcessId to) const { return trace_.routes.at({from, to}); }
-
     const Trace& trace_;
     std::vector<double> load_;
 };
@@ -152,7 +149,7 @@ private:
         const ProcessId from = recorded_.process_of(message.sender), to = recorded_.process_of(message.receiver);
         const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
         add(PathKind::latency, what, where, message.through_s);
-        add(PathKind::transfer, what, where, message.start_s(), busiest_.between(from, to));
+        add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
         at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
     }
 

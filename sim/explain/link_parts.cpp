@@ -72,8 +72,7 @@ private:
         for (const MessageRecord& message : trace_.messages) {
             const Interval whole{message.start_s(), message.through_s}, part = recorded_.clipped(whole);
             if (part.end_s <= part.start_s) continue;
-            each(message, part,
-                 trace_.routes.at({recorded_.process_of(message.sender), recorded_.process_of(message.receiver)}));
+            each(message, part, trace_.routes.at(message.route));
         }
     }
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "sim/analysis/scaling.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/notes.hpp"
@@ -59,6 +60,13 @@ std::string to_csv(const Report& report) {
                              "cost_per_million_samples",
                              fidelity_columns,
                              "iterations_folded",
+                             "waiting_time_s",
+                             "idle_time_s",
+                             "scaling",
+                             "model_flops_utilisation",
+                             "hardware_flops_utilisation",
+                             "tflops_per_device",
+                             "tokens_per_s",
                              "notes"});
     for (const Result& r : report.results) {
         text += line({quoted(r.variant),
@@ -95,6 +103,13 @@ std::string to_csv(const Report& report) {
                       field(r.cost.per_million_samples(r.samples)),
                       fidelity_fields(r.folded),
                       field(r.folded.iterations_folded),
+                      field(r.time.waiting_s),
+                      field(r.time.idle_s),
+                      name_of(r.scaling),
+                      field(r.utilisation.model_flops),
+                      field(r.utilisation.hardware_flops),
+                      field(r.utilisation.tflops_per_device),
+                      field(r.utilisation.tokens_per_s),
                       notes_field(r.notes)});
     }
     return text;

@@ -6,6 +6,7 @@
 
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -200,6 +201,7 @@ std::string to_table(const Explanation& e) {
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are shown whole: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
+    if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";
     if (e.iterations > 1) text += fmt::format("Times below are of {} iterations together.\n\n", e.iterations);
     text += "What ranks do\n\n" + parts_table(e);
     if (!e.layers.empty()) text += "\nComputation by layer, on the rank that finishes last\n\n" + layers_table(e);
@@ -280,7 +282,8 @@ Json object(const Explanation& e) {
             {"critical_path", std::move(path)},
             {"links", std::move(links)},
             {"theory", object(e.theory)},
-            {"what_if", std::move(changes)}};
+            {"what_if", std::move(changes)},
+            {"notes", e.result.notes}};
 }
 
 std::string to_json(const ExplainReport& report) {

@@ -1,3 +1,4 @@
+#include "sim/analysis/scaling.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/json_text.hpp"
@@ -35,9 +36,16 @@ Json object(const Result& result) {
         {"compute_time_s", result.time.compute_s},
         {"communication_time_s", result.time.communication_s},
         {"exposed_communication_time_s", result.time.exposed_communication_s},
+        {"waiting_time_s", result.time.waiting_s},
+        {"idle_time_s", result.time.idle_s},
         {"pipeline_bubble", number_or_null(result.time.pipeline_bubble)},
         {"throughput_samples_per_s", number_or_null(result.throughput_samples_per_s)},
+        {"scaling", name_of(result.scaling)},
         {"scaling_efficiency", number_or_null(result.scaling_efficiency)},
+        {"model_flops_utilisation", number_or_null(result.utilisation.model_flops)},
+        {"hardware_flops_utilisation", number_or_null(result.utilisation.hardware_flops)},
+        {"tflops_per_device", number_or_null(result.utilisation.tflops_per_device)},
+        {"tokens_per_s", number_or_null(result.utilisation.tokens_per_s)},
         {"device_time_s", result.cost.device_time_s},
         {"cost", number_or_null(result.cost.cost)},
         {"cost_per_million_samples", number_or_null(result.cost.per_million_samples(result.samples))},

@@ -27,7 +27,8 @@ Json exchange_fields(const AnyExchange& result) {
             {"transport", text_or_null(result.transport)},
             {"contributors", result.contributors},
             {"receivers", result.receivers},
-            {"ranks", result.ranks}};
+            {"ranks", result.ranks},
+            {"rounds", result.rounds}};
 }
 
 /// Names may hold bytes that are no UTF-8: they are replaced.

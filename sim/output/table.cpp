@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/analysis/scaling.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/notes.hpp"
@@ -30,34 +31,68 @@ std::string amount(const std::optional<double>& value) {
     return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
 }
 
+std::string name(const Result& result) {
+    return result.variant + (result.best.value_or(false) ? " *" : "");
+}
+
+template <class Has>
+bool any(const Report& report, Has has) {
+    return std::any_of(report.results.begin(), report.results.end(), has);
+}
+
+/// One line for each variant. Waiting and idle time have a column only where some variant has it; the efficiency's
+/// heading says of which scaling it is, or a column beside it where variants differ.
+std::vector<Row> times_table(const Report& report) {
+    const bool waits = any(report, [](const Result& r) { return r.time.waiting_s > 1e-9 * r.time.iteration_s; });
+    const bool idles = any(report, [](const Result& r) { return r.time.idle_s > 0; });
+    const bool mixed = any(report, [&](const Result& r) { return r.scaling != report.results.front().scaling; });
+    std::vector<Row> rows{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed"}};
+    if (waits) rows.front().push_back("waiting");
+    if (idles) rows.front().push_back("idle");
+    rows.front().insert(rows.front().end(), {"closed form", "samples/s"});
+    if (mixed) rows.front().push_back("scaling");
+    rows.front().push_back(mixed || report.results.empty()
+                               ? "efficiency"
+                               : fmt::format("{} scaling", name_of(report.results.front().scaling)));
+    for (const Result& r : report.results) {
+        Row row{name(r),
+                r.workload,
+                fmt::format("{}", r.ranks),
+                seconds(r.time.iteration_s),
+                seconds(r.time.compute_s),
+                seconds(r.time.communication_s),
+                seconds(r.time.exposed_communication_s)};
+        if (waits) row.push_back(seconds(r.time.waiting_s));
+        if (idles) row.push_back(seconds(r.time.idle_s));
+        row.insert(row.end(), {seconds(r.closed_form.iteration_time_s), decimals(r.throughput_samples_per_s, 1)});
+        if (mixed) row.push_back(name_of(r.scaling));
+        row.push_back(decimals(r.scaling_efficiency, 3));
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 }  // namespace
 
 std::string to_table(const Report& report) {
-    std::vector<Row> times{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed",
-                            "closed form", "samples/s", "efficiency"}};
     std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
     std::vector<Row> splits{{"variant", "split", "bubble"}};
     std::vector<Row> costs{{"variant", "nodes", "device time", "cost", "per million samples"}};
     bool split_up = false, choices = false, priced = false;
     for (const Result& r : report.results) {
-        const std::string name = r.variant + (r.best.value_or(false) ? " *" : "");
         splits.push_back(
-            {name, split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
+            {name(r), split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
         split_up = split_up || !r.parallelism.data_only();
         choices = choices || r.best;
-        costs.push_back({name, fmt::format("{}", r.cost.nodes), seconds(r.cost.device_time_s), amount(r.cost.cost),
+        costs.push_back({name(r), fmt::format("{}", r.cost.nodes), seconds(r.cost.device_time_s), amount(r.cost.cost),
                          amount(r.cost.per_million_samples(r.samples))});
         priced = priced || r.cost.cost;
-        times.push_back({name, r.workload, fmt::format("{}", r.ranks), seconds(r.time.iteration_s),
-                         seconds(r.time.compute_s), seconds(r.time.communication_s),
-                         seconds(r.time.exposed_communication_s), seconds(r.closed_form.iteration_time_s),
-                         decimals(r.throughput_samples_per_s, 1), decimals(r.scaling_efficiency, 3)});
         const bool sent = !r.links.empty();
-        traffic.push_back({name, fmt::format("{}", r.messages), bytes(r.bytes_sent), bytes(r.most_bytes_sent_by_rank),
-                           memory(r.memory), sent ? r.links.front().name : "-",
+        traffic.push_back({name(r), fmt::format("{}", r.messages), bytes(r.bytes_sent),
+                           bytes(r.most_bytes_sent_by_rank), memory(r.memory), sent ? r.links.front().name : "-",
                            sent ? percent(r.links.front().utilisation) : "-"});
     }
-    std::string text = report.name + ": one iteration\n\n" + aligned(times) + "\n" + aligned(traffic);
+    std::string text = report.name + ": one iteration\n\n" + aligned(times_table(report)) + "\n" + aligned(traffic);
     if (split_up) text.append("\n").append(aligned(splits, 2));
     if (priced) text.append("\n").append(aligned(costs));
     if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";

@@ -39,6 +39,33 @@ std::string bisection(const Metrics& m) {
     return fmt::format("{} ({}{})", text, m.bisection_exact ? "exact: " : "", m.bisection_basis);
 }
 
+/// A line for each level of switches that has cables upwards.
+std::string oversubscription(const Metrics& m) {
+    std::string text;
+    for (const LevelMetrics& level : m.levels) {
+        if (!level.oversubscription()) continue;
+        text += row(
+            text.empty() ? "oversubscription" : "",
+            fmt::format("{}:1 at switches of level {} ({} down, {} up)", number(*level.oversubscription()), level.level,
+                        cables(static_cast<double>(level.cables_down)), cables(static_cast<double>(level.cables_up))));
+    }
+    return text;
+}
+
+Json levels_json(const Metrics& m) {
+    Json levels = Json::array();
+    for (const LevelMetrics& level : m.levels)
+        levels.push_back(
+            {{"level", level.level},
+             {"switches", level.switches},
+             {"cables_down", level.cables_down},
+             {"cables_up", level.cables_up},
+             {"down_Bps", level.down_Bps},
+             {"up_Bps", level.up_Bps},
+             {"oversubscription", level.oversubscription() ? Json(*level.oversubscription()) : Json(nullptr)}});
+    return levels;
+}
+
 }  // namespace
 
 std::string to_table(const TopologyReport& report) {
@@ -54,7 +81,7 @@ std::string to_table(const TopologyReport& report) {
                              : fmt::format("{} to {} of a host", m.least_degree, cables(m.most_degree))) +
            row("diameter", fmt::format("{} hops", m.diameter)) +
            row("average distance", number(m.average_distance) + " hops between two hosts") +
-           row("bisection", bisection(m)) +
+           row("bisection", bisection(m)) + oversubscription(m) +
            row("edge connectivity", fmt::format("a host is cut off when {} fail{}", cables(m.edge_connectivity),
                                                 m.edge_connectivity == 1 ? "s" : "")) +
            row("spectral gap", m.spectral_gap
@@ -85,6 +112,7 @@ std::string to_json(const TopologyReport& report) {
                {"bisection_basis", m.bisection_basis},
                {"edge_connectivity", m.edge_connectivity},
                {"spectral_gap", m.spectral_gap ? Json(*m.spectral_gap) : Json(nullptr)},
+               {"levels", levels_json(m)},
            }
                .dump(2, ' ', false, Json::error_handler_t::replace) +
            "\n";

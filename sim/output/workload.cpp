@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/output/json_text.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -77,6 +78,7 @@ std::string to_json(const LayerTable& table) {
         json["layers"].push_back(std::move(layer));
     }
     json["total"] = row_json(table, table.total);
+    json["notes"] = table.notes;
     return dumped(json);
 }
 
@@ -98,7 +100,7 @@ std::string to_table(const LayerTable& table) {
     rows.push_back(row_cells(table, table.total));
     return fmt::format("{} on {}: batch {}, {}\n\n", table.workload, table.device, table.batch,
                        name_of(table.compute)) +
-           aligned(rows);
+           aligned(rows) + (table.notes.empty() ? "" : "\n" + notes(table.notes));
 }
 
 }  // namespace syncline

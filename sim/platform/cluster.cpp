@@ -15,6 +15,11 @@ Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s)
     return cluster;
 }
 
+Routing::Policy policy_of(const Fabric& fabric) {
+    const bool levels = fabric.topology.shape == Shape::fat_tree;
+    return fabric.routing.policy.value_or(levels ? Routing::Policy::d_mod_k : Routing::Policy::ecmp);
+}
+
 double reduction_Bps(const Cluster& cluster) {
     const Reduction& reduction = cluster.transport.reduction;
     const bool on_device = reduction.where == Reduction::Where::device;

@@ -113,6 +113,9 @@ struct Cluster {
 /// and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
 
+/// What the fabric's routes go by, where nobody says it: D-mod-k on fat trees, ecmp elsewhere.
+Routing::Policy policy_of(const Fabric& fabric);
+
 /// 1/γ of a collective's members: what the transport says, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
 

@@ -26,6 +26,13 @@ bool is_there(const Wire& wire) {
     return !std::isinf(wire.bandwidth_Bps) || wire.latency_s > 0;
 }
 
+/// Inside a node there are no levels, and the ways are all that the ring of its devices has.
+Routing inside_routing(const Routing& fabric) {
+    Routing routing;
+    if (fabric.policy == Routing::Policy::first) routing.policy = Routing::Policy::first;
+    return routing;
+}
+
 }  // namespace
 
 Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
@@ -36,7 +43,7 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
       fabric_(make_topology(fabric_spec(cluster), Use::fabric, fabric_hosts(cluster, nodes))),
       fabric_router_(fabric_, cluster.fabric.routing),
       inside_(inside(cluster.node)),
-      inside_router_(inside_, {}) {
+      inside_router_(inside_, inside_routing(cluster.fabric.routing)) {
     const auto devices = static_cast<std::uint32_t>(node_.devices), nics = static_cast<std::uint32_t>(node_.nics);
     const bool pcie = node_.links == NodeLinks::pcie;
     if (pcie) {
@@ -145,8 +152,8 @@ void Wiring::attach(const Place& place, std::uint32_t port, bool outwards, std::
     }
 }
 
-void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links) {
-    const auto port_of = [&](const Place& place) { return place.device == Place::host ? 0 : node_.nic(place.device); };
+void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links, std::uint32_t channel,
+                   std::span<const std::uint32_t> in_flight) {
     if (from.node == to.node) {
         if (from == to || from.device == Place::host || to.device == Place::host)
             links.push_back(in_node(from.node, node_links_ - 1));
@@ -154,13 +161,16 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links)
             within(from.node, from.device, to.device, links);
         return;
     }
-    const std::uint32_t leaving = port_of(from), entering = port_of(to);
-    const auto nics = static_cast<std::uint32_t>(node_.nics);
     if (transport_links_ > 0) links.push_back(transport_link(from.node, true));
-    attach(from, leaving, true, links);
-    fabric_router_.route(from.node * nics + leaving, to.node * nics + entering, links);
-    attach(to, entering, false, links);
+    attach(from, port_of(from), true, links);
+    fabric_router_.route(fabric_host(from), fabric_host(to), links, channel, in_flight);
+    attach(to, port_of(to), false, links);
     if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
+}
+
+double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes) {
+    if (from.node == to.node || link >= fabric_links_) return 0;
+    return fabric_router_.unused_ways(fabric_host(from), fabric_host(to), link, bytes);
 }
 
 double Wiring::latency_s(const std::vector<Link>& links) const {

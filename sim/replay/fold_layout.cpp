@@ -71,14 +71,14 @@ bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
 }
 
 Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
-                   bool alike, Wires& wires) {
+                   std::uint32_t channel, bool alike, Wires& wires) {
     Section section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
             // Where pairs are alike, other members use in this repetition what this one uses in others.
             section.uses_all = section.uses_all || (message.turn != 0 && !alike);
-            wires.append_shared(process, group[message.peer], section.uses);
+            wires.append_shared(process, group[message.peer], channel, section.uses);
         }
         if (run.repeats) break;
     }
@@ -168,7 +168,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
             Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
                         wires.latency_s(from, to) + (inside ? protocol.inside_latency_s : protocol.between_latency_s),
                         run.bytes, inside};
-            for (const std::uint32_t link : wires.route_numbers(from, to))
+            for (const std::uint32_t link : wires.route_numbers(from, to, exchange.channel))
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
@@ -194,7 +194,8 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(exchange, program, runs, group[member], group, wires));
         std::vector<Section>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs) sections.push_back(section_of(program, run, group[member], group, alike, wires));
+        for (const Run& run : runs)
+            sections.push_back(section_of(program, run, group[member], group, exchange.channel, alike, wires));
         // Where fewer ranks contribute than there are blocks, some are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
@@ -221,12 +222,13 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
                 ring = static_cast<std::uint32_t>(layout.rings.size());
                 FoldedRing& made = layout.rings.emplace_back();
                 made.steps = run->taken;
-
                 made.padded = !even;
                 parts.emplace_back();
             }
             FoldedRing& of = layout.rings[ring];
             ++of.members;
+            of.joined = of.joined && run->sends.size() == 1 && run->receives.size() == 1 &&
+                        sets.of(member) == sets.of(parts[ring].empty() ? member : parts[ring].front().member);
             of.keeps_largest = of.keeps_largest && run->keeps_largest;
             parts[ring].push_back({member, number});
             layout.sections[member][run->section].ring = ring;
@@ -238,26 +240,30 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     // Nothing is not copied, nor reduced: a byte would cost more than its time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);
+    // By ring: the one that each member comes from; none where they come from different ones, or from something else.
+    std::vector<std::uint32_t> before(layout.rings.size(), none);
+    std::vector<bool> seen(layout.rings.size(), false);
     for (std::vector<Section>& sections : layout.sections) {
-        const FoldedRing* before = nullptr;
+        std::uint32_t last = none;
         for (Section& section : sections) {
-            if (section.ring == Section::no_ring) {
-                before = nullptr;
-                continue;
-            }
-            FoldedRing& ring = layout.rings[section.ring];
-            if (ring.padded && !(ring.lone && paddable)) {
+            if (section.ring != Section::no_ring && layout.rings[section.ring].padded &&
+                !(layout.rings[section.ring].lone && paddable))
                 section.ring = Section::no_ring;
-                before = nullptr;
-                continue;
+            if (section.ring != Section::no_ring) {
+                if (!seen[section.ring]) before[section.ring] = last;
+                if (before[section.ring] != last) before[section.ring] = none;
+                seen[section.ring] = true;
             }
-            // From ring to ring members go on as they are.
-            const bool goes_on = before != nullptr && before->members == ring.members;
-            ring.delays = !(ring.uniform && sole);
-            section.gathers =
-                !goes_on && ring.lone && 2 * ring.steps >= ring.members && (!ring.delays || members > exact_members);
-            before = &ring;
+            last = section.ring;
         }
+    }
+    for (std::size_t i = 0; i < layout.rings.size(); ++i) {
+        FoldedRing& ring = layout.rings[i];
+        // As many members, all of which come from that one, are the same: they go on as they are.
+        const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
+        ring.delays = !ring.uniform;
+        ring.gathers = !goes_on && sole && ring.lone && ring.joined && ring.steps + 1 >= ring.members &&
+                       (!ring.delays || members > exact_members);
     }
     return layout;
 }

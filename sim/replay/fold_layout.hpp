@@ -20,11 +20,12 @@
 /// messages share links, blocks of other sizes may put them out of step, and shift who shares with whom: seen, a
 /// fifth.)
 ///
-/// Whether members gather, and begin a ring together: where nothing is shared, and all messages have the same rate and
-/// latency, a ring ends when it would if those who come early had begun early, since by then everyone has waited for
-/// the last one, however far (it needs half as many steps as there are members: t_r(k+1) is the latest of t_r, t_(r-1)
-/// and t_(r+1) at k, plus the step). Elsewhere, and where other exchanges may use the links meanwhile, it may end later
-/// by what the last came after the first; then members gather in groups of more than `exact_members` only.
+/// Whether members gather, and begin a ring together: where no other exchange can be under way, nothing is shared, each
+/// sends to one and receives from one, all of them in one circle, and the steps are enough for everyone to have waited
+/// for the last one, however far. If all messages have the same rate and latency, such a ring ends when it would if
+/// those who come early had begun early: when the last one is through that many steps. If not, it may end later by what
+/// the last came after the first, and members gather in groups of more than `exact_members` only. Elsewhere rings fold
+/// when their members are found to be in step, or all of them as far from each other as before.
 namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;
@@ -34,7 +35,6 @@ struct Section {
 
     std::uint32_t taken = 0;       ///< steps
     std::uint32_t ring = no_ring;  ///< in FoldLayout::rings
-    bool gathers = false;          ///< the ring's members begin together
     /// Links and copy engines that what it sends takes something of, each once.
     std::vector<std::uint32_t> uses;
     bool uses_all = false;  ///< in place of these: its peers turn all over the fabric
@@ -46,7 +46,9 @@ struct FoldedRing {
     bool lone = true;           ///< no two of a step's messages share anything
     bool uniform = true;        ///< all messages have the same bytes, rate and latency
     bool padded = false;        ///< all blocks count as the largest
-    bool delays = false;        ///< gathering may make it end later
+    bool joined = true;         ///< each sends to one and receives from one, and all are in one circle
+    bool gathers = false;       ///< its members begin together
+    bool delays = false;        ///< which may make it end later
     bool keeps_largest = true;  ///< see keeps_largest(): where all are in step, what padding adds is nothing
     double byte_s = 0;          ///< what one byte more in all messages of a step takes, at most; only where padded
 };

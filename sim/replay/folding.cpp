@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
 namespace syncline {
@@ -49,7 +51,8 @@ public:
         double first_s = 0, last_s = 0;        ///< its end
     };
 
-    Ring(Key ring_key, const FoldedRing& ring_shape) : key(ring_key), shape(ring_shape) {}
+    Ring(Key ring_key, std::uint32_t in_iteration, const FoldedRing& ring_shape)
+        : key(ring_key), iteration(in_iteration), shape(ring_shape) {}
 
     Boundary& boundary(std::uint32_t number) {
         while (number >= passed + boundaries.size()) boundaries.emplace_back();
@@ -57,6 +60,7 @@ public:
     }
 
     const Key key;
+    const std::uint32_t iteration;
     const FoldedRing& shape;
     std::vector<Member> members;
     std::uint32_t left = 0;
@@ -67,17 +71,18 @@ public:
     std::uint32_t equal = 0;     ///< steps in a row, up to the last that all have ended, which took all the same
     double step_s = 0;           ///< and how long that was
 
-    std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
-    std::uint32_t folded = 0;  ///< how many
-    double folded_step_s = 0;  ///< and how long each takes
-    bool over = false;         ///< someone has folded all of these
-    bool in_step = true;       ///< whenever something was folded, all were at the same point
-    bool anything = false;     ///< was folded
+    std::uint32_t cut = 0;               ///< the boundary at which steps are folded; 0: none
+    std::uint32_t folded = 0;            ///< how many
+    double folded_step_s = 0;            ///< and how long each takes
+    std::uint32_t began = 0, ended = 0;  ///< members that have begun to fold these, and that have folded all
+    bool in_step = true;                 ///< whenever something was folded, all were at the same point
+    bool anything = false;               ///< was folded
 };
 
-Folding::Folding(const TaskGraph& graph, Wires& wires)
+Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded)
     : graph_(graph),
       wires_(wires),
+      unfolded_(unfolded),
       sole_(one_at_a_time(graph)),
       users_(wires.resources(), 0),
       changed_s_(wires.resources(), 0),
@@ -95,8 +100,15 @@ const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) 
     return *found;
 }
 
-const std::vector<Section>& Folding::sections(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration) {
-    return layout(exchange, iteration).sections[member];
+bool Folding::folds(ExchangeId exchange) const {
+    return std::find(unfolded_.begin(), unfolded_.end(), graph_.exchange(exchange).channel) == unfolded_.end();
+}
+
+Folding::Pass Folding::begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration) {
+    if (times_.size() <= exchange) times_.resize(exchange + 1);
+    std::vector<std::uint32_t>& times = times_[exchange];
+    times.resize(graph_.group(graph_.exchange(exchange).group).size(), 0);
+    return {exchange, iteration, times[member]++, &layout(exchange, iteration).sections[member]};
 }
 
 simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
@@ -113,26 +125,24 @@ void Folding::use(const Section& section, const Ring* by) {
     if (!section.uses_all) return;
     ++users_of_all_;
     all_changed_s_ = now_s();
-    std::vector<Key> keys;
-    for (const auto& [key, ring] : rings_) keys.push_back(key);
-    for (const Key& key : keys)  // disturbing one lets others run, which may be through with it
-        if (const auto found = rings_.find(key); found != rings_.end()) disturb(*found->second);
+    for (const auto& [key, ring] : rings_)
+        if (ring.get() != by && ring->cut > 0) disturb(*ring);
 }
 
-Folding::Visit Folding::enter(StreamId stream, ExchangeId exchange, std::uint32_t iteration, const Section& section) {
-    if (section.ring == Section::no_ring) {
+Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const Section& section) {
+    if (section.ring == Section::no_ring || !folds(pass.exchange)) {
         use(section, nullptr);
         return {&section, nullptr, 0, false};
     }
-    const Key key{exchange, iteration, section.ring};
-    const FoldedRing& shape = layout(exchange, iteration).rings[section.ring];
+    const Key key{pass.exchange, pass.time, section.ring};
+    const FoldedRing& shape = layout(pass.exchange, pass.iteration).rings[section.ring];
     std::unique_ptr<Ring>& found = rings_[key];
-    if (!found) found = std::make_unique<Ring>(key, shape);
+    if (!found) found = std::make_unique<Ring>(key, pass.iteration, shape);
     Ring& ring = *found;
     use(section, &ring);
     const auto place = static_cast<std::uint32_t>(ring.members.size());
     ring.members.push_back({stream, &section, now_s(), false});
-    if (!section.gathers) return {&section, &ring, place, shape.padded};
+    if (!shape.gathers) return {&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
         while (ring.members.size() < shape.members) wake(stream).acquire();
     } else {
@@ -167,16 +177,12 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
 
     Ring::Member& member = ring.members[visit.place];  // judging moves none of them
     member.folds = true;
-    double until_s = at_s;
-    for (;;) {
-        until_s = at_s + ring.folded * ring.folded_step_s;
-        const double left_s = until_s - now_s();
-        // Woken, it looks again for how long.
-        if (left_s <= 0 || wake(member.stream).acquire_timeout(left_s)) break;
-    }
+    ++ring.began;
+    const double seconds = ring.folded * ring.folded_step_s;
+    simgrid::s4u::this_actor::sleep_for(seconds);
     member.folds = false;
-    member.last_s = until_s;
-    ring.over = true;
+    ++ring.ended;
+    member.last_s = at_s + seconds;
     return ring.folded;
 }
 
@@ -207,7 +213,7 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     ring.cut = ring.furthest + 1;
     ring.folded_step_s = ring.step_s;
     ring.folded = ring.shape.steps - ring.cut - ahead;
-    ring.over = false;
+    ring.began = ring.ended = 0;
     ring.anything = true;
     ring.in_step = ring.in_step && in_step;
     for (const Ring::Member& member : ring.members)
@@ -228,32 +234,19 @@ bool Folding::alone(const Ring& ring, double since_s) {
 }
 
 void Folding::disturb(Ring& ring) {
-    if (ring.cut == 0) return;
     let_go(ring);
-    ring.equal = 0;
-    // The fewest steps after which nobody is behind the present.
-    double steps = 0, left_s = 0;
-    bool anyone = false;
-    for (const Ring::Member& member : ring.members) {
-        if (!member.folds) continue;
-        anyone = true;
-        const double asleep_s = now_s() - member.last_s;
-        steps = std::max(steps, std::ceil(asleep_s / ring.folded_step_s - 1e-6));
-        left_s = std::max(left_s, ring.folded * ring.folded_step_s - asleep_s);
+    if (ring.began == 0) {  // nobody has come to it
+        ring.cut = 0;
+        return;
     }
-    if (!anyone && !ring.over) ring.cut = 0;  // nobody has come to it
-    if (left_s <= 1e-6 * ring.folded_step_s) return;
-    ring.in_step = false;
-    // A step of the ring is not on the wires at once, and takes longer where it shares them.
-    add_error(ring, 2 * ring.folded_step_s);
-    const auto until = static_cast<std::uint32_t>(std::max(steps, 0.0));
-    // Where some are through with what was folded, it cannot be changed any more.
-    if (ring.over || until >= ring.folded) return;
-    ring.folded = until;
-    std::vector<StreamId> asleep;
-    for (const Ring::Member& member : ring.members)
-        if (member.folds) asleep.push_back(member.stream);
-    for (const StreamId stream : asleep) wake(stream).release();
+    // Those that wake at this moment have folded all.
+    const auto asleep = [&](const Ring::Member& member) {
+        return member.folds && member.last_s + ring.folded * ring.folded_step_s - now_s() > 1e-6 * ring.folded_step_s;
+    };
+    if (ring.began == ring.shape.members && std::none_of(ring.members.begin(), ring.members.end(), asleep)) return;
+    const std::uint32_t channel = graph_.exchange(std::get<0>(ring.key)).channel;
+    // Outside of actors, before time goes on.
+    simgrid::kernel::timer::Timer::set(now_s(), [channel] { throw Disturbed{channel}; });
 }
 
 void Folding::let_go(const Ring& ring) {
@@ -281,9 +274,8 @@ void Folding::leave(const Visit& visit) {
 }
 
 void Folding::add_error(const Ring& ring, double seconds) {
-    const std::uint32_t iteration = std::get<1>(ring.key);
-    if (errors_s_.size() <= iteration) errors_s_.resize(iteration + 1, 0);
-    errors_s_[iteration] += seconds;
+    if (errors_s_.size() <= ring.iteration) errors_s_.resize(ring.iteration + 1, 0);
+    errors_s_[ring.iteration] += seconds;
 }
 
 }  // namespace syncline

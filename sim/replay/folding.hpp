@@ -21,27 +21,31 @@
 /// many, from the end of the step that all are in; all but the last ones, where members are at different steps.
 ///
 /// Nothing changes while no other message shares a link with theirs, or a device's copy engines. Every section of an
-/// exchange says which of these its messages use; when another one begins to use one of a folded ring's, all its
-/// members wake at the end of the step that they would be in, and go on message by message, until they are found alone
-/// and in step again.
+/// exchange says which of these its messages use. When another one begins to use one of a ring's whose members are
+/// folding, the guess was wrong, and cannot be taken back, as they have nothing on the wires: the simulation ends with
+/// Disturbed, and is done once more without folding exchanges of that channel (replay_isolated()).
 ///
-/// The error: none (rounding) where nothing disturbs and blocks have one size. Blocks that differ by a byte, and
-/// members that gather: see fold_layout.hpp. A disturbance is noticed up to one step late, which counts twice: a step
-/// of the ring is not on the wires at once, and takes longer where it shares them. error_s() adds all that up. It is a
-/// bound but for disturbances, where it is an estimate from above: what they shift may shift others.
+/// The error: none (rounding) where blocks have one size. Blocks that differ by a byte, and members that gather: see
+/// fold_layout.hpp. error_s() adds all that up.
 ///
 /// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
 /// layout for each kind of exchange.
 namespace syncline {
 
+/// That something was folded which did not repeat.
+struct Disturbed {
+    std::uint32_t channel = 0;  ///< of the exchange
+};
+
 class Folding {
 public:
-    Folding(const TaskGraph& graph, Wires& wires);
+    /// Exchanges of the channels `unfolded` are not folded.
+    Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded);
     ~Folding();
     Folding(const Folding&) = delete;
     Folding& operator=(const Folding&) = delete;
 
-    /// A ring in one exchange and iteration, while its members are in it.
+    /// A ring in one exchange, while its members are in it.
     class Ring;
 
     /// A member in one of its sections.
@@ -52,10 +56,17 @@ public:
         bool padded = false;
     };
 
-    const std::vector<Section>& sections(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
+    /// A member carries out an exchange: several tasks of an iteration may be the same one, for a micro-batch each.
+    struct Pass {
+        ExchangeId exchange = 0;
+        std::uint32_t iteration = 0;
+        std::uint32_t time = 0;  ///< that the member carries it out, counted from 0
+        const std::vector<Section>* sections = nullptr;
+    };
+    Pass begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
 
-    /// Puts the calling actor to sleep until the ring's other members are there.
-    Visit enter(StreamId stream, ExchangeId exchange, std::uint32_t iteration, const Section& section);
+    /// Puts the calling actor to sleep until the ring's other members are there, where it gathers.
+    Visit enter(StreamId stream, const Pass& pass, const Section& section);
     /// That the member has `steps` of its section behind it. Returns how many further ones are folded, after sleeping
     /// as long as they take.
     std::uint32_t stepped(const Visit& visit, std::uint32_t steps);
@@ -65,7 +76,7 @@ public:
     double error_s(std::uint32_t iteration) const { return iteration < errors_s_.size() ? errors_s_[iteration] : 0; }
 
 private:
-    using Key = std::tuple<ExchangeId, std::uint32_t, std::uint32_t>;  // exchange, iteration, ring of the layout
+    using Key = std::tuple<ExchangeId, std::uint32_t, std::uint32_t>;  // exchange, Pass::time, ring of the layout
 
     const FoldLayout& layout(ExchangeId exchange, std::uint32_t iteration);
     simgrid::s4u::Semaphore& wake(StreamId stream);
@@ -74,14 +85,17 @@ private:
     /// Whether no one else has used its links since then.
     bool alone(const Ring& ring, double since_s);
     void disturb(Ring& ring);
+    bool folds(ExchangeId exchange) const;
     void let_go(const Ring& ring);
     void add_error(const Ring& ring, double seconds);
 
     const TaskGraph& graph_;
     Wires& wires_;
+    const std::vector<std::uint32_t>& unfolded_;
     /// By algorithm, group, bytes, and where its programs differ by iteration that, too.
     std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint64_t, std::uint32_t>, std::unique_ptr<FoldLayout>>
         layouts_;
+    std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: how often it was begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
     const bool sole_;                               ///< no two exchanges can be under way at once
     std::vector<std::uint32_t> users_;              ///< by resource: sections under way that use it

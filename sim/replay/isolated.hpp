@@ -44,7 +44,7 @@ public:
     int descriptor() const { return in_.get(); }
     /// Takes what has come so far, without waiting; false once that is all.
     bool take();
-    /// With all that it has started.
+    /// With all that it has started; nothing once it has ended and its outcome() is known.
     void kill() const;
     /// What the work returned, once it has ended. Throws ReplayError if the work failed, or its process died: then
     /// with what a worker last said on standard error; std::logic_error where the work threw one.
@@ -62,8 +62,9 @@ private:
     std::string answer_;
 };
 
-/// What `work` returns, done in a process of its own while we wait. Throws as Isolated::outcome().
-std::string isolate(const std::function<std::string()>& work);
+/// What `work` returns, done in a process of its own while we wait. Throws as Isolated::outcome(). `last`: false where
+/// other work may have to follow, whatever isolated_already() says.
+std::string isolate(const std::function<std::string()>& work, bool last = true);
 
 /// Says that the next work to be isolated is the last one, and that this process is there for it alone: it is then done
 /// here, and throws what it throws.

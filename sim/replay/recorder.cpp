@@ -23,9 +23,15 @@ MessageId matched(Recorder::Connection& connection, bool put, std::vector<Messag
 }  // namespace
 
 Recorder::Connection& Recorder::connection(std::uint32_t channel, ProcessId from, ProcessId to) {
-    if (trace_.routes.find({from, to}) == trace_.routes.end())
-        trace_.routes.emplace(std::pair(from, to), wires_.route_numbers(from, to));
-    return connections_[{channel, from, to}];
+    const auto [found, added] = connections_.try_emplace({channel, from, to});
+    if (added) found->second.route = route(wires_.route_numbers(from, to, channel));
+    return found->second;
+}
+
+std::uint32_t Recorder::route(const std::vector<std::uint32_t>& links) {
+    const auto [found, added] = routes_.try_emplace(links, static_cast<std::uint32_t>(trace_.routes.size()));
+    if (added) trace_.routes.push_back(links);
+    return found->second;
 }
 
 MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_t bytes) {
@@ -34,6 +40,7 @@ MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_
     message.sender = sender.task;
     message.iteration = sender.iteration;
     message.put_s = sender.now_s;
+    message.route = connection.route;
     message.bytes = bytes;
     return id;
 }

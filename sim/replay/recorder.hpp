@@ -19,6 +19,7 @@ public:
         std::vector<MessageId> waiting;  ///< whose other side has not come yet, behind those that have been met
         std::size_t met = 0;
         bool put = false;  ///< it is their receivers that have not come
+        std::uint32_t route = 0;
     };
     struct Side {
         TaskId task = 0;
@@ -36,6 +37,10 @@ public:
     MessageId put(Connection& connection, const Side& sender, std::uint64_t bytes);
     MessageId got(Connection& connection, const Side& receiver);
     void through(MessageId message, double through_s, double latency_s);
+    /// The way that a message took, where that was not known before.
+    void took(MessageId message, const std::vector<std::uint32_t>& links) {
+        trace_.messages[message].route = route(links);
+    }
 
     /// Acts that took no time leave nothing.
     void acted(StreamId stream, const Act& act) {
@@ -46,9 +51,13 @@ public:
     void finish() { trace_.links = wires_.traced(); }
 
 private:
+    /// The number of a route in the trace.
+    std::uint32_t route(const std::vector<std::uint32_t>& links);
+
     Trace& trace_;
     Wires& wires_;
     std::map<std::tuple<std::uint32_t, ProcessId, ProcessId>, Connection> connections_;
+    std::map<std::vector<std::uint32_t>, std::uint32_t> routes_;
 };
 
 }  // namespace syncline

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <utility>
 
 #include "sim/replay/stream_actor.hpp"
 #include "sim/replay/wires.hpp"
@@ -14,7 +16,22 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
+namespace {
+
+/// How many there are, from 0 on.
+std::uint32_t channels(const TaskGraph& graph) {
+    std::uint32_t count = 1;
+    for (const Task& task : graph.tasks())
+        if (task.exchange != Task::no_exchange) count = std::max(count, graph.exchange(task.exchange).channel + 1);
+    return count;
+}
+
+}  // namespace
+
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+    static bool called = false;
+    if (std::exchange(called, true))
+        throw std::logic_error("replay() is called for the second time in a process; replay_isolated() starts its own");
     std::string program = "syncline";
     // SimGrid reports what it changes in its settings; that is ours to say, not its.
     std::string quiet = "--log=root.thres:critical";
@@ -32,12 +49,12 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
     // Neither are these: where iterations are found to repeat, actors still wait on what they hold.
-    static Wires* const wires = new Wires(cluster, places, options.contention);
+    static Wires* const wires = new Wires(cluster, places, channels(graph), options.contention);
     static Session* const session = new Session(*wires, graph, options);
     static auto* const actors = new std::vector<std::unique_ptr<StreamActor>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
         actors->push_back(std::make_unique<StreamActor>(*session, stream));
-        sg::Host* host = wires->host(graph.streams()[stream].process);
+        sg::Host* host = wires->host(graph.streams()[stream].process, 0);
         sg::Actor::create("stream", host, [actor = actors->back().get()] { actor->run(); });
     }
     // Thrown here, before SimGrid ends the actors that wait for each other.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
+#include <vector>
 
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/timeline.hpp"
@@ -36,15 +37,18 @@ struct ReplayOptions {
     bool messages = false;         ///< record what each message does, too: see trace.hpp
     bool contention = true;        ///< else every message has each link for itself
     bool fold = false;             ///< simulate what repeats once (folding.hpp); not where messages are recorded
+    /// But not exchanges of these channels, whose rings are disturbed while they are folded.
+    std::vector<std::uint32_t> unfolded = {};
     /// Called every few thousand messages.
     std::function<void(const Progress&)> progress = {};
 };
 
-/// Call at most once in a process. Throws std::logic_error on a deadlock, naming streams and tasks that are stuck:
-/// whoever made the graph is to blame, not the user.
+/// Throws std::logic_error when called a second time in a process, and on a deadlock, naming streams and tasks that are
+/// stuck: whoever made the graph is to blame, not the user. Throws Disturbed (folding.hpp) where folding was wrong.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
-/// The same in a process of its own, as often as one likes. Throws ReplayError if that process dies.
+/// The same in a process of its own, as often as one likes, and again with less folding where that was wrong. Throws
+/// ReplayError if that process dies.
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 }  // namespace syncline

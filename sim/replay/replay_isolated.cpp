@@ -1,6 +1,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/replay/folding.hpp"
 #include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
@@ -53,6 +54,7 @@ void append(std::string& out, const std::vector<LinkUse>& links) {
         append(out, link.name);
         append(out, &link.bandwidth_Bps, 1);
         append(out, &link.bytes, 1);
+        append(out, &link.unused_ways, 1);
     }
 }
 
@@ -64,6 +66,7 @@ void take(const char*& in, std::vector<LinkUse>& links) {
         take(in, link.name);
         take(in, &link.bandwidth_Bps, 1);
         take(in, &link.bytes, 1);
+        take(in, &link.unused_ways, 1);
     }
 }
 
@@ -79,11 +82,7 @@ void append(std::string& out, const Trace& trace) {
         append(out, &link.shared, 1);
     }
     append(out, &routes, 1);
-    for (const auto& [ends, route] : trace.routes) {
-        append(out, &ends.first, 1);
-        append(out, &ends.second, 1);
-        append(out, route);
-    }
+    for (const std::vector<std::uint32_t>& route : trace.routes) append(out, route);
 }
 
 void take(const char*& in, Trace& trace) {
@@ -100,12 +99,8 @@ void take(const char*& in, Trace& trace) {
         take(in, &link.shared, 1);
     }
     take(in, &routes, 1);
-    for (std::uint64_t i = 0; i < routes; ++i) {
-        std::pair<ProcessId, ProcessId> ends;
-        take(in, &ends.first, 1);
-        take(in, &ends.second, 1);
-        take(in, trace.routes[ends]);
-    }
+    trace.routes.resize(routes);
+    for (std::vector<std::uint32_t>& route : trace.routes) take(in, route);
 }
 
 std::string encode(const Timeline& timeline) {
@@ -148,8 +143,26 @@ Timeline decode(const char* in) {
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
-    const std::string answer = isolate([&] { return encode(replay(cluster, graph, options)); });
-    return decode(answer.data());
+    ReplayOptions now = options;
+    const auto work = [&] {
+        std::string out;
+        try {
+            const Timeline timeline = replay(cluster, graph, now);
+            append(out, std::vector<std::uint32_t>{});
+            return out + encode(timeline);
+        } catch (const Disturbed& disturbed) {
+            append(out, std::vector<std::uint32_t>{disturbed.channel});
+            return out;
+        }
+    };
+    for (;;) {  // each time with a channel less that is folded
+        const std::string answer = isolate(work, !options.fold);
+        const char* in = answer.data();
+        std::vector<std::uint32_t> disturbed;
+        take(in, disturbed);
+        if (disturbed.empty()) return decode(in);
+        now.unfolded.push_back(disturbed.front());
+    }
 }
 
 }  // namespace syncline

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
@@ -10,18 +13,30 @@
 #include "sim/platform/wiring.hpp"
 
 /// A zone of SimGrid's whose routes come from a Wiring, one at a time, as messages ask for them.
+///
+/// Where routes adapt, SimGrid must ask for nothing but the route of a message that starts: it does so once for each
+/// with the network model CM02 without cross traffic. A point is then one process and channel, between two of which
+/// messages start in the order in which they are announced.
 namespace syncline {
 
 class RoutedZone : public simgrid::kernel::routing::NetZoneImpl {
 public:
-    RoutedZone(const std::string& name, Wiring& wiring) : NetZoneImpl(name), wiring_(wiring) {}
+    RoutedZone(const std::string& name, Wiring& wiring, bool adapts)
+        : NetZoneImpl(name), wiring_(wiring), adapts_(adapts) {}
 
-    /// `point`'s host is at `place`; points are numbered from 0 as they are created.
-    void put(const simgrid::kernel::routing::NetPoint& point, const Place& place);
+    using Point = simgrid::kernel::routing::NetPoint;
+
+    /// `point`'s host is at `place` and sends on `channel`; points are numbered from 0 as they are created.
+    void put(const Point& point, const Place& place, std::uint32_t channel);
     void set_link(Wiring::Link number, const simgrid::s4u::Link* link);
 
-    void get_local_route(const simgrid::kernel::routing::NetPoint* from, const simgrid::kernel::routing::NetPoint* to,
-                         simgrid::kernel::routing::Route* into, double* latency_s) override;
+    /// Where routes adapt: the number of the next message between two points.
+    std::uint64_t announce(const Point& from, const Point& to);
+    /// That this message's bytes are through. Returns the way that it took.
+    std::vector<Wiring::Link> take(const Point& from, const Point& to, std::uint64_t number);
+
+    void get_local_route(const Point* from, const Point* to, simgrid::kernel::routing::Route* into,
+                         double* latency_s) override;
 
 private:
     /// The last route from a point: most send to the same one again and again.
@@ -29,10 +44,24 @@ private:
         unsigned long to = ~0ul;
         std::vector<Wiring::Link> links;
     };
+    struct Sender {
+        Place place;
+        std::uint32_t channel = 0;
+    };
+    /// From one point to another: ways of the messages that have started, those that are through being empty.
+    struct Connection {
+        std::uint64_t announced = 0;
+        std::uint64_t first = 0;  ///< the message that the first of these is of
+        std::deque<std::vector<Wiring::Link>> ways;
+    };
+    using Ends = std::pair<unsigned long, unsigned long>;
 
     Wiring& wiring_;
-    std::vector<Place> places_;  // by point
-    std::vector<Last> last_;     // by point
+    const bool adapts_;
+    std::vector<Sender> senders_;  // by point
+    std::vector<Last> last_;       // by point
+    std::map<Ends, Connection> connections_;
+    std::vector<std::uint32_t> in_flight_;  // messages by link
     struct Known {
         simgrid::kernel::resource::StandardLinkImpl* link = nullptr;
         double latency_s = 0;

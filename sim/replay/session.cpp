@@ -8,6 +8,7 @@
 #include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
+#include "sim/taskgraph/ticks.hpp"
 #include "sim/taskgraph/words.hpp"
 
 namespace syncline {
@@ -38,6 +39,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
       waiters_(graph.streams().size()),
       computations_(graph.processes().size()),
       engines_(graph.processes().size()),
+      began_s_(graph.processes().size()),
       steps_(graph.streams().size()),
       folded_(iterations, 0),
       shown_(options.measured) {
@@ -48,7 +50,7 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, wires);
+    folding_.emplace(graph, wires, options.unfolded);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
 }
 
@@ -65,6 +67,8 @@ void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
 void Session::started(TaskId task, std::uint32_t iteration, double now_s) {
     if (Interval* recorded = interval(task, iteration)) recorded->start_s = now_s;
     if (steady_) steady_->started(task, iteration, now_s);
+    const ProcessId process = graph.streams()[graph.tasks()[task].stream].process;
+    if (graph.processes()[process].begins_with == task) began_s_[process][iteration % 2] = now_s;
 }
 
 void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
@@ -97,6 +101,12 @@ void Session::compute(ProcessId process, std::uint32_t iteration, double seconds
         left_s -= (simgrid::s4u::Engine::get_clock() - start_s) * speed;
     }
     computation.under_way = false;
+}
+
+void Session::await_tick(ProcessId process, std::uint32_t iteration, double period_s) {
+    const double began_s = began_s_[process][iteration % 2], now_s = simgrid::s4u::Engine::get_clock();
+    const double left_s = began_s + next_tick(now_s - began_s, period_s) - now_s;
+    if (left_s > 0) simgrid::s4u::this_actor::sleep_for(left_s);
 }
 
 double Session::copy_s(ProcessId process, bool outwards, double seconds) {
@@ -151,11 +161,12 @@ void Session::repeat_from(std::uint32_t last) {
     simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [] { throw AllKnown{}; });
 }
 
-void Session::carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires) {
+void Session::carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
-    timeline.sent_by[from] += bytes;
-    timeline.received_by[to] += bytes;
-    wires.carried(from, to, on_wires);
+    timeline.sent_by[pair.from] += bytes;
+    timeline.received_by[pair.to] += bytes;
+    if (!wires.adapts())
+        wires.carried(pair.from, pair.to, wires.route_numbers(pair.from, pair.to, pair.channel), on_wires);
 }
 
 void Session::finish() {
@@ -170,10 +181,11 @@ void Session::finish() {
     for (std::uint64_t& bytes : timeline.received_by) mean(bytes);
     if (folding_) {
         const std::uint32_t counted = steady_ ? 1 : std::min(options_.window, options_.measured + 1);
-        for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) {
-            timeline.messages_folded += folded_[i];
-            timeline.folding_error_s += folding_->error_s(i) / counted;
-        }
+        for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
+        // Who comes early or late for an iteration may be the work of one before. Those that are not simulated are as
+        // far off as the one that stands for them.
+        for (std::uint32_t i = 0; i <= options_.measured; ++i)
+            timeline.folding_error_s += folding_->error_s(std::min(i, shown_)) / counted;
         timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
     }
     timeline.links = wires.uses();

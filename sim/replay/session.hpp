@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ public:
     /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
     /// computation take at its pace, beside the exchanges of the same process.
     void compute(ProcessId process, std::uint32_t iteration, double seconds);
+    /// Puts the calling actor to sleep until the next tick of a clock that `process` started when it began `iteration`.
+    void await_tick(ProcessId process, std::uint32_t iteration, double period_s);
     /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
     /// others of its streams have begun. There is one at a time each way.
     double copy_s(ProcessId process, bool outwards, double seconds);
@@ -52,7 +55,8 @@ public:
     /// Null where everything is simulated.
     Folding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
-    void carried(ProcessId from, ProcessId to, std::uint64_t bytes, std::uint64_t on_wires);
+    /// Where messages choose their way when they start, the links have it from each of them (Wires::through).
+    void carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
     /// Whether this is one of the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         if (steady_) return iteration == 0;  // all iterations send the same, and the others may never come
@@ -113,6 +117,8 @@ private:
     std::vector<Waiter> waiters_;            ///< by stream
     std::vector<Computation> computations_;  ///< by process
     std::vector<CopyEngines> engines_;       ///< by process
+    /// By process: when it began an iteration, of even and of odd number. See TaskGraph::begin_with() for why two do.
+    std::vector<std::array<double, 2>> began_s_;
     struct At {
         std::uint32_t step = 0, repetition = 0;
     };

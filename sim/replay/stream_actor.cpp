@@ -45,6 +45,8 @@ void StreamActor::run() {
                 if (busy) session_.exchange_ends(process_);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 session_.compute(process_, iteration_, task.seconds);
+            } else if (task.tick_s > 0) {
+                session_.await_tick(process_, iteration_, task.tick_s);
             } else if (task.seconds > 0) {
                 sg::this_actor::sleep_for(task.seconds);
             }
@@ -99,6 +101,7 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
         for (const Message& message : program.steps[i].receives) ports_[i].in.push_back(port(message, false));
     }
     if (program.steps.empty()) return;
+    if (session_.wires.hosts_by_channel()) sg::this_actor::set_host(session_.wires.host(process_, exchange.channel));
     // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
     const Step& first = program.steps.front();
     const bool gives = !first.sends.empty() || first.reduce;
@@ -108,8 +111,9 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
     Walk walk(program);
     if (Folding* folding = session_.folding()) {
-        for (const Section& section : folding->sections(task.exchange, task.member, iteration_))
-            run_section(*folding, section, task.exchange, group, walk, program.partition);
+        const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
+        for (const Section& section : *pass.sections)
+            run_section(*folding, section, pass, group, walk, program.partition);
     } else {
         for (; !walk.done(); walk.next()) run_step(walk, program.partition, exchange, group);
     }
@@ -117,10 +121,10 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-void StreamActor::run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
-                              Walk& walk, const Partition& partition) {
-    const Exchange& exchange = session_.graph.exchange(id);
-    const Folding::Visit visit = folding.enter(stream_, id, iteration_, section);
+void StreamActor::run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+                              std::span<const ProcessId> group, Walk& walk, const Partition& partition) {
+    const Exchange& exchange = session_.graph.exchange(pass.exchange);
+    const Folding::Visit visit = folding.enter(stream_, pass, section);
     padded_ = visit.padded;
     for (std::uint32_t steps = 0; steps < section.taken;) {
         run_step(walk, partition, exchange, group);
@@ -128,15 +132,16 @@ void StreamActor::run_section(Folding& folding, const Section& section, Exchange
         ++steps;
         if (visit.ring == nullptr) continue;
         const std::uint32_t folded = folding.stepped(visit, steps);
-        skip(walk, folded, partition, exchange.protocol, group);
+        skip(walk, folded, partition, exchange, group);
         steps += folded;
     }
     padded_ = false;
     folding.leave(visit);
 }
 
-void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol,
+void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Exchange& exchange,
                        std::span<const ProcessId> group) {
+    const Protocol& protocol = exchange.protocol;
     while (steps > 0) {
         const std::uint32_t times = std::min(steps, walk.in_a_row());
         const Step& step = walk.step();
@@ -151,7 +156,7 @@ void StreamActor::skip(Walk& walk, std::uint32_t steps, const Partition& partiti
             for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
                 const auto members = static_cast<std::uint32_t>(group.size());
                 const std::uint64_t bytes = message_bytes(partition, message, repetition);
-                session_.carried(process_, group[peer_of(message, repetition, members)], bytes,
+                session_.carried({exchange.channel, process_, group[peer_of(message, repetition, members)]}, bytes,
                                  on_wires(bytes, protocol));
             }
         }
@@ -193,6 +198,7 @@ void StreamActor::run_step(const Walk& walk, const Partition& partition, const E
         if (transport_.window > 0) window_.push_back(pending_.back());
     }
     if (recorder() != nullptr) wait_start_s_ = sg::Engine::get_clock();
+    if (session_.wires.adapts()) await_each();
     for (const sg::CommPtr& comm : pending_) comm->wait();
     window_.clear();
     session_.sent(iteration_, ports.out.size());
@@ -222,8 +228,32 @@ sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& pr
     sg::CommPtr comm = mailbox(peer, MailboxPool::Side::put)->put_init(&token, peer.weightless ? 0 : travelling);
     if (!peer.weightless && !peer.terms->bandwidth.empty())
         comm->set_rate(peer.terms->limit_Bps(static_cast<double>(bytes)));
+    if (session_.wires.adapts()) {
+        const std::uint64_t number = session_.wires.put(peer.pair.from, peer.pair.to, peer.pair.channel);
+        in_flight_.push_back({comm, peer.pair, number, travelling, recorder() != nullptr ? recorded_.back() : 0});
+    }
     comm->start();
     return comm;
+}
+
+void StreamActor::through(const sg::CommPtr& comm) {
+    const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                    [&](const InFlight& message) { return message.comm == comm; });
+    if (found == in_flight_.end()) return;
+    const MailboxPool::Pair& pair = found->pair;
+    const std::vector<std::uint32_t> links = session_.wires.through(pair.from, pair.to, pair.channel, found->number);
+    if (session_.measures(iteration_)) session_.wires.carried(pair.from, pair.to, links, found->bytes);
+    if (recorder() != nullptr) recorder()->took(found->recorded, links);
+    in_flight_.erase(found);
+}
+
+void StreamActor::await_each() {
+    std::vector<sg::CommPtr> left = pending_;
+    while (!in_flight_.empty()) {
+        const auto first = left.begin() + sg::Comm::wait_any(left);
+        through(*first);
+        left.erase(first);
+    }
 }
 
 sg::CommPtr StreamActor::get(Peer& peer) {
@@ -242,6 +272,7 @@ void StreamActor::await_window() {
             last_ = recorded_[static_cast<std::size_t>(sent - pending_.begin())];
             record(ActKind::window, start_s, sg::Engine::get_clock());
         }
+        through(window_[first]);
         window_.erase(window_.begin() + static_cast<std::ptrdiff_t>(first));
     }
 }
@@ -315,7 +346,7 @@ void StreamActor::report_bytes() {
 }
 
 void StreamActor::report_bytes(const Peer& peer) {
-    if (peer.bytes > 0) session_.carried(peer.pair.from, peer.pair.to, peer.bytes, peer.on_wires);
+    if (peer.bytes > 0) session_.carried(peer.pair, peer.bytes, peer.on_wires);
 }
 
 }  // namespace syncline

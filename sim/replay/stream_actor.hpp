@@ -60,10 +60,10 @@ private:
     void spend(const Rest& rest);
     /// From `start_s` to now, if somebody records.
     void record(ActKind kind, double start_s, double end_s);
-    void run_section(Folding& folding, const Section& section, ExchangeId id, std::span<const ProcessId> group,
-                     Walk& walk, const Partition& partition);
+    void run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+                     std::span<const ProcessId> group, Walk& walk, const Partition& partition);
     /// Steps that are folded: counts what they send.
-    void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Protocol& protocol,
+    void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Exchange& exchange,
               std::span<const ProcessId> group);
     /// The step at which `walk` is.
     void run_step(const Walk& walk, const Partition& partition, const Exchange& exchange,
@@ -78,6 +78,10 @@ private:
     }
     simgrid::s4u::CommPtr put(Peer& peer, std::uint64_t bytes, const Protocol& protocol);
     simgrid::s4u::CommPtr get(Peer& peer);
+    /// Where messages choose their way when they start: one that this stream sent is through, and leaves its links.
+    void through(const simgrid::s4u::CommPtr& comm);
+    /// Until all that was sent in this step is through, noticing each when it is.
+    void await_each();
     /// Until fewer of the messages sent in this step are on their way than the transport's window has.
     void await_window();
     /// Copies out of the device or into it, if the transport stages such units.
@@ -110,7 +114,15 @@ private:
     std::vector<simgrid::s4u::CommPtr> window_;   // of what is sent, if the transport has a window: what is on its way
     std::vector<MessageId> recorded_;             // of what is pending, if somebody records
     MessageId last_ = Act::no_message;            // of these, the last to be there
-    double wait_start_s_ = 0;                     // for these
+    struct InFlight {
+        simgrid::s4u::CommPtr comm;
+        MailboxPool::Pair pair;
+        std::uint64_t number = 0;  ///< of its connection
+        std::uint64_t bytes = 0;   ///< as they travel
+        MessageId recorded = 0;    ///< if somebody records
+    };
+    std::vector<InFlight> in_flight_;  // of what is sent, where messages choose their way when they start
+    double wait_start_s_ = 0;          // for these
     std::unordered_map<std::uint64_t, Peer> peers_;
     std::list<Peer> turning_;  // of the program that is run: not kept, else there would be one for each pair
 };

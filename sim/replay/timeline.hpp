@@ -20,6 +20,9 @@ struct LinkUse {
     std::string name;
     double bandwidth_Bps = 0;
     std::uint64_t bytes = 0;
+    /// Of the link with the highest utilisation: between the ends of the messages that brought it the most bytes, the
+    /// number of other ways that are as short, lead around it and lie unused, as some link of theirs carried nothing.
+    double unused_ways = 0;
 };
 
 struct Timeline {

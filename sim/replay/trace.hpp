@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "sim/taskgraph/task_graph.hpp"
@@ -45,6 +43,7 @@ struct MessageRecord {
 
     TaskId sender = 0, receiver = 0;  ///< the tasks that it is a part of
     std::uint32_t iteration = 0;
+    std::uint32_t route = 0;              ///< in Trace::routes
     std::uint64_t bytes = 0;              ///< as they travel
     double put_s = never, got_s = never;  ///< when its sender and its receiver came to it
     double through_s = never;             ///< when its last byte was through
@@ -64,8 +63,8 @@ struct Trace {
     std::vector<std::vector<Act>> acts;  ///< by stream, in the order of time; none outside exchanges
     std::vector<MessageRecord> messages;
     std::vector<TracedLink> links;
-    /// Between processes that exchanged messages: indices of links, along the way.
-    std::map<std::pair<ProcessId, ProcessId>, std::vector<std::uint32_t>> routes;
+    /// The ways that messages took, each once: indices of links.
+    std::vector<std::vector<std::uint32_t>> routes;
 
     bool empty() const { return acts.empty(); }
 };

@@ -60,11 +60,12 @@ void configure_network(const Cluster& cluster) {
     set("surf/precision:1e-12");
 }
 
-Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, bool contention)
+Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels, bool contention)
     : places_(places),
       network_(cluster.network),
       free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
       contention_(contention),
+      channels_(channels),
       flat_(!cluster.native && is_flat(cluster)),
       transport_(cluster.transport),
       host_link_Bps_(cluster.device.host_link_Bps) {
@@ -75,55 +76,59 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, bool cont
 }
 
 void Wires::note(const sg::Link* link, std::string name, double latency_s) {
-    number_[link] = links_.size();
+    if (wiring_ == nullptr) number_[link] = static_cast<std::uint32_t>(links_.size());
     const bool shared = link->get_sharing_policy() != sg::Link::SharingPolicy::FATPIPE;
-    links_.push_back({std::move(name), link->get_bandwidth(), latency_s, shared, 0});
+    links_.push_back({std::move(name), link->get_bandwidth(), latency_s, shared});
 }
 
 void Wires::build(const Cluster& cluster) {
     std::uint32_t nodes = 0;
     for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
-    static Wiring* const wiring = new Wiring(cluster, nodes);  // as long as the engine, which is never destroyed
-    auto* zone = new RoutedZone("cluster", *wiring);
+    wiring_ = new Wiring(cluster, nodes);  // as long as the engine, which is never destroyed
+    adapts_ = wiring_->policy() == Routing::Policy::adaptive_at_start && !wiring_->single_way();
+    by_channel_ = adapts_ || (wiring_->policy() == Routing::Policy::ecmp && !wiring_->single_way() && channels_ > 1);
+    zone_ = new RoutedZone("cluster", *wiring_, adapts_);
 
+    const auto create = [&](const std::string& name, const Place& place, std::uint32_t channel) {
+        constexpr double speed = 1e9;  // of no account: tasks say how long they compute
+        sg::Host* host = zone_->get_iface()->create_host(name, speed);
+        zone_->put(*host->get_netpoint(), place, channel);
+        return host;
+    };
     std::map<Place, sg::Host*> at;
-    for (const Place& place : places_) {
-        sg::Host*& host = at[place];
-        if (host == nullptr) {
-            constexpr double speed = 1e9;  // of no account: tasks say how long they compute
-            const std::string on = place.device == Place::host ? "host" : fmt::format("device-{}", place.device);
-            host = zone->get_iface()->create_host(fmt::format("node-{}/{}", place.node, on), speed);
-            zone->put(*host->get_netpoint(), place);
+    for (std::uint32_t process = 0; process < places_.size(); ++process) {
+        const Place& place = places_[process];
+        const std::string on = place.device == Place::host ? "host" : fmt::format("device-{}", place.device);
+        if (by_channel_) {
+            for (std::uint32_t channel = 0; channel < channels_; ++channel)
+                hosts_.push_back(
+                    create(fmt::format("node-{}/{}/{}-{}", place.node, on, process, channel), place, channel));
+            continue;
         }
+        sg::Host*& host = at[place];
+        if (host == nullptr) host = create(fmt::format("node-{}/{}", place.node, on), place, 0);
         hosts_.push_back(host);
     }
-    for (Wiring::Link number = 0; number < wiring->links(); ++number) {
-        const Wire wire = wiring->wire(number);
-        const std::string name = wiring->name(number);
+    for (Wiring::Link number = 0; number < wiring_->links(); ++number) {
+        const Wire wire = wiring_->wire(number);
+        const std::string name = wiring_->name(number);
         // Unlimited links get messages of no bytes, or only have latency; any bandwidth that never is the narrowest
         // does.
-        sg::Link* link = zone->get_iface()->create_link(fmt::format("{}#{}", name, number),
-                                                        std::isinf(wire.bandwidth_Bps) ? 1e18 : wire.bandwidth_Bps);
+        sg::Link* link = zone_->get_iface()->create_link(fmt::format("{}#{}", name, number),
+                                                         std::isinf(wire.bandwidth_Bps) ? 1e18 : wire.bandwidth_Bps);
         if (!sleeps_latency(network_)) link->set_latency(wire.latency_s);
         if (!contention_) link->set_sharing_policy(sg::Link::SharingPolicy::FATPIPE);
         link->seal();
         note(link, name, wire.latency_s);
-        zone->set_link(number, link);
+        zone_->set_link(number, link);
     }
-    zone->get_iface()->seal();
-}
-
-const std::vector<sg::Link*>& Wires::route(std::uint32_t from, std::uint32_t to) {
-    route_.clear();
-    double latency_s = 0;
-    hosts_[from]->route_to(hosts_[to], route_, &latency_s);
-    return route_;
+    zone_->get_iface()->seal();
 }
 
 double Wires::latency_s(std::uint32_t from, std::uint32_t to) {
     double sum_s = terms(from, to).latency_s;
     if (!sleeps_latency(network_)) return sum_s;
-    for (const sg::Link* link : route(from, to)) sum_s += links_[number_.at(link)].latency_s;
+    for (const std::uint32_t link : route_numbers(from, to)) sum_s += links_[link].latency_s;
     return sum_s;
 }
 
@@ -137,15 +142,47 @@ double Wires::staging_s(std::uint32_t process, std::uint64_t bytes) const {
     return on_device(process) ? transport_.staging.copy_s(bytes, host_link_Bps_) : 0;
 }
 
-void Wires::carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-    for (const sg::Link* link : route(from, to)) links_[number_.at(link)].bytes += bytes;
+std::uint64_t Wires::put(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    return zone_->announce(*host(from, channel)->get_netpoint(), *host(to, channel)->get_netpoint());
+}
+
+std::vector<std::uint32_t> Wires::through(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                                          std::uint64_t number) {
+    return zone_->take(*host(from, channel)->get_netpoint(), *host(to, channel)->get_netpoint(), number);
+}
+
+void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes) {
+    for (const std::uint32_t number : links) {
+        Known& link = links_[number];
+        link.bytes += bytes;
+        if (bytes <= link.most_bytes) continue;
+        link.most_bytes = bytes;
+        link.from = from;
+        link.to = to;
+    }
 }
 
 std::vector<LinkUse> Wires::uses() const {
     std::vector<LinkUse> result;
-    for (const Known& link : links_) {
-        if (link.bytes > 0 && link.shared) result.push_back({link.name, link.bandwidth_Bps, link.bytes});
+    double highest = 0;
+    std::size_t busiest_use = 0, busiest_link = 0;
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        const Known& link = links_[i];
+        if (link.bytes == 0 || !link.shared) continue;
+        const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
+        if (used_s > highest) {
+            highest = used_s;
+            busiest_use = result.size();
+            busiest_link = i;
+        }
+        result.push_back({link.name, link.bandwidth_Bps, link.bytes});
     }
+    if (result.empty() || wiring_ == nullptr || wiring_->single_way()) return result;
+    std::vector<std::uint64_t> bytes;
+    for (const Known& link : links_) bytes.push_back(link.bytes);
+    const Known& busiest = links_[busiest_link];
+    result[busiest_use].unused_ways = wiring_->unused_ways(places_[busiest.from], places_[busiest.to],
+                                                           static_cast<Wiring::Link>(busiest_link), bytes);
     return result;
 }
 
@@ -155,9 +192,16 @@ std::vector<TracedLink> Wires::traced() const {
     return result;
 }
 
-std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_t to) {
+std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
     std::vector<std::uint32_t> numbers;
-    for (const sg::Link* link : route(from, to)) numbers.push_back(static_cast<std::uint32_t>(number_.at(link)));
+    if (wiring_ != nullptr) {
+        wiring_->route(places_[from], places_[to], numbers, channel);
+        return numbers;
+    }
+    std::vector<sg::Link*> links;
+    double latency_s = 0;
+    hosts_[from]->route_to(hosts_[to], links, &latency_s);
+    for (const sg::Link* link : links) numbers.push_back(number_.at(link));
     return numbers;
 }
 
@@ -168,15 +212,16 @@ bool Wires::pairs_alike(std::span<const std::uint32_t> processes) const {
            });
 }
 
-void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers) {
+void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                          std::vector<std::uint32_t>& numbers) {
     if (copies_messages(from)) numbers.push_back(copy_engines(from));
     if (weightless(from, to)) return;
     const auto append = [&](const std::vector<std::uint32_t>& route) {
         std::copy_if(route.begin(), route.end(), std::back_inserter(numbers),
                      [this](std::uint32_t link) { return links_[link].shared; });
     };
-    append(route_numbers(from, to));
-    if (!sleeps_latency(network_)) append(route_numbers(to, from));  // its acknowledgements
+    append(route_numbers(from, to, channel));
+    if (!sleeps_latency(network_)) append(route_numbers(to, from, channel));  // its acknowledgements
 }
 
 void Wires::load(const Cluster& cluster) {

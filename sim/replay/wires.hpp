@@ -16,23 +16,37 @@
 /// A Cluster as SimGrid's hosts and links.
 ///
 /// SimGrid asks for the route of each message; a zone of ours answers from a Wiring, so no table of routes is built
-/// (routed_zone.hpp). Where the network model is `exact` (or Constant), SimGrid's links have no latency: a message's
-/// latency is slept by whoever waits for it (see StreamActor). SimGrid would hold each message back for its latency,
-/// and share links in proportion to 1/latency, which no network does; and where several messages leave their latency at
-/// the same instant its lazy solver (3.32) forgets links of all but the first.
+/// (routed_zone.hpp). A host of SimGrid's is a place, and where routes depend on the channel or on what is in flight it
+/// is one process and channel: that is how the zone knows whose message asks. Where the network model is `exact` (or
+/// Constant), SimGrid's links have no latency: a message's latency is slept by whoever waits for it (see StreamActor).
+/// SimGrid would hold each message back for its latency, and share links in proportion to 1/latency, which no network
+/// does; and where several messages leave their latency at the same instant its lazy solver (3.32) forgets links of all
+/// but the first.
 namespace syncline {
+
+class RoutedZone;
 
 /// Chooses the network model; before the engine's first zone.
 void configure_network(const Cluster& cluster);
 
 class Wires {
 public:
-    /// Builds what the processes at `places` need, or loads the native platform. Without `contention` every message has
-    /// each link for itself; a native platform's links stay as they are.
-    Wires(const Cluster& cluster, const std::vector<Place>& places, bool contention = true);
+    /// Builds what the processes at `places` need, or loads the native platform. Channels are 0 … channels-1. Without
+    /// `contention` every message has each link for itself; a native platform's links stay as they are.
+    Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels = 1, bool contention = true);
 
-    /// By process.
-    simgrid::s4u::Host* host(std::uint32_t process) const { return hosts_[process]; }
+    /// Where a process must be while it sends or receives on a channel.
+    simgrid::s4u::Host* host(std::uint32_t process, std::uint32_t channel) const {
+        return hosts_[by_channel_ ? process * channels_ + channel : process];
+    }
+    bool hosts_by_channel() const { return by_channel_; }
+    /// Whether messages choose their way when they start. Then each is announced by put() and, when its bytes are
+    /// through, by through(), which returns its way; others have it from route_numbers().
+    bool adapts() const { return adapts_; }
+    /// The number of a connection's next message.
+    std::uint64_t put(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
+    std::vector<std::uint32_t> through(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                                       std::uint64_t number);
 
     const Transport& transport() const { return transport_; }
     /// What messages between two processes pay.
@@ -55,8 +69,8 @@ public:
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
 
-    /// Counts bytes, as they travel, on every link between two processes.
-    void carried(std::uint32_t from, std::uint32_t to, std::uint64_t bytes);
+    /// Counts bytes, as they travel, on links of the way from one process to another.
+    void carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes);
     /// The links that carried any and can be full, in the order in which they were made.
     std::vector<LinkUse> uses() const;
 
@@ -74,17 +88,16 @@ public:
     }
     /// Appends those of which a message that `from` sends takes something from others, but for what its receiver
     /// copies.
-    void append_shared(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& numbers);
+    void append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                       std::vector<std::uint32_t>& numbers);
 
     /// All links, and by their place among them those from one process to another.
     std::vector<TracedLink> traced() const;
-    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to);
+    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel = 0);
 
 private:
     void build(const Cluster& cluster);
     void load(const Cluster& cluster);
-    /// The links between two processes, as SimGrid has them.
-    const std::vector<simgrid::s4u::Link*>& route(std::uint32_t from, std::uint32_t to);
     void note(const simgrid::s4u::Link* link, std::string name, double latency_s);
 
     struct Known {
@@ -93,19 +106,25 @@ private:
         double latency_s = 0;
         bool shared = true;  ///< else every message has the whole bandwidth for itself
         std::uint64_t bytes = 0;
+        /// The ends of the messages that brought it the most at once.
+        std::uint32_t from = 0, to = 0;
+        std::uint64_t most_bytes = 0;
     };
 
     const std::vector<Place> places_;
     const NetworkModel network_;
     const bool free_loopback_;
     const bool contention_;
+    const std::uint32_t channels_;
+    bool by_channel_ = false, adapts_ = false;
     const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;
-    std::vector<simgrid::s4u::Host*> hosts_;
+    std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel
+    Wiring* wiring_ = nullptr;                // of a platform of our own; lives as long as the engine
+    RoutedZone* zone_ = nullptr;
     std::vector<Known> links_;
-    std::unordered_map<const simgrid::s4u::Link*, std::size_t> number_;
-    std::vector<simgrid::s4u::Link*> route_;
+    std::unordered_map<const simgrid::s4u::Link*, std::uint32_t> number_;  // of a native platform
 };
 
 }  // namespace syncline

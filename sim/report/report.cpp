@@ -4,6 +4,7 @@
 
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
+#include "sim/output/notes.hpp"
 #include "sim/output/writers.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/parts.hpp"
@@ -74,6 +75,7 @@ std::string report_page(const ReportData& data) {
     Json json = head("training");
     json["report"] = Json::parse(to_json(data.report));
     json["folded"] = text::folded(data.report);
+    json["notes"] = text::report_notes(data.report);
     put_variants(json, data.variants);
     Json curves = Json::array();
     for (const ScalingCurve& curve : data.scaling) curves.push_back(object(curve));
@@ -86,6 +88,7 @@ std::string report_page(const SweepReport& report, const std::vector<PageVariant
     Json json = head("exchange");
     json["report"] = Json::parse(to_json(report));
     json["folded"] = text::folded(report);
+    json["notes"] = text::report_notes(report);
     put_variants(json, variants);
     return html_page(report.name, json);
 }

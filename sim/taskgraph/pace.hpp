@@ -15,7 +15,7 @@
 /// with a tail to the right, as measured iterations have.
 ///
 /// Left out: noise that lasts for several iterations or that ranks of a node share, messages and servers that are late,
-/// input copies; a fusion cycle's ticks come when they would without noise.
+/// input copies, the ticks of a fusion cycle.
 namespace syncline {
 
 struct Pace {

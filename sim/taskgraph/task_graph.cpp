@@ -53,6 +53,10 @@ void TaskGraph::depend(TaskId task, TaskId on, bool previous_iteration) {
     edges_.push_back({task, {on, previous_iteration}});
 }
 
+void TaskGraph::begin_with(TaskId task) {
+    processes_[streams_[tasks_[task].stream].process].begins_with = task;
+}
+
 QueueId TaskGraph::take_by_priority(std::vector<StreamId> streams) {
     const auto queue = static_cast<QueueId>(queues_.size());
     for (const StreamId stream : streams) streams_[stream].queue = queue;

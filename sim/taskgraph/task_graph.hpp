@@ -24,6 +24,8 @@ using ExchangeId = std::uint32_t;
 using GroupId = std::uint32_t;
 using QueueId = std::uint32_t;
 
+inline constexpr TaskId no_task = ~TaskId{0};
+
 enum class StreamKind : std::uint8_t {
     compute,
     input_copy,
@@ -59,6 +61,7 @@ struct Process {
     Place place;
     double speed_beside_exchange = 1;  ///< of its compute stream while another of its streams is in an exchange
     Pace pace = {};                    ///< of its compute stream
+    TaskId begins_with = no_task;      ///< see TaskGraph::begin_with()
 };
 
 struct Stream {
@@ -91,6 +94,9 @@ struct Task {
     std::uint32_t member = 0;           ///< ... and which member of its group this stream is
     std::uint32_t priority = 0;         ///< in take_by_priority: the lowest goes first
     std::uint32_t micro_batch = 0;      ///< of a pass, and of an exchange of activations
+    /// If above 0, the stream is busy until the next tick of a clock with this period, whenever the task starts: see
+    /// next_tick(). The clock starts anew with each iteration of the process: see TaskGraph::begin_with().
+    double tick_s = 0;
 };
 
 struct Dependency {
@@ -106,6 +112,9 @@ public:
     ExchangeId add_exchange(const Exchange& exchange);
     TaskId add_task(const Task& task);
     void depend(TaskId task, TaskId on, bool previous_iteration = false);
+    /// The task's process begins each iteration when this task has waited for all that it depends on. It does not begin
+    /// iteration i + 2 before its tasks with ticks have ended in iteration i.
+    void begin_with(TaskId task);
 
     /// These streams take their tasks in one order that they agree on as they go, as if they asked a coordinator: when
     /// the first of them comes free, it takes the task of the lowest priority, then of those the one that was added

@@ -97,7 +97,9 @@ Topology fat_tree(const Request& request) {
         below = count;
         low_count *= w;
     }
-    return builder.take();
+    Topology topology = builder.take();
+    topology.parents.assign(tree.w.begin(), tree.w.end());
+    return topology;
 }
 
 }  // namespace syncline::shapes

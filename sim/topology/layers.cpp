@@ -47,8 +47,8 @@ public:
             place_levels();
     }
 
-    Layout layout() const {
-        Layout layout;
+    GraphLayout layout() const {
+        GraphLayout layout;
         const double places = 1 + *std::max_element(x_.begin(), x_.end());
         layout.spacing = std::max(9.0, std::min(64.0, 1100 / places));
         const double width = places * layout.spacing, levels = static_cast<double>(levels_.size());
@@ -131,7 +131,7 @@ private:
 
 }  // namespace
 
-Layout layers(const Topology& topology) {
+GraphLayout layers(const Topology& topology) {
     return Layering(topology).layout();
 }
 

@@ -15,13 +15,13 @@ Point on_circle(double radius, double turn) {
     return {radius * std::sin(angle), -radius * std::cos(angle)};
 }
 
-Layout circle(const Topology& topology, bool in_middle) {
+GraphLayout circle(const Topology& topology, bool in_middle) {
     const std::uint32_t all = topology.vertices();
     const std::uint32_t middle = topology.hosts < all ? topology.hosts : in_middle ? 0 : all;
     const std::uint32_t around = middle < all ? all - 1 : all;
     const double radius = std::max({90.0, around * 2.3, std::min(320.0, around * 16.0)});
 
-    Layout layout;
+    GraphLayout layout;
     layout.spacing = 2 * std::numbers::pi * radius / std::max(around, 2U);
     std::uint32_t place = 0;
     for (std::uint32_t vertex = 0; vertex < all; ++vertex) {
@@ -32,7 +32,7 @@ Layout circle(const Topology& topology, bool in_middle) {
     return layout;
 }
 
-Layout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology) {
+GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology) {
     std::int64_t size[3] = {1, 1, 1};
     std::copy(dimensions.begin(), dimensions.end(), size);
     const bool deep = size[2] > 1;
@@ -40,7 +40,7 @@ Layout grid(const std::vector<std::int64_t>& dimensions, const Topology& topolog
     // The planes behind stand to the right and above, between the rows and columns of the one in front.
     const double depth = static_cast<double>(size[2]);
     const Point behind = (step / depth) * Point{0.8, -0.55};
-    Layout layout;
+    GraphLayout layout;
     layout.spacing = deep ? std::hypot(behind.x, behind.y) : step;
     for (std::uint32_t host = 0; host < topology.hosts; ++host) {
         const double x = static_cast<double>(host % size[0]), y = static_cast<double>(host / size[0] % size[1]),
@@ -68,8 +68,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& 
     return ends;
 }
 
-Layout springs(const Topology& topology) {
-    Layout layout = circle(topology, false);
+GraphLayout springs(const Topology& topology) {
+    GraphLayout layout = circle(topology, false);
     constexpr std::uint32_t most = 128;  // the time is that of all shortest paths, often: n³
     if (topology.vertices() > most || topology.vertices() < 3) return layout;
 
@@ -97,7 +97,7 @@ Layout springs(const Topology& topology) {
     return layout;
 }
 
-Layout arrange(const TopologySpec& spec, const Topology& topology) {
+GraphLayout arrange(const TopologySpec& spec, const Topology& topology) {
     const bool switches = topology.hosts < topology.vertices();
     switch (spec.shape) {
         case Shape::star:

@@ -27,7 +27,7 @@ inline Point operator*(double factor, Point point) {
 /// At `turn` of the way round a circle about (0, 0), clockwise from the top.
 Point on_circle(double radius, double turn);
 
-struct Layout {
+struct GraphLayout {
     std::vector<Point> at;       ///< by vertex
     std::vector<Point> outward;  ///< by vertex: a unit vector to where there is room for a label
     double spacing = 0;          ///< between neighbouring hosts
@@ -35,21 +35,21 @@ struct Layout {
     std::vector<bool> around;    ///< by cable: drawn as two stubs, as it leads round a torus; empty: none
 };
 
-Layout arrange(const TopologySpec& spec, const Topology& topology);
+GraphLayout arrange(const TopologySpec& spec, const Topology& topology);
 
 /// The kinds of layout. Hosts on a circle, and in its middle a switch or, if there is no switch, host `in_middle`.
-Layout circle(const Topology& topology, bool in_middle);
+GraphLayout circle(const Topology& topology, bool in_middle);
 /// Two dimensions are rows and columns, of three the planes stand behind each other.
-Layout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology);
+GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology);
 /// Levels above each other: of switches by their level with the hosts at the bottom, else by the distance from rank 0.
-Layout layers(const Topology& topology);
+GraphLayout layers(const Topology& topology);
 /// Circles of circles, by the sizes of the groups in each other, innermost first.
-Layout nested(const TopologySpec& spec, const Topology& topology);
+GraphLayout nested(const TopologySpec& spec, const Topology& topology);
 /// Groups round a circle, each of them a circle of routers with their hosts outside.
-Layout groups_of_routers(const TopologySpec& spec, const Topology& topology);
+GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology);
 /// Neighbours near each other: cables pull, vertices push each other away (T. Fruchterman, E. Reingold, "Graph drawing
 /// by force-directed placement", 1991), or a circle if there are very many.
-Layout springs(const Topology& topology);
+GraphLayout springs(const Topology& topology);
 std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topology);
 
 /// The ends of each cable, in the direction of a one-way cable.

@@ -39,6 +39,32 @@ void count(const Topology& topology, Metrics& metrics) {
     }
 }
 
+std::vector<LevelMetrics> levels_of(const Topology& topology) {
+    std::vector<LevelMetrics> levels;
+    const auto at = [&](std::uint32_t level) -> LevelMetrics& {
+        for (; levels.size() < level; levels.back().level = static_cast<std::uint32_t>(levels.size()))
+            levels.emplace_back();
+        return levels[level - 1];
+    };
+    const Graph& graph = topology.graph;
+    for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex) {
+        if (graph[vertex].level > 0) ++at(graph[vertex].level).switches;
+    }
+    // A full-duplex cable is two edges, of which one goes up.
+    for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
+        const std::uint32_t from = graph[boost::source(*edge, graph)].level;
+        const std::uint32_t to = graph[boost::target(*edge, graph)].level;
+        if (from >= to) continue;
+        const double bandwidth_Bps = graph[*edge].wire.bandwidth_Bps;
+        ++at(to).cables_down;
+        at(to).down_Bps += bandwidth_Bps;
+        if (from == 0) continue;
+        ++at(from).cables_up;
+        at(from).up_Bps += bandwidth_Bps;
+    }
+    return levels;
+}
+
 void bisect(const TopologySpec& spec, const Topology& topology, const Network& cables, Metrics& metrics) {
     const Bisection of_cables = bisect(spec, topology, cables);
     metrics.bisection_cables = of_cables.weight;
@@ -76,6 +102,7 @@ Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
     bisect(spec, topology, network, metrics);
     metrics.edge_connectivity = edge_connectivity(topology, network, !factors.empty(), distances.diameter);
     metrics.spectral_gap = spectral_gap(network, factors);
+    if (metrics.switches > 0) metrics.levels = levels_of(topology);
     return metrics;
 }
 

@@ -3,11 +3,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/topology/shape.hpp"
 
 /// What a topology is worth, in the numbers that people compare.
 namespace syncline {
+
+/// The switches of one level, together, and their cables to vertices of lower and of higher levels; cables among
+/// themselves do not count. Bandwidths are one direction's.
+struct LevelMetrics {
+    std::uint32_t level = 1;  ///< 1 next to the hosts
+    std::uint32_t switches = 0;
+    std::uint64_t cables_down = 0, cables_up = 0;
+    double down_Bps = 0, up_Bps = 0;
+    /// Bandwidth from below over bandwidth upwards; nothing at the top, and where cables have no bandwidth.
+    std::optional<double> oversubscription() const {
+        return down_Bps > 0 && up_Bps > 0 ? std::optional(down_Bps / up_Bps) : std::nullopt;
+    }
+};
 
 struct Metrics {
     std::uint32_t hosts = 0, switches = 0;
@@ -31,6 +45,7 @@ struct Metrics {
     /// iteration. Nothing with switches, which average nothing, and for more than 512 ranks with one-way connections
     /// that are no exponential graph.
     std::optional<double> spectral_gap;
+    std::vector<LevelMetrics> levels;  ///< from the hosts up; none without switches
 };
 
 /// `spec` tells the shape, for the formulas. Throws std::logic_error on a topology without hosts, or where one of them

@@ -43,7 +43,7 @@ public:
         place(levels_.size(), 0, {}, 0);
     }
 
-    const Layout& layout() const { return layout_; }
+    const GraphLayout& layout() const { return layout_; }
 
 private:
     struct Level {
@@ -57,7 +57,7 @@ private:
     const Topology& topology_;
     std::vector<Level> levels_;
     std::size_t next_switch_;
-    Layout layout_;
+    GraphLayout layout_;
 
     /// Switches are numbered level by level, and group by group in a level.
     void switch_of_level(const TopologySpec& spec) {
@@ -96,7 +96,7 @@ private:
 
 }  // namespace
 
-Layout nested(const TopologySpec& spec, const Topology& topology) {
+GraphLayout nested(const TopologySpec& spec, const Topology& topology) {
     return Nesting(spec, topology).layout();
 }
 
@@ -105,8 +105,8 @@ std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topolo
     return 2 * topology.hosts / (topology.vertices() - topology.hosts);  // a dragonfly is balanced with a = 2p
 }
 
-Layout groups_of_routers(const TopologySpec& spec, const Topology& topology) {
-    Layout layout;
+GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology) {
+    GraphLayout layout;
     layout.at.resize(topology.vertices());
     layout.outward.assign(topology.vertices(), {0, -1});
     layout.spacing = 14;

@@ -76,7 +76,7 @@ private:
     const TopologySpec& spec_;
     const Topology& topology_;
     const CableStyle style_;
-    const Layout layout_;
+    const GraphLayout layout_;
     const CableColours colours_;
     std::vector<Wire> wires_;  ///< by cable
     std::set<double> bandwidths_;

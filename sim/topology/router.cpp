@@ -22,8 +22,28 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
+const char* policy_name(Routing::Policy policy) {
+    switch (policy) {
+        case Routing::Policy::d_mod_k:
+            return "d-mod-k";
+        case Routing::Policy::ecmp:
+            return "ecmp";
+        case Routing::Policy::first:
+            return "first";
+        case Routing::Policy::adaptive_at_start:
+            return "adaptive-at-start";
+    }
+    throw std::logic_error("no such policy");
+}
+
 Router::Router(const Topology& topology, const Routing& routing)
-    : vertices_(topology.vertices()), routing_(routing), out_(vertices_), in_(vertices_) {
+    : vertices_(topology.vertices()),
+      shortest_(routing.shortest),
+      policy_(routing.policy.value_or(topology.parents.empty() ? Routing::Policy::ecmp : Routing::Policy::d_mod_k)),
+      single_way_(topology.cables + 1 == vertices_),
+      out_(vertices_),
+      in_(vertices_),
+      parents_(topology.parents) {
     const Graph& graph = topology.graph;
     for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
         const auto number = static_cast<std::uint32_t>(hops_.size());
@@ -34,11 +54,27 @@ Router::Router(const Topology& topology, const Routing& routing)
         in_[to].push_back(number);
         unit_s_ = std::max(unit_s_, graph[*edge].wire.latency_s * 0x1p-40);  // 2^23 hops fit
     }
+    if (policy_ != Routing::Policy::d_mod_k) return;
+    if (parents_.empty()) throw std::logic_error("D-mod-k on what is no fat tree");
+    for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) levels_.push_back(graph[vertex].level);
+    std::uint64_t product = 1;
+    for (const std::uint32_t count : parents_) {
+        strides_.push_back(product);
+        product *= count;
+    }
 }
 
 Router::Distance Router::length(const Hop& hop) const {
     const auto latency = static_cast<std::uint64_t>(std::llround(hop.wire.latency_s / unit_s_));
-    return routing_.shortest == Routing::Shortest::latency ? Distance{latency, 1} : Distance{1, latency};
+    return shortest_ == Routing::Shortest::latency ? Distance{latency, 1} : Distance{1, latency};
+}
+
+Router::Ends Router::ends(std::uint32_t from, std::uint32_t to) const {
+    Ends ends{from, to};
+    if (from != to && out_[from].size() == 1) ends.at = hops_[out_[from].front()].to;
+    ends.gated = ends.at != to && in_[to].size() == 1;
+    if (ends.gated) ends.gate = hops_[in_[to].front()].from;
+    return ends;
 }
 
 Router::Search& Router::search(std::uint32_t to) {
@@ -69,36 +105,124 @@ void Router::extend(Search& search, std::uint32_t from) const {
     }
 }
 
-void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path) {
-    std::uint32_t at = from, gate = to;
-    if (at != to && out_[at].size() == 1) {
-        path.push_back(out_[at].front());
-        at = hops_[path.back()].to;
+const Router::Search& Router::searched(const Ends& ends) {
+    Search& way = search(ends.gate);
+    extend(way, ends.at);
+    if (way.distance[ends.at] == unreached)
+        throw std::logic_error(fmt::format("no way from {} to {}", ends.at, ends.gate));
+    return way;
+}
+
+void Router::find_choices(const Search& way, std::uint32_t at) {
+    choices_.clear();
+    for (const std::uint32_t number : out_[at]) {
+        const Distance rest = way.distance[hops_[number].to], step = length(hops_[number]);
+        if (rest != unreached && Distance{rest.major + step.major, rest.minor + step.minor} == way.distance[at])
+            choices_.push_back(number);
     }
-    const bool gated = at != to && in_[to].size() == 1;
-    if (gated) gate = hops_[in_[to].front()].from;
-    if (at != gate) {
-        Search& way = search(gate);
-        extend(way, at);
-        if (way.distance[at] == unreached) throw std::logic_error(fmt::format("no way from {} to {}", from, to));
-        const std::uint64_t pair = mixed((std::uint64_t{from} << 32) | to);
-        while (at != gate) {
-            std::uint32_t equal = 0, chosen = 0;
-            for (const std::uint32_t number : out_[at]) {
-                const Hop& hop = hops_[number];
-                const Distance rest = way.distance[hop.to], step = length(hop);
-                if (rest == unreached || Distance{rest.major + step.major, rest.minor + step.minor} != way.distance[at])
-                    continue;
-                // Of `equal` hops each is chosen by one in `equal` of the hashes, without a list of them.
-                ++equal;
-                if (equal == 1 || (routing_.spread && mixed(pair ^ (std::uint64_t{at} << 32 | equal)) % equal == 0))
-                    chosen = number;
-            }
-            path.push_back(chosen);
-            at = hops_[chosen].to;
+}
+
+std::uint32_t Router::by_hash(std::uint32_t at, std::uint64_t flow) const {
+    // Of n choices each is taken by one in n of the hashes.
+    std::uint32_t chosen = choices_.front();
+    for (std::uint32_t i = 1; i < choices_.size(); ++i)
+        if (mixed(flow ^ (std::uint64_t{at} << 32 | (i + 1))) % (i + 1) == 0) chosen = choices_[i];
+    return chosen;
+}
+
+std::uint32_t Router::by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
+    // The order in which neighbours see the same directions, wherever numbers wrap around, and the numbers' distance
+    // between neighbours along the nearest of these: in a torus that of a dimension.
+    const auto ahead = [&](std::uint32_t hop) { return (hops_[hop].to + vertices_ - from) % vertices_; };
+    std::stable_sort(choices_.begin(), choices_.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return ahead(a) < ahead(b); });
+    std::uint32_t stride = vertices_;
+    for (const std::uint32_t hop : choices_) stride = std::min({stride, ahead(hop), vertices_ - ahead(hop)});
+    const std::uint64_t offset = from < to ? to - from : from - to;
+    return choices_[(from / stride + mixed(offset << 32 | channel)) % choices_.size()];
+}
+
+std::uint32_t Router::by_destination(std::uint32_t at, std::uint32_t to) const {
+    const std::uint32_t below = levels_[at], next = levels_[hops_[choices_.front()].to];
+    const std::uint32_t level = std::min(below, next), parents = parents_[level];
+    const bool up = below < next;
+    const std::size_t cables = up ? choices_.size() / parents : choices_.size();
+    const std::uint64_t port = to / strides_[level] % (parents * cables);
+    return choices_[up ? port % parents * cables + port / parents : port / parents];
+}
+
+void Router::append_least_loaded(const Search& way, const Ends& ends, std::span<const std::uint32_t> in_flight,
+                                 std::vector<std::uint32_t>& path) {
+    struct Best {
+        std::uint32_t load = 0, hop = 0;
+    };
+    std::unordered_map<std::uint32_t, Best> known;
+    const auto best = [&](const auto& self, std::uint32_t at) -> std::uint32_t {
+        if (at == ends.gate) return 0;
+        if (const auto found = known.find(at); found != known.end()) return found->second.load;
+        find_choices(way, at);
+        const std::vector<std::uint32_t> choices = choices_;
+        Best least{~std::uint32_t{0}, 0};
+        for (const std::uint32_t hop : choices) {
+            const std::uint32_t own = in_flight.empty() ? 0 : in_flight[hop];
+            const std::uint32_t load = std::max(own, self(self, hops_[hop].to));
+            if (load < least.load) least = {load, hop};
+        }
+        known[at] = least;
+        return least.load;
+    };
+    best(best, ends.at);
+    for (std::uint32_t at = ends.at; at != ends.gate; at = hops_[path.back()].to) path.push_back(known.at(at).hop);
+}
+
+void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel,
+                   std::span<const std::uint32_t> in_flight) {
+    const Ends between = ends(from, to);
+    if (between.at != from) path.push_back(out_[from].front());
+    if (between.at != between.gate) {
+        const Search& way = searched(between);
+        std::uint64_t flow = mixed((std::uint64_t{from} << 32) | to);
+        if (channel != 0) flow = mixed(flow ^ channel);
+        if (policy_ == Routing::Policy::adaptive_at_start) append_least_loaded(way, between, in_flight, path);
+        for (std::uint32_t at = policy_ == Routing::Policy::adaptive_at_start ? between.gate : between.at;
+             at != between.gate; at = hops_[path.back()].to) {
+            find_choices(way, at);
+            if (choices_.size() == 1 || policy_ == Routing::Policy::first)
+                path.push_back(choices_.front());
+            else if (policy_ == Routing::Policy::d_mod_k)
+                path.push_back(by_destination(at, to));
+            else
+                path.push_back(at == from ? by_turn(from, to, channel) : by_hash(at, flow));
         }
     }
-    if (gated) path.push_back(in_[to].front());
+    if (between.gated) path.push_back(in_[to].front());
+}
+
+double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,
+                           std::span<const std::uint64_t> bytes) {
+    struct Count {
+        double all = 0, used = 0;
+    };
+    const Ends between = ends(from, to);
+    if (between.at == between.gate) return 0;
+    const Search& way = searched(between);
+    std::unordered_map<std::uint32_t, Count> known;
+    const auto count = [&](const auto& self, std::uint32_t at) -> Count {
+        if (at == between.gate) return {1, 1};
+        if (const auto found = known.find(at); found != known.end()) return found->second;
+        find_choices(way, at);
+        const std::vector<std::uint32_t> choices = choices_;
+        Count sum;
+        for (const std::uint32_t hop : choices) {
+            if (hop == around) continue;
+            const Count rest = self(self, hops_[hop].to);
+            sum.all += rest.all;
+            if (bytes[hop] > 0) sum.used += rest.used;
+        }
+        return known[at] = sum;
+    };
+    const Count ways = count(count, between.at);
+    return ways.all - ways.used;
 }
 
 }  // namespace syncline

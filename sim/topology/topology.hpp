@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 /// A topology is a graph of hosts and switches, and nothing else.
 ///
@@ -39,6 +40,8 @@ struct Topology {
     Graph graph;              ///< vertices 0 … hosts-1 are the hosts, those behind them the switches
     std::uint32_t hosts = 0;  ///< in a fabric network ports (NICs), in an overlay ranks
     std::uint32_t cables = 0;
+    /// Of a fat tree, by level from the hosts up: how many parents a vertex has. Empty elsewhere.
+    std::vector<std::uint32_t> parents;
 
     /// The next host or switch. All hosts come before the first switch; throws std::logic_error otherwise.
     std::uint32_t add_host(std::string vertex_name);

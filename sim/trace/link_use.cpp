@@ -29,9 +29,7 @@ void each_use(const Drawing& drawing, const Use& use) {
     for (const MessageRecord& message : trace.messages) {
         const Flow flow = flow_of(message, drawing.time());
         if (flow.end_ns <= flow.start_ns || flow.bytes_per_ns == 0) continue;
-        const auto route = trace.routes.find({drawing.sender(message), drawing.receiver(message)});
-        if (route == trace.routes.end()) continue;
-        for (const std::uint32_t link : route->second) use(link, flow);
+        for (const std::uint32_t link : trace.routes.at(message.route)) use(link, flow);
     }
 }
 
@@ -39,9 +37,13 @@ void each_use(const Drawing& drawing, const Use& use) {
 std::vector<bool> shown_links(const Drawing& drawing) {
     const Trace& trace = drawing.view().timeline.trace;
     std::vector<bool> shown(trace.links.size(), false);
-    for (const auto& [ends, route] : trace.routes) {
-        if (!drawing.shows(ends.first) && !drawing.shows(ends.second)) continue;
-        for (const std::uint32_t link : route) shown[link] = true;
+    std::vector<bool> routes(trace.routes.size(), false);
+    for (const MessageRecord& message : trace.messages)
+        routes[message.route] =
+            routes[message.route] || drawing.shows(drawing.sender(message)) || drawing.shows(drawing.receiver(message));
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+        if (!routes[i]) continue;
+        for (const std::uint32_t link : trace.routes[i]) shown[link] = true;
     }
     return shown;
 }

@@ -22,8 +22,15 @@ struct ActivationExchange {
     Grouping groups;
     AlgorithmSpec spec;  ///< of what the library of collectives has; nothing of a halo
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
-    std::uint64_t bytes = 0;  ///< of the group's buffer, as the operation counts it (see AlgorithmSpec)
+    /// Of a group's buffer, as the operation counts it (see AlgorithmSpec). Groups that begin `size`·`stride` ranks
+    /// later take the next of these, and the first again behind the last.
+    std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
+
+    /// Of the group that begins with this index in its stage.
+    std::uint64_t bytes_of(std::uint32_t first) const {
+        return bytes[first / (groups.size * groups.stride) % bytes.size()];
+    }
 };
 
 /// What a layer exchanges, in order.
@@ -77,7 +84,8 @@ public:
 /// A. Gholami et al.): Split::outputs: forward an allgather of b·activations, backward an all-reduce of b·inputs, not
 /// for the first layer. Split::inside: both are all-reduces, see Split. Cells of an image: before a convolution with a
 /// kernel larger than 1×1 ranks send ⌊kh/2⌋ rows of their inputs to their neighbours, up and down, then ⌊kw/2⌋ columns
-/// left and right with the corners, and the same of the gradients of their outputs before its backward pass.
+/// left and right, as long as what they have then: the corners come with them. The same of the gradients of their
+/// outputs before its backward pass.
 ///
 /// With sequence parallelism each row holds 1/rows of what is between layers: a layer gathers its inputs, and again for
 /// the gradients of its weights, and reduces and scatters its partial sums; it gathers the gradients of its outputs,

@@ -1,17 +1,13 @@
 #include "sim/training/buckets.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/collective/program.hpp"
+#include "sim/taskgraph/ticks.hpp"
 
 namespace syncline {
 
 namespace {
-
-double next_tick(double ready_s, double cycle_s) {
-    return cycle_s > 0 ? std::ceil(ready_s / cycle_s) * cycle_s : ready_s;
-}
 
 /// Whether a gradient still belongs to `bucket`, whose limit is `limit_bytes`.
 bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, double limit_bytes, const Fusion& fusion) {
@@ -26,7 +22,8 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
     std::vector<Bucket> buckets;
     for (const Gradient& gradient : gradients) {
         if (gradient.bytes == 0) continue;
-        const double release_s = next_tick(gradient.ready_s, plan.fusion.cycle_s);
+        const double cycle_s = plan.fusion.cycle_s;
+        const double release_s = cycle_s > 0 ? next_tick(gradient.ready_s, cycle_s) : gradient.ready_s;
         const bool first = buckets.size() == 1 && plan.fusion.first_bytes > 0;
         const double limit_bytes = first ? plan.fusion.first_bytes : plan.fusion.threshold_bytes;
         if (buckets.empty() || !joins(buckets.back(), gradient, release_s, limit_bytes, plan.fusion)) {

@@ -11,9 +11,14 @@
 /// Buckets: which gradients travel together, and when.
 ///
 /// Gradients become ready in backward order, from the last layer to the first. Merged as in Horovod's tensor fusion
-/// (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Horovod's cycle runs freely; here it starts
-/// anew with every iteration, which keeps iterations alike and differs by less than one cycle; where a forward pass
-/// waits for exchanges, ticks are that much later. Left out: the copies into and out of the fusion buffer.
+/// (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Left out: the copies into and out of the
+/// fusion buffer.
+///
+/// Horovod's cycle runs freely. Here it starts anew on a rank with its first layer's forward pass, once that has what
+/// it waits for, or with the blocking copy before it, in every iteration; this keeps iterations alike, and differs by
+/// less than one cycle. A bucket leaves at the first tick that is not before its last gradient, whenever that comes.
+/// Only which gradients it holds is planned, as if nothing slowed computation down: where stragglers, jitter or
+/// exchanges do, Horovod would merge others.
 ///
 /// With a partition (ByteScheduler, BytePS) a bucket of S bytes is cut into ⌈S/partition⌉ pieces, all full but the
 /// last, and each is a bucket from then on: exchanged, placed and scheduled by itself.
@@ -23,7 +28,7 @@ struct Bucket {
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
     double ready_s = 0;  ///< after the iteration's start, when computation is undisturbed: all gradients are there ...
-    double release_s = 0;    ///< ... and the exchange may start (later than ready_s only with a cycle)
+    double release_s = 0;    ///< ... and the exchange may start (another time than ready_s only with a cycle)
     std::uint32_t part = 0;  ///< which piece of its bucket this is
     std::uint32_t stage = 0;
     Grouping replicas = {};          ///< of the stage's ranks: those that exchange it ...

@@ -59,13 +59,20 @@ Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
                         const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
                         const Coordination& coordination = {});
 
+/// The node of each server, whose clients are at `places`. With ServerLocation::dedicated the nodes behind the
+/// clients'. `packed`: server i on that of client i, in turn, so that servers bunch on the first nodes where several
+/// ranks share one. `spread`: over the n nodes that have clients, in the order of their first clients; server i of s ≤
+/// n on the ⌊i·n/s⌋-th, as far from each other as that order allows (racks of a tree, too, get their share), and of s >
+/// n on the (i mod n)-th, so that no node has two servers more than another, also where tensors are fewer than servers
+/// and the last ones have none.
+std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vector<Place>& places);
+
 /// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
 /// which carries one push and one pull at a time, in order or by urgency; servers aggregate while the next push
 /// arrives. With PullStart::together pulls wait until all servers have aggregated everything, as TensorFlow's
 /// synchronous variables do: pulling a tensor while others are still pushed may lose on colocated servers, whose links
 /// carry both (H. Zhang et al., "Poseidon", USENIX ATC 2017, is for it). A rank goes on with a bucket when all ranks,
-/// or the nodes' first, have pulled it. Adds the servers' processes: on the nodes after the workers', or on the first
-/// workers' nodes.
+/// or the nodes' first, have pulled it. Adds the servers' processes.
 ///
 /// Push and pull are agreed on by all ranks, here as in add_collectives, where BytePS lets each worker choose for
 /// itself: that is the same where all compute alike.

@@ -26,6 +26,7 @@ public:
         graph_.depend(passes_.computed.front(), copy, mode == InputCopy::overlapped);
         for (const TaskId exchange : passes_.inputs) graph_.depend(exchange, copy, mode == InputCopy::overlapped);
         graph_.depend(copy, update_, true);
+        if (mode == InputCopy::blocking) graph_.begin_with(copy);
     }
 
     /// After which task the gradients of a bucket are there, and may leave if no cycle keeps them.
@@ -33,25 +34,26 @@ public:
         return plan.overlap == Overlap::none ? passes_.computed.back() : passes_.gradients[bucket.layers.back()];
     }
 
+    /// By bucket: after which task it may leave. With a cycle it waits for the next tick when its gradients are there,
+    /// whenever that is; those that come between the same two ticks leave together.
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
         std::vector<TaskId> releases;
         if (plan.fusion.cycle_s == 0) {
             for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
             return releases;
         }
+        graph_.begin_with(passes_.computed.front());
         const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
-        double timer_s = 0;
-        while (releases.size() < buckets.size()) {
-            // A tick releases all that is ready by then at once; the last of it completes it.
-            const auto first = static_cast<std::uint32_t>(releases.size());
-            const double tick_s = buckets[first].release_s;
-            std::uint32_t last = first;
-            while (last + 1 < buckets.size() && buckets[last + 1].release_s == tick_s) ++last;
-            const double wait_s = tick_s - std::max(buckets[last].ready_s, timer_s);
-            timer_s = tick_s;
-            const TaskId release = graph_.add_task({timer, Phase::release, first, std::max(0.0, wait_s)});
-            graph_.depend(release, ready(buckets[last], plan));
-            releases.insert(releases.end(), last + 1 - first, release);
+        for (const Bucket& bucket : buckets) {
+            // Pieces of one bucket leave with the first.
+            if (bucket.part > 0) {
+                releases.push_back(releases.back());
+                continue;
+            }
+            Task release{timer, Phase::release, static_cast<std::uint32_t>(releases.size())};
+            release.tick_s = plan.fusion.cycle_s;
+            releases.push_back(graph_.add_task(release));
+            graph_.depend(releases.back(), ready(bucket, plan));
         }
         return releases;
     }

@@ -16,9 +16,14 @@ std::string words(const Layout& layout) {
     return text;
 }
 
-/// Each group's neighbours send each other `elements`.
-ActivationExchange halo(const Grouping& line, double elements, double element_bytes) {
-    return {line, {}, std::make_shared<const Halo>(), whole_bytes(elements, element_bytes), Phase::halo};
+/// In lines of cells neighbours send each other `depth` elements for each of an edge's length, which is `lengths[i]` in
+/// the i-th line.
+ActivationExchange halo(const Grouping& lines, double depth, const std::vector<std::int64_t>& lengths,
+                        double element_bytes) {
+    ActivationExchange exchange{lines, {}, std::make_shared<const Halo>(), {}, Phase::halo};
+    for (const std::int64_t length : lengths)
+        exchange.bytes.push_back(whole_bytes(depth * static_cast<double>(length), element_bytes));
+    return exchange;
 }
 
 }  // namespace
@@ -44,7 +49,10 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
     // Other all-reduces take everyone, those who have nothing with zeros.
     if (uneven && (operation == "allgather" || takes_subsets(operation, spec.name))) spec.contributors = contributors;
     try {
-        return {groups, spec, make_algorithm(spec, groups.size), whole_bytes(elements, model_.element_bytes),
+        return {groups,
+                spec,
+                make_algorithm(spec, groups.size),
+                {whole_bytes(elements, model_.element_bytes)},
                 Phase::activations};
     } catch (const AlgorithmError& error) {
         throw ParallelismError("activations",
@@ -136,17 +144,21 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
                             edge[axis]),
                 "give this layer and those behind it another layout under `layers`");
         const int other = 1 - axis;
-        // Rows first; the columns that follow are longer by the rows that have come, which brings the corners.
-        const auto length = [&](const std::int64_t* size) {
-            const std::int64_t grown = axis == 1 && parts[0] > 1 ? 2 * edge[0] : 0;
-            return static_cast<double>(up(size[other], parts[other]) + grown);
+        // Rows first; the columns that follow are longer by the rows that have come, which brings the corners: from two
+        // neighbours, but for the cells at the top and at the bottom.
+        const auto lengths = [&](const std::int64_t* size) {
+            const std::int64_t own = up(size[other], parts[other]);
+            if (axis == 0) return std::vector{own};
+            std::vector<std::int64_t> all(static_cast<std::size_t>(parts[0]), own);
+            for (std::size_t line = 1; line < all.size(); ++line) all[line - 1] += edge[0], all[line] += edge[0];
+            return all;
         };
         const double deep = placed.share.samples * static_cast<double>(edge[axis]);
         placed.exchanges.before_forward.push_back(
-            halo(lines[axis], deep * static_cast<double>(conv->channels) * length(in), model_.element_bytes));
+            halo(lines[axis], deep * static_cast<double>(conv->channels), lengths(in), model_.element_bytes));
         if (number > 0)
             placed.exchanges.before_backward.push_back(
-                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part * length(out),
+                halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part, lengths(out),
                      model_.element_bytes));
     }
 }

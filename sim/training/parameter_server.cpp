@@ -1,6 +1,8 @@
 #include "sim/collective/parameter_server.hpp"
 
+#include <numeric>
 #include <optional>
+#include <set>
 
 #include "sim/training/teams.hpp"
 
@@ -46,8 +48,8 @@ public:
           teams_(graph, workers, plan.local_reduction, cluster, !urgency_.empty()),
           servers_(static_cast<std::size_t>(plan.count)) {
         std::vector<Place> places;
-        for (const ProcessId worker : workers) places.push_back(graph.processes()[worker].place);
-        first_free_ = first_free_node(places);
+        for (const ProcessId leader : teams_.leaders()) places.push_back(graph.processes()[leader].place);
+        nodes_ = server_nodes(plan, places);
     }
 
     void push(std::uint32_t bucket, const std::vector<Shard>& shards, const std::vector<TaskId>* ready) {
@@ -110,11 +112,7 @@ private:
     const Server& at(std::uint32_t number) {
         std::optional<Server>& server = servers_[number];
         if (server) return *server;
-        const std::vector<ProcessId>& leaders = teams_.leaders();
-        const bool colocated = plan_.location == ServerLocation::colocated;
-        server = add_server(
-            graph_, leaders,
-            colocated ? graph_.processes()[leaders[number % leaders.size()]].place.node : first_free_ + number);
+        server = add_server(graph_, teams_.leaders(), nodes_[number]);
         if (!urgency_.empty()) {
             std::vector<StreamId> push = server->worker_push, pull = server->worker_pull;
             push.push_back(server->push);
@@ -151,11 +149,28 @@ private:
     const std::vector<std::uint32_t>& urgency_;
     Teams teams_;
     std::vector<std::optional<Server>> servers_;  // by number
-    std::uint32_t first_free_ = 0;
+    std::vector<std::uint32_t> nodes_;            // by number
     std::vector<Aggregated> aggregated_;
 };
 
 }  // namespace
+
+std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vector<Place>& places) {
+    std::vector<std::uint32_t> nodes(static_cast<std::size_t>(servers.count));
+    if (!servers.colocated()) {
+        std::iota(nodes.begin(), nodes.end(), first_free_node(places));
+        return nodes;
+    }
+    const bool spread = servers.location == ServerLocation::spread;
+    std::vector<std::uint32_t> hosts;
+    std::set<std::uint32_t> seen;
+    for (const Place& place : places)
+        if (seen.insert(place.node).second || !spread) hosts.push_back(place.node);
+    const bool apart = spread && nodes.size() < hosts.size();
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        nodes[i] = hosts[apart ? i * hosts.size() / nodes.size() : i % hosts.size()];
+    return nodes;
+}
 
 Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
                              const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,

@@ -186,7 +186,7 @@ void Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExch
             const auto [found, added] = exchanges_.try_emplace({&exchange, first});
             if (added)
                 found->second = graph_.add_exchange({exchange.algorithm, group(stage, exchange.groups, first),
-                                                     activation_channel, exchange.bytes, gamma_s_per_B_});
+                                                     activation_channel, exchange.bytes_of(first), gamma_s_per_B_});
             Task task{open(rank, cursors_[rank].activations, StreamKind::activations), exchange.phase, layer};
             task.exchange = found->second;
             task.member = exchange.groups.member(index);

@@ -46,9 +46,9 @@ enum class Schedule { fifo, priority, random };
 /// holds the fewest bytes so far; `sliced`: every tensor cut into s equal slices, one per server.
 enum class Placement { round_robin, greedy_bytes, sliced };
 
-/// `dedicated`: servers have nodes of their own, after the workers'; `colocated`: server i runs on the node of rank i,
-/// with local reduction on the i-th of the nodes that have ranks, in turn.
-enum class ServerLocation { dedicated, colocated };
+/// `dedicated`: servers have nodes of their own, after the workers'; the others are colocated, on nodes that have
+/// ranks: see server_nodes().
+enum class ServerLocation { dedicated, spread, packed };
 
 /// When a server sends a sum back. `together`: when all servers have all of theirs. `each`: as soon as it is there, as
 /// TensorFlow's distributed_replicated variables and BytePS do (Y. Jiang et al., OSDI 2020).
@@ -86,6 +86,10 @@ inline constexpr std::uint64_t request_bytes_per_layer = 128;
 /// and stands for the rest (sim/replay/folding.hpp). `automatic`: folded where it has many messages.
 enum class Fidelity { message, folded, automatic };
 
+/// Which number of samples a scenario keeps when its ranks become more. `weak`: that of a replica (`batch_per_rank`);
+/// `strong`: that of all ranks together (`batch`).
+enum class Scaling { weak, strong };
+
 struct Servers {
     std::int64_t count = 1;
     Placement placement = Placement::round_robin;
@@ -94,12 +98,15 @@ struct Servers {
     /// Ranks on one node add up their gradients on the first of them, which alone pushes and pulls, and passes the
     /// result on (TensorFlow's parameter_server variables, BytePS).
     bool local_reduction = false;
+
+    bool colocated() const { return location != ServerLocation::dedicated; }
 };
 
 struct Plan {
     std::int64_t ranks = 1;
     RankPlacement placement;
     std::int64_t batch_per_rank = 32;  ///< samples of one replica of the model: of a rank, where it has all of it
+    Scaling scaling = Scaling::weak;
     /// The last of so many is measured, with jitter all but the first, and one more replayed behind; 1: only that one,
     /// from a standing start.
     std::int64_t iterations = 4;
@@ -138,7 +145,10 @@ struct CollectivePlan {
     /// Sizes to go through, one after the other, in place of `bytes`; empty: no sweep.
     std::vector<std::uint64_t> sweep = {};
     Fidelity fidelity = Fidelity::message;
+    /// Of gossip whose peers change: this round of a period alone, counted from 0; all_rounds: the mean over a period.
+    std::int32_t round = all_rounds;
 
+    static constexpr std::int32_t all_rounds = -1;
     bool served() const { return !selection && algorithm.name == served_allreduce; }
 };
 

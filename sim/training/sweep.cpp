@@ -1,5 +1,8 @@
 #include "sim/training/sweep.hpp"
 
+#include <numeric>
+
+#include "sim/collective/one_round.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/training/buckets.hpp"
 #include "sim/training/exchange.hpp"
@@ -46,7 +49,12 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePla
     if (plan.served()) return all;
     Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
                     plan.algorithm, plan.selection);
-    for (const std::uint64_t bytes : sizes_of(plan)) all.push_back(chooser.choose(bytes));
+    for (const std::uint64_t bytes : sizes_of(plan)) {
+        all.push_back(chooser.choose(bytes));
+        if (plan.round == CollectivePlan::all_rounds) continue;
+        auto& algorithm = all.back().algorithm;
+        algorithm = std::make_shared<OneRound>(algorithm, static_cast<std::uint32_t>(plan.round));
+    }
     return all;
 }
 
@@ -85,8 +93,10 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
     } else {
         const auto first = static_cast<TaskId>(graph.tasks().size());
         std::vector<Collective> collectives;
-        for (std::size_t i = 0; i < sizes.size(); ++i)
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
             collectives.push_back({sizes[i], chosen[i].algorithm, chosen[i].protocol});
+            sweep.rounds = std::lcm(sweep.rounds, chosen[i].algorithm->period());
+        }
         add_collectives(graph, workers, collectives, ready, cluster);
         for (TaskId task = first; task < graph.tasks().size(); ++task)
             graph.depend(sweep.barriers[graph.tasks()[task].subject + 1], task);

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+
+#include "sim/workload/peak_note.hpp"
 
 namespace syncline {
 
 LayerTable layer_table(const Model& model, const Device& device, std::int64_t batch, ComputeKind compute) {
     if (compute == ComputeKind::calibrated && !calibration_of(device, model.name)) compute = ComputeKind::roofline;
     LayerTable table{model.name, device.name, compute, batch, {}, {}};
+    if (std::string note = peak_note(compute, model.name, device); !note.empty())
+        table.notes.push_back(std::move(note));
     const std::vector<LayerTime> times = layer_times(model, device, batch, compute);
     LayerRow& total = table.total;
     total.name = "total";

@@ -24,6 +24,7 @@ struct LayerTable {
     std::int64_t batch = 1;
     std::vector<LayerRow> layers;  ///< in forward order
     LayerRow total;                ///< its bound is the one of the layers that take most of the time
+    std::vector<std::string> notes = {};
 };
 
 LayerTable layer_table(const Model& model, const Device& device, std::int64_t batch, ComputeKind compute);

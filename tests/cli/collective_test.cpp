@@ -82,7 +82,9 @@ TEST_CASE("collective: JSON is one object with the documented fields") {
                                         "links",
                                         "transport",
                                         "contributors",
-                                        "receivers"});
+                                        "receivers",
+                                        "rounds",
+                                        "notes"});
     CHECK(answer["bytes_sent_by_rank"] == std::vector<int>{1500, 1500, 1500, 1500});
     CHECK(answer["bytes_received_by_rank"] == std::vector<int>{1500, 1500, 1500, 1500});
     CHECK(answer["schema_version"] == 1);
@@ -229,4 +231,57 @@ TEST_CASE("collective: SimGrid's own network models can be chosen") {
 
 TEST_CASE("collective: the same question gives the same bytes") {
     CHECK(ask(question("ring", 33, 999'999)).dump() == ask(question("ring", 33, 999'999)).dump());
+}
+
+TEST_CASE("collective: gossip whose peers change is the mean over rounds, --round is one of them") {
+    // 32 nodes in a ring of cables, peers 1, 2, 4, 8 and 16 places on: as many buffers on every cable that is in use,
+    // and as many cables to go. Half way round both ways are equally short.
+    const auto gossip = [](const std::vector<std::string>& more) {
+        return ask({"collective", "--platform", shipped("platforms/p100-25g.yaml"), "--ranks", "32", "--bytes", "100MB",
+                    "--operation", "neighbour-exchange", "--overlay", "{topology: exponential, directed: true}",
+                    "--peers", "one", "--set", "platform.fabric={topology: ring, bandwidth: 8 Gbps, latency: 10 us}",
+                    "--set", "platform.device.reduction_rate=unlimited", "--format", "json"},
+                   more);
+    };
+    const auto round_s = [](int cables) { return cables * (0.1 + 10e-6); };
+    double sum_s = 0;
+    for (int round = 0; round < 4; ++round) {
+        const json answer = gossip({"--round", std::to_string(round)});
+        CHECK(answer["completion_time_s"].get<double>() == Approx(round_s(1 << round)).epsilon(1e-6));
+        CHECK(answer["rounds"] == 1);
+        CHECK(answer["notes"].empty());
+        sum_s += round_s(1 << round);
+    }
+    const double last_s = gossip({"--round", "4"})["completion_time_s"];
+    CHECK(last_s >= round_s(8));  // at the best half of the ranks go one way and half the other
+    CHECK(last_s <= round_s(16) * (1 + 1e-6));
+    const json answer = gossip({});
+    CHECK(answer["completion_time_s"].get<double>() == Approx((sum_s + last_s) / 5).epsilon(1e-6));
+    CHECK(answer["rounds"] == 5);
+    CHECK(answer["messages"] == 32);
+    CHECK(answer["bytes_sent"] == 3'200'000'000);
+    REQUIRE(answer["notes"].size() == 1);
+    CHECK(answer["notes"][0].get<std::string>().find("means over 5 rounds") != std::string::npos);
+}
+
+TEST_CASE("collective: a round that there is not, or that changes nothing, is an error with a hint") {
+    const auto refused = [](std::vector<std::string> more, const std::string& message, const std::string& hint) {
+        std::vector<std::string> arguments{"collective", "--platform", shipped("platforms/p100-25g.yaml"),
+                                           "--ranks",    "32",         "--bytes",
+                                           "1MB",        "--round"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_program({.arguments = std::move(arguments)});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.err.find("--round:1:9: error: " + message) != std::string::npos);
+        CHECK(outcome.err.find(hint) != std::string::npos);
+    };
+    const auto gossip = [](const std::string& round, const std::string& peers) {
+        return std::vector<std::string>{round, "--operation", "neighbour-exchange", "--peers", peers};
+    };
+    refused(gossip("5", "one"), "there is no round 5", "0 to 4");
+    refused(gossip("0", "all"), "'round' has no effect here", "remove it");
+    refused({"0"}, "'round' has no effect here", "remove it");
+    refused({"0", "--algorithm", "parameter-server"}, "'round' is of no use to a parameter server", "");
+    refused({"0", "--selection", shipped("platforms/selections/mpich.yaml")}, "'round' beside 'selection'", "");
 }

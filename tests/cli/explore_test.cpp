@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -192,15 +193,82 @@ TEST_CASE("questions that make no sense are refused, with what would make some")
     CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "0"}).status == 2);
 }
 
-TEST_CASE("plans that do not fit stop it, or are counted") {
+TEST_CASE("plans that do not fit are skipped, and counted by reason") {
     const Bench directory;
-    const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set", "axes.training.ranks=[2, 16]"};
-    CHECK(explore(directory, arguments).status == 3);
-    auto going = arguments;
-    going.emplace_back("--keep-going");
-    const Json some = explored(directory, going);
-    CHECK(some.at("counts").at("unfit") == 3);
+    const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set",
+                                             "axes.training.ranks=[2, 16, 32]"};
+    const Json some = explored(directory, arguments);
+    CHECK(some.at("counts").at("unfit") == 6);
     CHECK(some.at("counts").at("ranked") == 3);
+    // 16 and 32 ranks are too many for the same reason.
+    REQUIRE(some.at("not_ranked").size() == 1);
+    CHECK(some.at("not_ranked")[0].at("plans") == 6);
+    CHECK(some.at("not_ranked")[0].at("reason").get<std::string>().rfind("16 ranks do not fit platform", 0) == 0);
+    CHECK(some.at("not_ranked")[0].at("example").get<std::string>().find("training.ranks=16") != std::string::npos);
+    const Outcome table = explore(directory, arguments);
+    CHECK(table.status == 0);
+    CHECK(table.out.find("6 plans skipped:\n  6: 16 ranks do not fit platform") != std::string::npos);
+    // None is left: that is an error, and says why.
+    const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--set", "axes.training.ranks=[16]"});
+    CHECK(none.status == 3);
+    CHECK(none.err.find("16 ranks do not fit platform") != std::string::npos);
+    CHECK(none.err.find("3 of 3 points do not fit") != std::string::npos);
+}
+
+TEST_CASE("plans that need more memory than a device has are counted by that reason") {
+    const Bench directory;
+    // 4 MB of weights, as much of gradients and more: 1 MB is too little for any, and each needs another amount.
+    const Outcome outcome = explore(directory, {"--objective", "iteration_time_s", "--set",
+                                                "axes.platform.device.memory=[1 MB, 2 MB, 16 GB]", "--format", "json"});
+    INFO(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const Json found = Json::parse(outcome.out);
+    CHECK(found.at("counts").at("failed") == 24);
+    REQUIRE(found.at("not_ranked").size() == 1);
+    CHECK(found.at("not_ranked")[0].at("plans") == 24);
+    CHECK(found.at("not_ranked")[0].at("reason").get<std::string>().rfind("it needs ", 0) == 0);
+}
+
+TEST_CASE("axes that vary together are named, and shares are of the plans within the constraints") {
+    const Bench directory;
+    // Ranks and bandwidth on a diagonal: the exclusion leaves one bandwidth for each number of ranks.
+    const Json tied = explored(directory, {"--objective", "iteration_time_s", "--set",
+                                           "include=[\"ranks = 2 and bandwidth = '1 Gbps'\", "
+                                           "\"ranks = 4 and bandwidth = '10 Gbps'\"]"});
+    REQUIRE(tied.at("axes").size() == 2);
+    for (const Json& axis : tied.at("axes")) {
+        CHECK(axis.at("share_of_variance").get<double>() == Approx(1));
+        REQUIRE(axis.at("confounded_with").size() == 1);
+    }
+    CHECK(tied.at("axes")[0].at("confounded_with")[0] == tied.at("axes")[1].at("axis"));
+    const auto notes = [](const Json& exploration) { return exploration.at("notes").dump(); };
+    CHECK(notes(tied).find("ranks and bandwidth vary together: their shares cannot be told apart") !=
+          std::string::npos);
+
+    // Within the constraint ranks are 2 and 4 at all three bandwidths: shares as main_effect() has them of these six.
+    const Json within =
+        explored(directory, {"--objective", "iteration_time_s", "--top", "100", "--constraint", "ranks in (2, 4)"});
+    CHECK(notes(within).find("together") == std::string::npos);
+    REQUIRE(within.at("counts").at("ranked") == 6);
+    std::map<std::string, std::vector<double>> by_ranks;
+    std::vector<double> all;
+    for (const Json& plan : within.at("ranked")) {
+        by_ranks[plan.at("ranks")].push_back(plan.at("iteration_time_s"));
+        all.push_back(plan.at("iteration_time_s"));
+    }
+    const auto mean = [](const std::vector<double>& values) {
+        double sum = 0;
+        for (const double value : values) sum += value;
+        return sum / static_cast<double>(values.size());
+    };
+    double total = 0, between = 0;
+    for (const double value : all) total += (value - mean(all)) * (value - mean(all));
+    for (const auto& [ranks, values] : by_ranks)
+        between += static_cast<double>(values.size()) * (mean(values) - mean(all)) * (mean(values) - mean(all));
+    for (const Json& axis : within.at("axes")) {
+        CHECK(axis.at("confounded_with").empty());
+        if (axis.at("axis") == "ranks") CHECK(axis.at("share_of_variance").get<double>() == Approx(between / total));
+    }
 }
 
 TEST_CASE("repetitions of a plan are ranked by their mean") {

@@ -229,7 +229,10 @@ TEST_CASE("lesson: names that are none") {
         CHECK(none.status == 3);
         CHECK(holds(none.err, "gossip, or 1 to 10\n"));
     }
+    // In a folder without lessons there are those of the clone; one of its own has what is in it.
     const TempDir empty;
+    CHECK(run_in(empty, {"lesson"}).out == run_here({"lesson"}).out);
+    fs::create_directories(empty / "scenarios/lessons");
     const Outcome nowhere = run_in(empty, {"lesson"});
     CHECK(nowhere.status == 3);
     CHECK(holds(nowhere.err, "scenarios/lessons:1:1: error: there are no lessons here\n"));

@@ -96,9 +96,17 @@ TEST_CASE("run: JSON is one object with the documented fields") {
                                                     "compute_time_s",
                                                     "communication_time_s",
                                                     "exposed_communication_time_s",
+                                                    "waiting_time_s",
+                                                    "idle_time_s",
                                                     "pipeline_bubble",
                                                     "throughput_samples_per_s",
+                                                    "scaling",
                                                     "scaling_efficiency",
+                                                    "model_flops_utilisation",
+                                                    "hardware_flops_utilisation",
+                                                    "tflops_per_device",
+                                                    "tokens_per_s",
+                                                    "notes",
                                                     "messages",
                                                     "fidelity",
                                                     "messages_simulated",
@@ -236,18 +244,21 @@ TEST_CASE("run: the table has a line for each variant, aligned") {
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());
     CHECK(outcome.out == tiny.run({"--format", "table"}).out);
-    for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "efficiency"})
+    for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak scaling"})
         CHECK(holds(outcome.out, word));
     std::istringstream lines(outcome.out);
-    // Two tables: times, and traffic.
+    // Two tables: times, and traffic. Behind them a note.
     std::vector<std::set<std::size_t>> widths(1);
     std::string line;
-    for (int i = 0; std::getline(lines, line); ++i) {
-        if (i >= 2 && line.empty()) widths.emplace_back();
-        if (i >= 2 && !line.empty()) widths.back().insert(line.size());
+    int number = 0;
+    for (std::string next; std::getline(lines, next);) {
+        line = next;
+        if (++number > 2 && line.empty()) widths.emplace_back();
+        if (number > 2 && !line.empty()) widths.back().insert(line.size());
     }
-    REQUIRE(widths.size() == 2);
+    REQUIRE(widths.size() == 3);
     for (const std::set<std::size_t>& table : widths) CHECK(table.size() == 1);
+    CHECK(holds(line, "note: compute time is that at the device's peak: no measurement stands behind it"));
 }
 
 TEST_CASE("run: the same input gives the same bytes, whatever the seed and the directory") {

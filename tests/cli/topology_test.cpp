@@ -207,7 +207,7 @@ TEST_CASE("topology: how the program is called") {
         CHECK(outcome.out.empty());
         CHECK(holds(outcome.err, part));
     };
-    check_usage({}, "NAME|FILE");
+    check_usage({}, "SHAPE|FILE|NAME");
     check_usage({"ring", "--format", "csv"}, "'csv' is not table|json|dot|svg|graphml");
     check_usage({"ring", "--format", "json|dot"}, "is not");
     check_usage({"ring", "--as", "network"}, "'network' is not fabric|overlay");
@@ -219,9 +219,10 @@ TEST_CASE("topology: how the program is called") {
 
 TEST_CASE("topology: names that are none") {
     const TempDir directory;
-    check_refused(ask(directory, {"rign"}), "rign:1:1: error: 'rign' is neither a shape nor a file",
+    check_refused(ask(directory, {"rign"}),
+                  "rign:1:1: error: 'rign' is neither a file nor a shape, a topology or a platform",
                   "did you mean 'ring'?");
-    check_refused(ask(directory, {"zzz"}), "'zzz' is neither a shape nor a file", "star, ring, tree");
+    check_refused(ask(directory, {"zzz"}), "'zzz' is neither a file nor a shape", "shapes are star, ring, tree");
     check_refused(ask(directory, {"absent.yaml"}), "'absent.yaml' does not exist");
     check_refused(ask(directory, {"absent.graphml"}), "'absent.graphml' does not exist");
     check_refused(ask(directory, {"."}), "is a directory");

@@ -77,13 +77,14 @@ struct Small : TempDir {
 
 TEST_CASE("workload: JSON is one object with the documented fields") {
     const json table = answered({"alexnet-nogroup", "--device", "p100-sxm2", "--batch", "64", "--compute", "im2col"});
-    CHECK(keys(table) ==
-          std::set<std::string>{"schema_version", "workload", "device", "compute", "batch", "layers", "total"});
+    CHECK(keys(table) == std::set<std::string>{"schema_version", "workload", "device", "compute", "batch", "layers",
+                                               "total", "notes"});
     CHECK(table["schema_version"] == 1);
     CHECK(table["workload"] == "alexnet-nogroup");
     CHECK(table["device"] == "p100-sxm2");
     CHECK(table["compute"] == "im2col");
     CHECK(table["batch"] == 64);
+    CHECK(table["notes"][0].get<std::string>().find("at the device's peak") != std::string::npos);
     REQUIRE(table["layers"].size() == 8);
     const std::set<std::string> fields{
         "parameters", "macs", "activation_bytes", "forward_time_s", "backward_time_s", "memory_stall_s", "bound"};
@@ -172,8 +173,9 @@ TEST_CASE("workload: names that are none") {
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm", "--batch", "1"}), "--device:1:10",
                   "'p100-sxm' is neither a file nor a device", "did you mean 'p100-sxm2'?");
     const Small small;
-    check_refused(ask(small.path(), {"alexnet-tf", "--device", "device.yaml", "--batch", "1"}), "alexnet-tf:1:1",
-                  "'alexnet-tf' is neither a file nor a workload", "name a file");
+    // Also in a folder that has none of its own.
+    check_refused(ask(small.path(), {"alexnet-ft", "--device", "device.yaml", "--batch", "1"}), "alexnet-ft:1:1",
+                  "'alexnet-ft' is neither a file nor a workload", shipped("workloads") + " has alexnet-caffe, ");
     check_refused(ask(small.path(), {"smal.yaml", "--device", "device.yaml", "--batch", "1"}), "smal.yaml:1:1",
                   "smal.yaml", "did you mean");
     const Outcome unnamed = ask(small.path(), {"", "--device", "device.yaml", "--batch", "1"});

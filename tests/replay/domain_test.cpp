@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include "sim/analysis/experiment.hpp"
@@ -98,12 +99,42 @@ TEST_CASE("two by two cells: rows first, then columns with the corners") {
     const struct { double channels, half; } exchanged[] = {{3, 2}, {36, 1}, {12, 1}};
     for (const auto& [channels, half] : exchanged) {
         const double unit = element_bytes * batch * channels * half;
-        const double row = unit * 4, column = unit * (4 + 2 * half);
+        // One of the corners: each cell has one neighbour in its column.
+        const double row = unit * 4, column = unit * (4 + half);
         by_hand_s += star.message_s(row) + star.message_s(column);
         sent += 4 * (row + column);
     }
     CHECK(result.time.iteration_s == Approx(by_hand_s + gradients_s(model, 4)).epsilon(1e-6));
     CHECK(result.bytes_sent == gradients_sent(model, 4) + static_cast<std::uint64_t>(sent));
+}
+
+TEST_CASE("cells in rows and columns send what their neighbours lack: columns grow by the rows that have come") {
+    const std::int64_t side = 12, batch = 2;
+    const Model model = convolutions(side);
+    for (const std::int64_t replicas : {1, 2}) {
+        for (const auto& [height, width] : {std::pair{2, 2}, {3, 2}, {2, 3}, {4, 3}}) {
+            CAPTURE(replicas, height, width);
+            const Plan plan = plan_of(replicas, height, width, batch);
+            double sent = 0;
+            const struct { double channels, half; } exchanged[] = {{3, 2}, {36, 1}, {12, 1}};
+            for (const auto& [channels, half] : exchanged) {
+                const double unit = element_bytes * static_cast<double>(batch * replicas) * channels * half;
+                for (int y = 0; y < height; ++y) {
+                    const int above = y > 0 ? 1 : 0, below = y + 1 < height ? 1 : 0;
+                    for (int x = 0; x < width; ++x) {
+                        const int left = x > 0 ? 1 : 0, right = x + 1 < width ? 1 : 0;
+                        sent += unit * (above + below) * side / width;
+                        sent += unit * (left + right) * (static_cast<double>(side) / height + half * (above + below));
+                    }
+                }
+            }
+            const Result result = simulate(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan);
+            CHECK(result.bytes_sent == gradients_sent(model, plan.ranks) + static_cast<std::uint64_t>(sent));
+            CHECK(result.closed_form.iteration_time_s.has_value() == (height == 2 && width == 2));
+            if (height > 2 || width > 2) continue;
+            CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
+        }
+    }
 }
 
 TEST_CASE("convolutions of 1x1 exchange no edges") {

@@ -215,10 +215,12 @@ std::vector<NamedExchange> neighbourly() {
     for (const bool one_peer : {false, true}) {
         for (const NamedOverlay& overlay : overlays()) {
             const auto plan = [=](std::uint32_t n) {
-                return plan_of(n, {.operation = "neighbour-exchange",
-                                   .name = "gossip",
-                                   .overlay = overlay.topology(n),
-                                   .peers = one_peer ? Peers::one : Peers::all});
+                CollectivePlan asked = plan_of(n, {.operation = "neighbour-exchange",
+                                                   .name = "gossip",
+                                                   .overlay = overlay.topology(n),
+                                                   .peers = one_peer ? Peers::one : Peers::all});
+                if (one_peer) asked.round = 0;
+                return asked;
             };
             const auto check = [=](const CollectiveResult& r) {
                 for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {

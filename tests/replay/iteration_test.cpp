@@ -97,7 +97,7 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = Overlap::none;
         plan.servers.count = 1 + random() % 4;
-        plan.servers.location = ServerLocation::colocated;
+        plan.servers.location = ServerLocation::spread;
         plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
         double compute_s = 0;
@@ -121,7 +121,7 @@ TEST_CASE("the measured iteration is one among others: its time is the mean over
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = round % 2 == 0 ? Overlap::none : Overlap::wait_free;
         plan.servers.count = 1 + random() % 3;
-        plan.servers.location = ServerLocation::colocated;
+        plan.servers.location = ServerLocation::spread;
         CAPTURE(round, plan.ranks, plan.servers.count);
         const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0});
         const double mean_s = (timeline.iteration_end_s[38] - timeline.iteration_end_s[18]) / 20;
@@ -140,7 +140,7 @@ TEST_CASE("wait-free is never slower than no overlap of the same buckets, and th
         plan.exchange = round % 4 < 2 ? ExchangeKind::allreduce : ExchangeKind::parameter_server;
         plan.servers.count = 1 + random() % 2;
         plan.servers.placement = round % 8 < 4 ? Placement::round_robin : Placement::sliced;
-        plan.servers.location = random() % 2 == 0 ? ServerLocation::dedicated : ServerLocation::colocated;
+        plan.servers.location = random() % 2 == 0 ? ServerLocation::dedicated : ServerLocation::spread;
         CAPTURE(round, plan.ranks, plan.servers.count);
         if (round % 3 == 0) plan.fusion.threshold_bytes = 5e6;
         plan.overlap = Overlap::none;

@@ -1,5 +1,6 @@
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
+#include "tests/replay/worlds.hpp"
 
 #include <algorithm>
 #include <array>
@@ -84,7 +85,7 @@ TEST_CASE("pulls of single tensors equal their closed form, never lose, and send
         CHECK(each.bytes_sent == 2 * static_cast<std::uint64_t>(plan.ranks) * model.gradient_bytes());
         CHECK(each.messages == together.messages);
         wins += each.time.iteration_s < 0.99 * together.time.iteration_s;
-        plan.servers.location = ServerLocation::colocated;
+        plan.servers.location = ServerLocation::spread;
         CHECK(!simulate(cluster, model, plan).closed_form.iteration_time_s);
         plan.servers.location = ServerLocation::dedicated;
         plan.schedule = Schedule::priority;
@@ -123,7 +124,7 @@ TEST_CASE("sums inside nodes: bytes between nodes and inside are as many as node
         plan.servers.local_reduction = true;
         plan.servers.placement = placements[random() % placements.size()];
         plan.servers.pull = round % 2 == 0 ? PullStart::each : PullStart::together;
-        plan.servers.location = round % 4 < 2 ? ServerLocation::dedicated : ServerLocation::colocated;
+        plan.servers.location = round % 4 < 2 ? ServerLocation::dedicated : ServerLocation::spread;
         plan.schedule = round % 3 == 0 ? Schedule::priority : Schedule::fifo;
         plan.overlap = round % 5 < 2 ? Overlap::across_iterations : Overlap::wait_free;
         if (round % 3 < 2) plan.partition_bytes = 50'001;
@@ -172,5 +173,52 @@ TEST_CASE("streams that agree come to the same to the last bit, every time") {
     for (std::size_t i = 0; i < first.measured().size(); ++i) {
         CHECK(first.measured()[i].start_s == second.measured()[i].start_s);
         CHECK(first.measured()[i].end_s == second.measured()[i].end_s);
+    }
+}
+
+TEST_CASE("colocated servers, by hand: spread over nodes they share the cables that bunched ones leave idle") {
+    // Two nodes of four devices, 100 MB of gradients in two slices, a cable of 1 GB/s for each node; devices' own links
+    // are no narrower than their shares. A server adds up 8 x 50 MB at 4 GB/s: 100 ms.
+    Cluster cluster = plain_star(1e9, 0);
+    cluster.nodes = 2;
+    cluster.node.devices = 4;
+    cluster.node.links = NodeLinks::crossbar;
+    cluster.node.link = {1e11, 0};
+    cluster.host.reduction_Bps = 4e9;
+    Model model;
+    model.layers = {layer_of(100'000'000, 0)};
+    Plan plan = served(8, 2);
+    plan.servers.placement = Placement::sliced;
+    const auto result = [&](ServerLocation location) {
+        plan.servers.location = location;
+        return simulate(cluster, model, plan);
+    };
+    // On one node: the other's four ranks send it all they have, and get as much: 400 MB each way.
+    const Result packed = result(ServerLocation::packed);
+    CHECK(packed.time.iteration_s == Approx(0.4 + 0.1 + 0.4).epsilon(1e-6));
+    // One on each: either node's four ranks send half of it, 200 MB, while as much comes in.
+    const Result spread = result(ServerLocation::spread);
+    CHECK(spread.time.iteration_s == Approx(0.2 + 0.1 + 0.2).epsilon(1e-6));
+    CHECK(spread.bytes_sent == packed.bytes_sent);
+    CHECK(spread.cost.nodes == 2);
+    CHECK(result(ServerLocation::dedicated).cost.nodes == 4);
+}
+
+TEST_CASE("colocated servers are spread over racks, too, and then no slower than on the first nodes") {
+    // A tree of four racks of four nodes, one device each: with as many servers as racks each has one.
+    std::mt19937 random(43);
+    TopologySpec tree = wired(Shape::tree, 1e9, 1e-6);
+    tree.arity = 4;
+    for (int round = 0; round < 8; ++round) {
+        Cluster cluster = cluster_on(tree, 16);
+        cluster.device = plain_star(1e9, 0).device;
+        Plan plan = served(16, 2 + 2 * (round % 2), round % 4 < 2 ? PullStart::together : PullStart::each);
+        plan.servers.placement = Placement::sliced;
+        const Model model = random_layers(random, 1 + random() % 4, 4, 300'000);
+        plan.servers.location = ServerLocation::packed;
+        const double packed_s = simulate(cluster, model, plan).time.iteration_s;
+        plan.servers.location = ServerLocation::spread;
+        CAPTURE(round, plan.servers.count);
+        CHECK(simulate(cluster, model, plan).time.iteration_s <= packed_s * (1 + 1e-9));
     }
 }

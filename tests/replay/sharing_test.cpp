@@ -65,7 +65,7 @@ void check_case(Chance& chance) {
     Cluster cluster;
     cluster.nodes = ranks;
     cluster.fabric.topology = random_fabric(chance, ranks);
-    cluster.fabric.routing.spread = chance.below(2) == 0;
+    cluster.fabric.routing.policy = chance.below(2) == 0 ? Routing::Policy::ecmp : Routing::Policy::first;
     CAPTURE(ranks, shape_name(cluster.fabric.topology.shape));
 
     std::vector<Sent> list;

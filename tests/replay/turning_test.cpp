@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "sim/collective/pairwise.hpp"
 #include "sim/collective/ring.hpp"
@@ -170,7 +171,10 @@ void check_same(const Timeline& one, const Timeline& other) {
         CHECK(one.links[i].name == other.links[i].name);
         CHECK(one.links[i].bytes == other.links[i].bytes);
     }
-    CHECK(one.trace.routes == other.trace.routes);
+    const auto ways = [](const Timeline& timeline) {
+        return std::set<std::vector<std::uint32_t>>(timeline.trace.routes.begin(), timeline.trace.routes.end());
+    };
+    CHECK(ways(one) == ways(other));
     const auto sorted = [](const Timeline& timeline) {
         std::vector<std::tuple<std::uint32_t, TaskId, TaskId, std::uint64_t>> messages;
         for (const MessageRecord& message : timeline.trace.messages)

@@ -38,9 +38,34 @@ TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exc
     CHECK(result.compute_s == 5);
     CHECK(result.communication_s == 5);          // 14-18 and 19-20
     CHECK(result.exposed_communication_s == 4);  // without 14-15
+    // From 18 to 19 nothing is under way, and by this graph the update waits for nothing.
+    CHECK(result.waiting_s == 0);
+    CHECK(result.idle_s == 1);
     CHECK(result.drift == 0);
     for (Interval& interval : timeline.recorded[0]) interval.end_s += 1;  // the iteration before took 9 s
     CHECK(measure(graph, timeline).drift == Approx(0.1));
+}
+
+TEST_CASE("a breakdown tells time in which a rank waits for others from time in which it could go on") {
+    TaskGraph graph;
+    const StreamId compute = graph.add_stream(graph.add_process({}), StreamKind::compute);
+    const StreamId server = graph.add_stream(graph.add_process({}), StreamKind::aggregate);
+    const TaskId sum = graph.add_task({server, Phase::aggregate});
+    const TaskId forward = graph.add_task({compute, Phase::forward});
+    const TaskId backward = graph.add_task({compute, Phase::backward});
+    const TaskId update = graph.add_task({compute, Phase::update});
+    graph.depend(forward, update, true);
+    graph.depend(backward, sum);
+    graph.depend(update, backward);
+    graph.seal();
+    Timeline timeline;
+    timeline.recorded = {{{0, 0}, {0, 0}, {0, 0}, {0, 10}}, {{12, 15}, {11, 13}, {16, 18}, {18, 20}}};
+    const Breakdown result = measure(graph, timeline);
+    CHECK(result.iteration_s == 10);
+    CHECK(result.compute_s == 6);
+    CHECK(result.exposed_communication_s == 0);
+    CHECK(result.waiting_s == 2);  // 13-15, for the sum
+    CHECK(result.idle_s == 2);     // 10-11 and 15-16
 }
 
 namespace {

@@ -79,3 +79,23 @@ TEST_CASE("shares do not depend on where zero is, nor on the unit") {
         effects(factorial({3, 4}), [](const Point& p) { return 1e6 + 1e-3 * (std::sqrt(p[0]) + 0.3 * p[0] * p[1]); });
     for (std::size_t axis = 0; axis < 2; ++axis) CHECK(far[axis].share == Approx(near[axis].share).epsilon(1e-6));
 }
+
+TEST_CASE("axes on a full factorial are not associated, one that determines another is wholly") {
+    const auto columns = [](const std::vector<std::vector<std::size_t>>& points) {
+        std::vector<std::vector<std::size_t>> result(points.front().size());
+        for (const auto& point : points)
+            for (std::size_t axis = 0; axis < point.size(); ++axis) result[axis].push_back(point[axis]);
+        return result;
+    };
+    const auto full = columns(factorial({2, 3, 4}));
+    CHECK(association(full[0], full[1]) == Approx(0).margin(1e-7));
+    CHECK(association(full[1], full[2]) == Approx(0).margin(1e-7));
+    CHECK(association(full[2], full[2]) == Approx(1));
+    // Grids 0, 1 belong to one variant, 2, 3 to the other.
+    CHECK(association({0, 0, 1, 1}, {0, 1, 2, 3}) == Approx(1));
+    CHECK(association({0, 1, 2, 3}, {0, 0, 1, 1}) == Approx(1));
+    // A 2×2 table of 3, 1 / 1, 3: phi = (3·3 - 1·1)/(4·4) = 1/2.
+    CHECK(association({0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 0, 1, 0, 1, 1, 1}) == Approx(0.5));
+    CHECK(association({0, 0}, {0, 1}) == 0);
+    CHECK(association({}, {}) == 0);
+}

@@ -8,10 +8,11 @@ using namespace syncline::batch;
 TEST_CASE("what is a rate is to be large, what is not is to be small, unless it is said") {
     const auto read = [](const std::string& text) { return parse_objective({text, {}}); };
     for (const char* large : {"throughput", "throughput_samples_per_s", "scaling_efficiency", "bus_bandwidth_Bps",
-                              "algorithm_bandwidth", "max:cost", "max: iteration_time_s", "max:throughput"})
+                              "algorithm_bandwidth", "tokens_per_s", "tflops_per_device", "model_flops_utilisation",
+                              "hardware_flops_utilisation", "max:cost", "max: iteration_time_s", "max:throughput"})
         CHECK(read(large).most);
     for (const char* small : {"iteration_time_s", "cost", "min:throughput", "bytes_sent / throughput_samples_per_s",
-                              "-throughput", "maximum", "memory.total_bytes"})
+                              "-throughput", "maximum", "memory.total_bytes", "waiting_time_s"})
         CHECK_FALSE(read(small).most);
     CHECK(read("max: iteration_time_s").expression.text == "iteration_time_s");
     CHECK(read("min:a + b").expression.text == "a + b");

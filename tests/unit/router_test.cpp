@@ -20,6 +20,8 @@ namespace {
 
 using Path = std::vector<std::uint32_t>;
 
+constexpr auto by_hash = Routing::Policy::ecmp, first_way = Routing::Policy::first;
+
 Path route(Router& router, std::uint32_t from, std::uint32_t to) {
     Path path;
     router.route(from, to, path);
@@ -120,9 +122,10 @@ TEST_CASE("routing: of equal ways, the one over the first cable") {
     topology.add_cable(1, 2, wire);
     topology.add_cable(2, 3, wire);
     topology.add_cable(1, 2, wire);
-    CHECK(way(topology, {}, "a", "c") == Neighbours{"a", "d", "c"});
-    CHECK(way(topology, {}, "b", "d") == Neighbours{"b", "a", "d"});
-    Router router(topology, {});
+    const Routing first{Routing::Shortest::latency, first_way};
+    CHECK(way(topology, first, "a", "c") == Neighbours{"a", "d", "c"});
+    CHECK(way(topology, first, "b", "d") == Neighbours{"b", "a", "d"});
+    Router router(topology, first);
     REQUIRE(route(router, 1, 2).size() == 1);
     CHECK(router.hops()[route(router, 1, 2).front()].cable == 2);
     CHECK(route(router, 2, 2).empty());
@@ -167,8 +170,8 @@ TEST_CASE("routing: as short as Boost's on random graphs, spread or not") {
     for (int graph = 0; graph < 300; ++graph) {
         const Topology topology = random_graph(random);
         for (const auto shortest : {Routing::Shortest::latency, Routing::Shortest::hops}) {
-            Router first(topology, {shortest, false}), spread(topology, {shortest, true});
-            Router again(topology, {shortest, true});
+            Router first(topology, {shortest, first_way}), spread(topology, {shortest, by_hash});
+            Router again(topology, {shortest, by_hash});
             bool as_short = true, same = true;
             for (std::uint32_t from = 0; from < topology.vertices(); ++from) {
                 const auto distances = boost_distances(topology, from, shortest);
@@ -244,7 +247,8 @@ TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than 
 TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equally often") {
     // 8-port switches: 128 hosts, 16 cores, 4 ways up from a leaf and 4 from a spine.
     const Topology topology = make_topology(fat_tree(8), fabric);
-    Router spread(topology, {Routing::Shortest::latency, true}), first(topology, {});
+    Router spread(topology, {Routing::Shortest::latency, by_hash}),
+        first(topology, {Routing::Shortest::latency, first_way});
     std::map<std::uint32_t, int> by_core, by_cable, unspread;
     int pairs = 0;
     for (std::uint32_t from = 0; from < 16; ++from) {
@@ -282,7 +286,7 @@ TEST_CASE("routing: spread traffic is even over any number of ways") {
         topology.add_cable(left, between, {1e9, 1e-6});
         topology.add_cable(between, right, {1e9, 1e-6});
     }
-    Router router(topology, {Routing::Shortest::latency, true});
+    Router router(topology, {Routing::Shortest::latency, by_hash});
     std::map<std::uint32_t, double> used;
     for (std::uint32_t from = 0; from < side; ++from) {
         for (std::uint32_t to = side; to < 2 * side; ++to) ++used[router.hops()[route(router, from, to)[1]].to];

@@ -103,7 +103,26 @@ TEST_CASE("every key of training is read") {
     CHECK(plan.fusion.cycle_s == Approx(5e-3));
     CHECK(plan.servers.count == 3);
     CHECK(plan.servers.placement == Placement::greedy_bytes);
-    CHECK(plan.servers.location == ServerLocation::colocated);
+    CHECK(plan.servers.location == ServerLocation::spread);
+}
+
+TEST_CASE("where servers are: a word, or a mapping that says how they share nodes") {
+    const auto location = [](const std::string& text) {
+        return load(head + "training: {ranks: 8, exchange: parameter-server, servers: {location: " + text + "}}\n")
+            .variants.at(0)
+            .plan.servers.location;
+    };
+    CHECK(location("dedicated") == ServerLocation::dedicated);
+    CHECK(location("colocated") == ServerLocation::spread);
+    CHECK(location("{colocated: spread}") == ServerLocation::spread);
+    CHECK(location("{colocated: packed}") == ServerLocation::packed);
+    const auto errors = [](const std::string& text) {
+        return errors_in(head + "training: {ranks: 8, exchange: parameter-server, servers: {location: " + text +
+                         "}}\n");
+    };
+    CHECK(errors("{colocated: apart}").size() == 1);
+    CHECK(errors("{dedicated: packed}").size() == 2);  // unknown, and the one that is missing
+    CHECK(errors("{}").size() == 1);
 }
 
 TEST_CASE("variants override the base in the file's order") {

@@ -49,14 +49,14 @@ TimelineView two_ranks() {
         Trace& trace = view.timeline.trace;
         const auto message = static_cast<MessageId>(trace.messages.size());
         trace.messages.push_back(
-            {exchange_0, exchange_1, iteration, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us});
+            {exchange_0, exchange_1, iteration, 0, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us});
         trace.acts[1].push_back({at_s + 10 * us, at_s + 16 * us, exchange_0, iteration, message, ActKind::messages});
         trace.acts[3].push_back({at_s + 12 * us, at_s + 16 * us, exchange_1, iteration, message, ActKind::messages});
         trace.acts[3].push_back(
             {at_s + 16 * us, at_s + 18 * us, exchange_1, iteration, Act::no_message, ActKind::reduction});
     }
     view.timeline.trace.links = {{"unused", 1e9, true}, {"up", 2e9, true}, {"down", 4e9, true}};
-    view.timeline.trace.routes[{0, 1}] = {1, 2};
+    view.timeline.trace.routes = {{1, 2}};
     view.window = {100 * us, 118 * us};
     view.iteration = 5;
     return view;
@@ -151,7 +151,7 @@ TEST_CASE("links count bytes while they flow, the one that is used most first") 
 TEST_CASE("flows that share a link add up, and what goes on without them is cut to the time shown") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
-    trace.messages.push_back({exchange_0, exchange_1, 5, 2000, 110 * us, 114 * us, 118 * us, 0});
+    trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0});
     TraceLimits limits;
     limits.time = Interval{13 * us, 17 * us};
     using Points = std::vector<std::pair<std::int64_t, double>>;

@@ -57,7 +57,7 @@ TEST_CASE("a transport's keys") {
         "staging: {each: message, rate: 12 GBps, latency: 7 us}\n"
         "driver_query: 300 ns\n"
         "pointer_cache: true\n"
-        "reduction: {on: host, rate: 5 GBps, launch: 4 us}\n"
+        "reduction: {where: host, rate: 5 GBps, launch: 4 us}\n"
         "launch: 9 us\n"
         "window: 3\n");
     CHECK(transport.name == "all");

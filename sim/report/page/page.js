@@ -1,8 +1,8 @@
 // The page as a whole: which sections there are.
 
-// What was not simulated message by message, where a scenario asks for that.
-function folded_notes() {
-    return data.folded.split("\n").filter((line) => line !== "").map(note);
+// Results' notes, and what was not simulated message by message, where a scenario asks for that.
+function result_notes() {
+    return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(note);
 }
 
 function training_summary(results) {
@@ -17,7 +17,7 @@ function training_summary(results) {
         `${digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
         (result.scaling_efficiency === null ?
              "." :
-             `, ${units.share(result.scaling_efficiency)} of ${result.ranks} times one rank.`);
+             `, ${units.share(result.scaling_efficiency)} of ${result.ranks} times one rank (${result.scaling} scaling).`);
     const workloads = [...new Set(results.map((result) => result.workload))];
     document.getElementById("lead").textContent = results.length === 1 ?
         sentence(results[0]) :
@@ -25,8 +25,10 @@ function training_summary(results) {
             workloads.map((workload) => sentence(fastest(workload))).join(" ");
     const columns = [
         ["variant", "text"], ["workload", "text"], ["ranks", "number"], ["iteration_time_s", "s"],
-        ["compute_time_s", "s"], ["exposed_communication_time_s", "s"], ["throughput_samples_per_s", "number"],
-        ["scaling_efficiency", "share"], ["messages", "number"], ["bytes_sent", "B"],
+        ["compute_time_s", "s"], ["exposed_communication_time_s", "s"], ["waiting_time_s", "s"],
+        ["throughput_samples_per_s", "number"], ["tokens_per_s", "number"], ["scaling", "text"],
+        ["scaling_efficiency", "share"], ["model_flops_utilisation", "share"], ["messages", "number"],
+        ["bytes_sent", "B"],
         ["cost_per_million_samples", "number"], ["exchange", "text"], ["algorithm", "text"], ["fabric", "text"],
         ["transport", "text"]
     ].filter(([field]) => results.some((result) => result[field] !== null));
@@ -34,6 +36,7 @@ function training_summary(results) {
         iteration_time_s: "iteration",
         compute_time_s: "computation",
         exposed_communication_time_s: "exposed communication",
+        waiting_time_s: "waiting",
         throughput_samples_per_s: "samples per second"
     };
     const rows = results.map((result) => columns.map(([field]) => result[field]));
@@ -46,7 +49,7 @@ function training_summary(results) {
             "p", {},
             "Times are those of the rank that finishes last. Communication is exposed while that rank " +
                 "computes nothing; memory is that of the device that needs most."),
-        ...folded_notes(),
+        ...result_notes(),
         table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
 }
 
@@ -57,11 +60,7 @@ function training_comparison(results) {
     const parts = [
         ["computes", (result) => result.compute_time_s],
         ["communicates, nothing is computed", (result) => result.exposed_communication_time_s],
-        [
-            "neither",
-            (result) =>
-                Math.max(0, result.iteration_time_s - result.compute_time_s - result.exposed_communication_time_s)
-        ]
+        ["waits, or is idle", (result) => result.waiting_time_s + result.idle_time_s]
     ];
     figure(grid, {
         title: "Time of an iteration",
@@ -168,7 +167,8 @@ function scaling_section() {
         "throughput_samples_per_s", "number", {type: "logarithmic"});
     draw_field(
         "Scaling efficiency",
-        "Throughput over ranks times that of one rank: at 100 % all devices are used to the full.",
+        "Throughput over ranks times that of one rank: at 100 % all devices are used to the full. Weak scaling keeps " +
+            "the samples of each replica, strong scaling those of all ranks together.",
         "scaling_efficiency", "share", {beginAtZero: true});
 }
 
@@ -205,7 +205,7 @@ function exchange_page() {
             .join(". ") +
         ".";
     const parent = section("curves", "Curves");
-    parent.append(...folded_notes());
+    parent.append(...result_notes());
     const columns = [
         {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
         {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},

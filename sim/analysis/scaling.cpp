@@ -1,0 +1,42 @@
+#include "sim/analysis/scaling.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/units.hpp"
+#include "sim/training/memory.hpp"
+
+namespace syncline {
+
+const char* name_of(Scaling scaling) {
+    return scaling == Scaling::weak ? "weak" : "strong";
+}
+
+Plan one_rank(const Plan& plan) {
+    Plan one = plan;
+    one.ranks = 1;
+    one.batch_per_rank = plan.scaling == Scaling::strong ? plan.global_batch() : plan.batch_per_rank;
+    one.parallelism = {};
+    one.noise = {};
+    return one;
+}
+
+std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s) {
+    if (iteration_s <= 0 || one_rank_s <= 0) return std::nullopt;
+    const double samples = static_cast<double>(plan.global_batch()) / static_cast<double>(plan.ranks);
+    return samples / static_cast<double>(one_rank(plan).batch_per_rank) * one_rank_s / iteration_s;
+}
+
+std::vector<std::string> scaling_notes(const Cluster& cluster, const Model& model, const Plan& plan,
+                                       const std::optional<double>& efficiency) {
+    if (!efficiency) return {"no scaling efficiency: an iteration takes no time"};
+    const Plan one = one_rank(plan);
+    const Memory memory = memory_of(cluster, model, one);
+    if (plan.ranks == 1 || memory.fits()) return {};
+    return {
+        fmt::format("scaling efficiency compares with one rank and a batch of {}, which its device could not hold: "
+                    "{} of {}",
+                    one.batch_per_rank, format_quantity(memory.total_bytes(), Dimension::bytes),
+                    format_quantity(*memory.device_bytes, Dimension::bytes))};
+}
+
+}  // namespace syncline

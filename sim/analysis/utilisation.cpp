@@ -1,0 +1,62 @@
+#include "sim/analysis/utilisation.hpp"
+
+#include <cmath>
+
+#include "sim/training/arrangement.hpp"
+#include "sim/workload/kernels.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Of one layer, forward and backward, for one sample.
+double flop_per_sample(const Model& model, std::size_t layer) {
+    const double passes = has_input_gradient(model, layer) ? 3 : 2;
+    return passes * 2 * static_cast<double>(model.layers[layer].macs);
+}
+
+double model_flop(const Model& model, const Plan& plan) {
+    double flop = 0;
+    for (std::size_t i = 0; i < model.layers.size(); ++i) flop += flop_per_sample(model, i);
+    return flop * static_cast<double>(plan.global_batch());
+}
+
+/// Of all ranks.
+double executed_flop(const Model& model, const Arrangement& arrangement) {
+    double flop = 0;
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+        const PlacedLayer& placed = arrangement.layers[i];
+        const double ranks = static_cast<double>(arrangement.stage_ranks) * placed.contributors /
+                             static_cast<double>(placed.layout.rows);
+        flop += flop_per_sample(model, i) * placed.share.samples * placed.share.part * placed.share.area *
+                arrangement.micro_batches * ranks;
+    }
+    return flop;
+}
+
+/// Of a sample.
+std::optional<double> tokens(const Model& model) {
+    for (const Layer& layer : model.layers)
+        if (const auto* embedding = std::get_if<Embedding>(&layer.shape))
+            return static_cast<double>(embedding->positions);
+    return std::nullopt;
+}
+
+}  // namespace
+
+Utilisation utilisation_of(const Cluster& cluster, const Model& model, const Plan& plan, double iteration_s) {
+    Utilisation result;
+    if (iteration_s <= 0) return result;
+    if (const auto each = tokens(model))
+        result.tokens_per_s = *each * static_cast<double>(plan.global_batch()) / iteration_s;
+    const double flop = model_flop(model, plan), rank_s = static_cast<double>(plan.ranks) * iteration_s;
+    if (flop == 0) return result;
+    result.tflops_per_device = flop / rank_s / 1e12;
+    const double peak = cluster.device.flops_per_s;
+    if (peak <= 0 || !std::isfinite(peak)) return result;
+    result.model_flops = flop / (rank_s * peak);
+    result.hardware_flops = executed_flop(model, arrange(cluster, model, plan)) / (rank_s * peak);
+    return result;
+}
+
+}  // namespace syncline

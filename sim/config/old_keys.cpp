@@ -1,0 +1,33 @@
+#include "sim/config/old_keys.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/base/warning.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+constexpr const char* mapping = "reduction";
+constexpr const char* now = "where";
+
+void rename_in(Node& reduction) {
+    for (Entry& entry : reduction.entries) {
+        if ((entry.key != "on" && entry.key != "true") || reduction.find(now)) continue;
+        warn({locate(entry.mark), fmt::format("'{}' of '{}' is called '{}' now", entry.key, mapping, now),
+              fmt::format("write `{}: {}`; YAML 1.1 reads `on` as true", now, entry.value.scalar)});
+        entry.key = now;
+    }
+}
+
+}  // namespace
+
+void rename_old_keys(Node& document) {
+    for (Entry& entry : document.entries) {
+        if (entry.key == mapping) rename_in(entry.value);
+        rename_old_keys(entry.value);
+    }
+    for (Node& item : document.items) rename_old_keys(item);
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,25 @@
+#include "sim/workload/peak_note.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// What there is of the device that could be behind the times; empty: nothing.
+std::string unused(const std::string& workload, const Device& device) {
+    if (calibration_of(device, workload)) return "its calibration (`compute: calibrated`)";
+    if (measured_layers(device, workload)) return "its times of layers (`compute: measured`)";
+    if (device.efficiency) return "its efficiency curve (`compute: efficiency`)";
+    return "";
+}
+
+}  // namespace
+
+std::string peak_note(ComputeKind kind, const std::string& workload, const Device& device) {
+    const bool calibrated = kind == ComputeKind::calibrated && calibration_of(device, workload);
+    if (calibrated || kind == ComputeKind::efficiency || kind == ComputeKind::measured) return "";
+    const std::string better = unused(workload, device);
+    return "compute time is that at the device's peak: " +
+           (better.empty() ? "no measurement stands behind it" : better + " is not used");
+}
+
+}  // namespace syncline

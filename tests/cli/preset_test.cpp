@@ -1,0 +1,188 @@
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// Presets by name on the command line, from the clone's root and from a folder that has nothing.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+Outcome ask(const fs::path& directory, std::vector<std::string> arguments) {
+    return run_program({.arguments = std::move(arguments), .directory = directory});
+}
+
+/// The same of a name and of a path.
+void check_same(const fs::path& directory, const std::vector<std::string>& by_name,
+                const std::vector<std::string>& by_path) {
+    const Outcome name = ask(directory, by_name), path = ask(directory, by_path);
+    CAPTURE(by_name, name.err, path.err);
+    CHECK(name.status == 0);
+    CHECK(path.status == 0);
+    CHECK_FALSE(name.out.empty());
+    CHECK(name.out == path.out);
+}
+
+}  // namespace
+
+TEST_CASE("preset: every verb takes names, and they mean the files") {
+    const TempDir empty;
+    for (const fs::path& folder : {fs::path(SYNCLINE_SOURCE_DIR), empty.path()}) {
+        CAPTURE(folder.string());
+        check_same(folder, {"run", "vgg-16-overlap", "--dry-run"},
+                   {"run", shipped("scenarios/vgg-16-overlap.yaml"), "--dry-run"});
+        check_same(folder, {"topology", "tree-4to1"}, {"topology", shipped("topologies/tree-4to1.yaml")});
+        const std::vector<std::string> exchange{"--ranks", "8", "--bytes", "1MB", "--dry-run"};
+        const auto with = [&](std::vector<std::string> more) {
+            more.insert(more.begin(), "collective");
+            more.insert(more.end(), exchange.begin(), exchange.end());
+            return more;
+        };
+        check_same(folder, with({"--platform", "p100-25g", "--transport", "cuda-aware-mpi", "--selection", "mpich"}),
+                   with({"--platform", shipped("platforms/p100-25g.yaml"), "--transport",
+                         shipped("platforms/transports/cuda-aware-mpi.yaml"), "--selection",
+                         shipped("platforms/selections/mpich.yaml")}));
+        check_same(folder,
+                   {"explain", "vgg-16-overlap", "--no-what-if", "--variant", "wait-free", "--set", "platform=p100-56g"},
+                   {"explain", shipped("scenarios/vgg-16-overlap.yaml"), "--no-what-if", "--variant", "wait-free",
+                    "--set", "platform=" + shipped("platforms/p100-56g.yaml")});
+    }
+    CHECK(ask(SYNCLINE_SOURCE_DIR, {"check", "p100-25g", "allreduce", "mpich"}).out ==
+          "platforms/p100-25g.yaml: a correct platform\nscenarios/studies/allreduce.yaml: a correct study\n"
+          "platforms/selections/mpich.yaml: a correct selection\n");
+    CHECK(holds(ask(empty.path(), {"validate", "m5-nccl-8-bytes", "--no-leave-one-out"}).out, "m5-nccl-8-bytes"));
+    CHECK(holds(ask(empty.path(), {"lesson"}).out, "parameter-server"));
+}
+
+TEST_CASE("preset: runs have the same identity by name and by path") {
+    const TempDir directory;
+    const std::string axes = "axes: {platform.device: [k80, v100-sxm2], collective.ranks: [2, 4]}\n";
+    const std::string exchange = "collective: {operation: allreduce, bytes: 1 MB}";
+    directory.write("name.yaml", "base: {platform: p100-25g, " + exchange + "}\n" + axes);
+    const auto file = [](const std::string& path) { return shipped("platforms/" + path + ".yaml"); };
+    directory.write("path.yaml", "base: {platform: " + file("p100-25g") + ", " + exchange +
+                                     "}\naxes: {platform.device: [" + file("devices/k80") + ", " +
+                                     file("devices/v100-sxm2") + "], collective.ranks: [2, 4]}\n");
+    const auto points = [&](const std::string& study) {
+        const Outcome listed = ask(directory.path(), {"batch", study, "--dry-run", "--format", "json"});
+        CAPTURE(listed.err);
+        REQUIRE(listed.status == 0);
+        std::vector<std::string> ids;
+        for (const json& point : json::parse(listed.out)["points"]) {
+            CHECK((point["platform.device"] == "k80" || point["platform.device"] == "v100-sxm2"));
+            ids.push_back(point["run_id"]);
+        }
+        return ids;
+    };
+    const std::vector<std::string> ids = points("name.yaml");
+    CHECK(std::set<std::string>(ids.begin(), ids.end()).size() == 4);
+    CHECK(points("path.yaml") == ids);
+    const Outcome shipped_one = ask(directory.path(), {"batch", "allreduce", "--dry-run", "--format", "csv"});
+    CHECK(shipped_one.status == 0);
+    CHECK(holds(shipped_one.err, "500 points"));
+}
+
+TEST_CASE("preset: names that are none are refused with the nearest one") {
+    const auto check = [](const std::vector<std::string>& arguments, const std::string& message,
+                          const std::string& hint) {
+        const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
+        CAPTURE(arguments, outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.out.empty());
+        CHECK(holds(outcome.err, message));
+        CHECK(holds(outcome.err, hint));
+    };
+    check({"run", "zhang-2012"}, "zhang-2012:1:1: error: 'zhang-2012' is neither a file nor a scenario\n",
+          "hint: did you mean 'zhang-2021'? scenarios has awan-2019-allreduce, ");
+    check({"batch", "alreduce"}, "error: 'alreduce' is neither a file nor a study or a scenario\n",
+          "did you mean 'allreduce'?");
+    check({"explore", "vgg-16-46"}, "neither a file nor a study or a scenario", "did you mean 'vgg-16-64'?");
+    check({"check", "p100-25"}, "'p100-25' is neither a file nor a preset", "did you mean 'p100-25g'?");
+    check({"validate", "m4-tpc"}, "neither a file nor a scenario", "did you mean 'm4-tcp'?");
+    check({"calibrate", "m4-tpc"}, "neither a file nor a scenario", "did you mean 'm4-tcp'?");
+    check({"collective", "--platform", "p100-25", "--ranks", "2", "--bytes", "1MB"},
+          "--platform:1:12: error: 'p100-25' is neither a file nor a platform", "did you mean 'p100-25g'?");
+    check({"collective", "--platform", "p100-25g", "--selection", "mpic", "--ranks", "2", "--bytes", "1MB"},
+          "--selection:1:13: error: 'mpic' is neither a file nor a selection", "did you mean 'mpich'?");
+    check({"collective", "--platform", "p100-25g", "--transport", "tpc", "--ranks", "2", "--bytes", "1MB"},
+          "--transport:1:13: error: 'tpc' is neither a file nor a transport", "did you mean 'tcp'?");
+}
+
+TEST_CASE("preset: an old key is read with a warning, once, and nothing else changes") {
+    const TempDir directory;
+    directory.write("platform.yaml", tiny_platform);
+    directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");
+    // PyYAML's dump of {on: host}.
+    directory.write("old.yaml", "send_overhead: 1 us\nreduction:\n  true: host\n  rate: 5 GBps\n");
+    const auto with = [&](const std::string& transport) {
+        return ask(directory.path(), {"collective", "--platform", "platform.yaml", "--transport", transport, "--ranks",
+                                      "4", "--bytes", "1MB", "--format", "json"});
+    };
+    const Outcome renamed = with("new.yaml"), old = with("old.yaml");
+    CHECK(renamed.err.empty());
+    CHECK(old.status == 0);
+    CHECK(old.out == renamed.out);
+    CHECK(old.err ==
+          "old.yaml:3:3: warning: 'true' of 'reduction' is called 'where' now\n      true: host\n      ^\n"
+          "  hint: write `where: host`; YAML 1.1 reads `on` as true\n");
+    const Outcome check = ask(directory.path(), {"check", "old.yaml"});
+    CHECK(check.status == 0);
+    CHECK(check.out == "old.yaml: a correct transport\n");
+    CHECK(check.err == old.err);
+}
+
+TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and conditions") {
+    const TempDir directory;
+    directory.write("platform.yaml", std::string(tiny_platform));
+    directory.write("workload.yaml",
+                    "name: gpt-3.6b\ninput: [1, 1, 1]\nlayers:\n  - {name: first, kind: custom, parameters: 1000, "
+                    "macs: 1000000}\n");
+    directory.write(
+        "scenario.yaml",
+        "platform: platform.yaml\nplatform.device.calibration.\"gpt-3.6b\": {batch: 8, throughput: 1000 /s, "
+        "source: chosen}\nworkload: workload.yaml\n"
+        "training: {ranks: 1, batch_per_rank: 8, input_copy: none}\n"
+        "variants: {a: {}, b: {platform.device.calibration.\"gpt-3.6b\".throughput: 2000 /s}}\n");
+    const auto times = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"run", "scenario.yaml", "--format", "json"});
+        const Outcome outcome = ask(directory.path(), more);
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        std::vector<double> result;
+        for (const json& one : json::parse(outcome.out)["results"]) result.push_back(one["iteration_time_s"]);
+        return result;
+    };
+    // 8 samples at 1000, 2000 and 4000 per second.
+    CHECK(times({})[0] == Approx(8e-3));
+    CHECK(times({})[1] == Approx(4e-3));
+    CHECK(times({"--set", R"(platform.device.calibration."gpt-3.6b".throughput=4000 /s)"})[1] == Approx(2e-3));
+    directory.write("study.yaml",
+                    "base: scenario.yaml\naxes:\n  platform.device.calibration.\"gpt-3.6b\".throughput: "
+                    "[1000 /s, 2000 /s, 4000 /s]\n"
+                    "exclude: ['platform.device.calibration.\"gpt-3.6b\".throughput = ''1000 /s''']\n");
+    const Outcome points =
+        ask(directory.path(), {"batch", "study.yaml", "--dry-run", "--format", "json", "--set", "variant=a"});
+    CAPTURE(points.err);
+    REQUIRE(points.status == 0);
+    const json listed = json::parse(points.out)["points"];
+    REQUIRE(listed.size() == 2);
+    CHECK(listed[0][R"(platform.device.calibration."gpt-3.6b".throughput)"] == "2000 /s");
+    const Outcome set = ask(directory.path(), {"batch", "study.yaml", "--dry-run", "--set",
+                                               R"(axes.platform.device.calibration."gpt-3.6b".throughput=[3000 /s])"});
+    CAPTURE(set.err);
+    CHECK(set.status == 0);
+    CHECK(holds(set.err, "2 points"));
+    const Outcome open = ask(directory.path(), {"run", "scenario.yaml", "--set", R"(platform."device.flops=1)"});
+    CHECK(open.status == 3);
+    CHECK(holds(open.err, "--set:1:10: error: a quote in this path is not closed\n"));
+}

@@ -1,0 +1,98 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/scenario.hpp"
+
+// Results as a user reads them: which scaling the efficiency is of, what waits, how much of the peak is reached.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+struct Run : TinyFiles {
+    std::string output(std::vector<std::string> options) const {
+        options.insert(options.begin(), {"run", "scenario.yaml"});
+        const Outcome outcome = run_in(*this, std::move(options));
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return outcome.out;
+    }
+    json first(std::vector<std::string> options = {}) const {
+        options.insert(options.end(), {"--format", "json"});
+        return json::parse(output(std::move(options))).at("results").at(0);
+    }
+    std::string heading(std::vector<std::string> options = {}) const {
+        const std::string table = output(std::move(options));
+        const auto begin = table.find("\nvariant");
+        return table.substr(begin + 1, table.find('\n', begin + 1) - begin - 1);
+    }
+};
+
+const std::string fixed_batch = "training={ranks: 4, batch: 8, input_copy: none, servers: {count: 2}}";
+
+}  // namespace
+
+TEST_CASE("results: the efficiency is that of weak or strong scaling, and says which") {
+    Run run;
+    CHECK(run.first()["scaling"] == "weak");
+    CHECK(holds(run.heading(), "weak scaling"));
+    CHECK(holds(run.output({"--format", "csv"}), ",weak,"));
+    // 2 FLOP a multiply-accumulate at 1 TFLOP/s, the first layer's 1e6 in 2 passes, the second's 3e6 in 3.
+    const double sample_s = 2 * (2 * 1e6 + 3 * 3e6) / 1e12;
+    const json strong = run.first({"--set", fixed_batch});
+    CHECK(strong["scaling"] == "strong");
+    CHECK(strong["scaling_efficiency"].get<double>() ==
+          Approx(8 * sample_s / (4 * strong["iteration_time_s"].get<double>())).epsilon(1e-6));
+    CHECK(holds(run.heading({"--set", fixed_batch}), "strong scaling"));
+    run.write("scenario.yaml",
+              "platform: platform.yaml\nworkload: workload.yaml\nvariants:\n  a: {training: {ranks: 2, batch: 8}}\n"
+              "  b: {training: {ranks: 2, batch_per_rank: 8}}\n");
+    const std::string mixed = run.heading();
+    CHECK(holds(mixed, "scaling  efficiency"));
+    CHECK_FALSE(holds(mixed, "weak"));
+}
+
+TEST_CASE("results: a column shows what a variant waits for, where one waits") {
+    const Run run;
+    CHECK_FALSE(holds(run.heading(), "waiting"));
+    const std::vector<std::string> cycle{"--set", "training.fusion={threshold: 1 GB, cycle: 1 ms}"};
+    CHECK(holds(run.heading(cycle), "waiting"));
+    CHECK_FALSE(holds(run.heading(cycle), "idle"));
+    const json result = run.first(cycle);
+    // Gradients are there after 8 samples' passes, 176 us, and leave at 1 ms.
+    CHECK(result["waiting_time_s"].get<double>() == Approx(1e-3 - 176e-6).epsilon(1e-6));
+    CHECK(result["idle_time_s"] == 0);
+}
+
+TEST_CASE("results: how much of the peak is reached, and what stands behind it") {
+    Run run;
+    const json result = run.first();
+    const double flop = 8 * 2 * (2 * 1e6 + 3 * 3e6), time_s = result["iteration_time_s"];
+    CHECK(result["model_flops_utilisation"].get<double>() == Approx(flop / time_s / 1e12));
+    CHECK(result["hardware_flops_utilisation"].get<double>() == Approx(flop / time_s / 1e12));
+    CHECK(result["tflops_per_device"].get<double>() == Approx(flop / time_s / 1e12));
+    CHECK(result["tokens_per_s"].is_null());
+    REQUIRE(result["notes"].size() == 1);
+    CHECK(holds(result["notes"][0], "at the device's peak: no measurement stands behind it"));
+    CHECK(holds(run.output({"--format", "csv"}), "at the device's peak"));
+    CHECK(holds(run_in(run, {"explain", "scenario.yaml", "--no-what-if"}).out, "note: compute time is that at"));
+    CHECK(run_in(run, {"run", "scenario.yaml", "--report", "page.html"}).status == 0);
+    CHECK(holds(read_file(run / "page.html"), "no measurement stands behind it"));
+
+    // A sequence of 16 tokens; a measured device has no such note.
+    run.write("workload.yaml",
+              "name: tokens\nsequence: 16\nlayers:\n"
+              "  - {name: embedding, kind: embedding, vocabulary: 100, width: 8}\n"
+              "  - {name: head, kind: dense, inputs: 8, outputs: 100}\n");
+    const json tokens = run.first({"--set",
+                                   "platform.device.calibration={tokens: {batch: 8, throughput: 1000 images/s, "
+                                   "source: chosen}}"});
+    CHECK(tokens["notes"].empty());
+    CHECK(tokens["tokens_per_s"].get<double>() ==
+          Approx(16 * tokens["throughput_samples_per_s"].get<double>()).epsilon(1e-9));
+}

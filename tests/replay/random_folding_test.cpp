@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/analysis/experiment.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/random_plans.hpp"
+#include "tests/sanitized.hpp"
+
+// Random trainings, folded against message by message: within what folding says that it may be off.
+
+using namespace syncline;
+
+namespace {
+
+struct Seen {
+    std::size_t plans = 0, folded = 0, bounded = 0;
+    double worst = 0;  ///< relative difference
+
+    void check(RandomPlan random) {
+        INFO(random.words());
+        ++plans;
+        try {
+            random.plan.fidelity = Fidelity::message;
+            const ReplayedIteration all = replay_iteration(random.cluster, random.model, random.plan);
+            random.plan.fidelity = Fidelity::folded;
+            const ReplayedIteration some = replay_iteration(random.cluster, random.model, random.plan);
+            const double off_s = std::abs(some.time.iteration_s - all.time.iteration_s);
+            CHECK(off_s <= some.folded.error_s + 1e-9 * all.time.iteration_s);
+            CHECK(some.timeline.messages == all.timeline.messages);
+            CHECK(some.timeline.bytes_sent == all.timeline.bytes_sent);
+            CHECK(some.timeline.sent_by == all.timeline.sent_by);
+            CHECK(some.timeline.received_by == all.timeline.received_by);
+            folded += some.timeline.messages_folded > 0 || some.timeline.iterations_folded > 0;
+            bounded += some.folded.error_s > 0;
+            if (all.time.iteration_s > 0) worst = std::max(worst, off_s / all.time.iteration_s);
+        } catch (const std::exception& error) {  // its process died, or it deadlocked
+            FAIL_CHECK(error.what());
+        }
+    }
+
+    void check(std::uint64_t first, std::uint64_t end) {
+        for (std::uint64_t seed = first; seed < end; ++seed) check(random_plan(seed));
+        WARN(fmt::format("{} plans, {} of them folded, {} with an error; worst relative difference {:.1e}", plans,
+                         folded, bounded, worst));
+        CHECK(folded > plans / 3);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("folding: rows that are in different micro-batches of one exchange") {
+    Seen().check(micro_batches_of_rows());
+}
+
+TEST_CASE("folding: random plans of all kinds") {
+#if defined(SYNCLINE_SANITIZED)
+    Seen().check(0, 8);
+#else
+    Seen().check(0, 40);
+#endif
+}
+
+// A thousand more, in parts that run concurrently.
+TEST_CASE("folding: a thousand random plans, first part", "[.][slow]") {
+    Seen().check(1000, 1250);
+}
+
+TEST_CASE("folding: a thousand random plans, second part", "[.][slow]") {
+    Seen().check(1250, 1500);
+}
+
+TEST_CASE("folding: a thousand random plans, third part", "[.][slow]") {
+    Seen().check(1500, 1750);
+}
+
+TEST_CASE("folding: a thousand random plans, fourth part", "[.][slow]") {
+    Seen().check(1750, 2000);
+}

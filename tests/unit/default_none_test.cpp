@@ -1,0 +1,81 @@
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "sim/config/files.hpp"
+#include "tests/catch.hpp"
+
+// Where the documentation says that a key's default is `none`, the word can be written.
+
+using namespace syncline;
+using nlohmann::json;
+
+namespace {
+
+bool takes_none(const json& property) {
+    const auto is = [](const json& type) {
+        return (type.contains("const") && type["const"] == "none") ||
+               (type.contains("enum") &&
+                std::find(type["enum"].begin(), type["enum"].end(), json("none")) != type["enum"].end());
+    };
+    return is(property) ||
+           (property.contains("anyOf") && std::any_of(property["anyOf"].begin(), property["anyOf"].end(), is));
+}
+
+/// Calls `visit` with each key of a schema, as a path from `before` on, and what it says of it.
+template <class Visit>
+void each_key(const json& schema, const std::string& before, const Visit& visit) {
+    if (schema.contains("properties"))
+        for (const auto& [key, property] : schema["properties"].items()) {
+            visit(before + key, property);
+            each_key(property, before + key + ".", visit);
+        }
+    for (const char* more : {"items", "additionalProperties"})
+        if (schema.contains(more) && schema[more].is_object()) each_key(schema[more], before + "*.", visit);
+    if (schema.contains("anyOf"))
+        for (const json& type : schema["anyOf"]) each_key(type, before, visit);
+}
+
+/// The keys of README's example of a scenario whose comments say that `none` is the default.
+std::set<std::string> training_keys_of_readme() {
+    std::ifstream file(SYNCLINE_SOURCE_DIR "/README.md");
+    const std::regex line(R"(^  ([a-z_]+):.*#.*(default none|none, the default).*$)");
+    std::set<std::string> keys;
+    std::smatch found;
+    for (std::string text; std::getline(file, text);)
+        if (std::regex_match(text, found, line)) keys.insert(found[1]);
+    return keys;
+}
+
+}  // namespace
+
+TEST_CASE("each key that is documented as none by default takes the word, as the schemas say") {
+    const std::regex by_default("none by default|default:? `?none", std::regex::icase);
+    std::set<std::string> documented;
+    for (const std::string& kind : config::file_kinds())
+        each_key(json::parse(config::schema_of(kind)), "", [&](const std::string& path, const json& property) {
+            const bool said = std::regex_search(property.value("description", ""), by_default) ||
+                              (property.contains("default") && property["default"] == "none");
+            if (!said) return;
+            documented.insert(kind + " " + path);
+            CAPTURE(kind, path);
+            CHECK(takes_none(property));
+        });
+    CHECK(documented.contains("scenario training.jitter"));
+    CHECK(documented.contains("device kernel_latency"));
+}
+
+TEST_CASE("each key that the README's scenario calls none by default can be set to it, and changes nothing") {
+    const std::set<std::string> keys = training_keys_of_readme();
+    for (const char* known : {"jitter", "stragglers", "fusion"}) CHECK(keys.contains(known));
+    const std::string scenario = SYNCLINE_SOURCE_DIR "/scenarios/vgg-16-overlap.yaml";
+    for (const std::string& key : keys) {
+        CAPTURE(key);
+        CHECK_NOTHROW(config::load_scenario(scenario, {"training." + key + "=none"}));
+    }
+    const config::Scenario plain = config::load_scenario(scenario, {"training.jitter=none"});
+    CHECK(plain.variants.front().plan.noise.jitter == 0);
+    CHECK_THROWS_AS(config::load_scenario(scenario, {"training.jitter=non"}), ConfigError);
+}

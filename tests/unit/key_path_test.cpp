@@ -1,0 +1,82 @@
+#include "sim/config/key_path.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/config/override.hpp"
+#include "tests/catch.hpp"
+
+// Key paths with keys that hold dots: quoting, and what is wrong with quotes.
+
+using namespace syncline;
+using namespace syncline::config;
+
+namespace {
+
+std::vector<std::string> keys(const std::string& text) {
+    const KeyPath path = parse_path(text);
+    CAPTURE(text);
+    CHECK(path.error.empty());
+    std::vector<std::string> result;
+    for (const PathPart& part : path.parts) result.push_back(part.key);
+    return result;
+}
+
+using Keys = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a path's parts are between dots, and a part in quotes keeps its dots") {
+    CHECK(keys("training") == Keys{"training"});
+    CHECK(keys("training.ranks") == Keys{"training", "ranks"});
+    CHECK(keys(R"(device.calibration."gpt-3.6b".throughput)") ==
+          Keys{"device", "calibration", "gpt-3.6b", "throughput"});
+    CHECK(keys(R"("a.b")") == Keys{"a.b"});
+    CHECK(keys(R"(a."say ""b.c""".d)") == Keys{"a", R"(say "b.c")", "d"});
+    const KeyPath path = parse_path(R"(a."b.c".d)");
+    CHECK(path.parts[1].at == 2);
+    CHECK(path.parts[2].at == 8);
+}
+
+TEST_CASE("what is no path is said, at its place") {
+    const auto check = [](const std::string& text, const std::string& error, std::size_t at) {
+        CAPTURE(text);
+        const KeyPath path = parse_path(text);
+        CHECK(path.error == error);
+        CHECK(path.error_at == at);
+    };
+    check("", "this path has an empty part", 0);
+    check("a..b", "this path has an empty part", 2);
+    check("a.", "this path has an empty part", 2);
+    check(R"(a."".b)", "this path has an empty part", 2);
+    check(R"(a."b.c)", "a quote in this path is not closed", 2);
+    check(R"(a."b"c.d)", "a dot is missing behind the quote", 5);
+    check(R"(a.b"c".d)", "a quote stands in the middle of a key", 3);
+}
+
+TEST_CASE("a key is quoted where it needs quotes, and two ways to write a path are one") {
+    CHECK(path_part("gpt-3.6b") == R"("gpt-3.6b")");
+    CHECK(path_part("gpt-2") == "gpt-2");
+    for (const std::string key : {"a", "a.b", "a\"b", "a=b", "\"", "."}) CHECK(keys("x." + path_part(key))[1] == key);
+    CHECK(plain_path(R"("training"."ranks")") == "training.ranks");
+    CHECK(plain_path(R"(a."b.c".d)") == R"(a."b.c".d)");
+    CHECK(plain_path(R"(a."b)") == R"(a."b)");
+}
+
+TEST_CASE("an assignment is cut at the first '=' outside quotes") {
+    CHECK(end_of_path("a.b=c=d") == 3);
+    CHECK(end_of_path(R"(a."b=c".d=5)") == 9);
+    CHECK(end_of_path("a.b") == std::string::npos);
+    Library library;
+    const Node node = parse_assignment(library, R"(platform.device.calibration."gpt-3.6b".batch=8)");
+    const Node* batch = node.find("platform")->find("device")->find("calibration")->find("gpt-3.6b")->find("batch");
+    REQUIRE(batch);
+    CHECK(batch->scalar == "8");
+    try {
+        parse_assignment(library, R"(platform."device.flops=8)");
+        FAIL("no error");
+    } catch (const ConfigError& error) {
+        CHECK(error.diagnostics()[0].where.column == 10);
+        CHECK(error.diagnostics()[0].message == "a quote in this path is not closed");
+        CHECK(error.diagnostics()[0].hint.find(R"(calibration."gpt-3.6b".throughput)") != std::string::npos);
+    }
+}

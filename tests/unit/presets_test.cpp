@@ -1,0 +1,165 @@
+#include "sim/config/presets.hpp"
+
+#include <fstream>
+
+#include "sim/config/files.hpp"
+#include "tests/catch.hpp"
+
+// How a word becomes a file: a path, a file of exactly that name, a preset of the working directory, one of the clone.
+
+using namespace syncline;
+using namespace syncline::config;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A directory of its own, and the working directory while it is there.
+struct Somewhere {
+    Somewhere() : before(fs::current_path()) {
+        std::string name = (fs::temp_directory_path() / "syncline-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()));
+        directory = name;
+        fs::current_path(directory);
+    }
+    ~Somewhere() {
+        fs::current_path(before);
+        std::error_code ignored;
+        fs::remove_all(directory, ignored);
+    }
+    static void write(const fs::path& path, const std::string& text = "name: x\n") {
+        if (path.has_parent_path()) fs::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+    fs::path before, directory;
+};
+
+Diagnostic refused(const std::string& word, const Kinds& kinds, const std::vector<std::string>& words = {}) {
+    CAPTURE(word);
+    try {
+        const std::string file = find_argument(word, kinds, words);
+        FAIL("found " + file);
+    } catch (const ConfigError& error) {
+        REQUIRE(error.diagnostics().size() == 1);
+        CHECK(error.diagnostics()[0].where.file == word);
+        return error.diagnostics()[0];
+    }
+    return {};
+}
+
+bool holds(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+const fs::path clone = SYNCLINE_SOURCE_DIR;
+
+}  // namespace
+
+TEST_CASE("every shipped file has its name, of its kind, in any folder") {
+    const Somewhere somewhere;
+    const std::pair<const char*, std::vector<const char*>> kinds[] = {
+        {"platform", {"platforms"}},
+        {"device", {"platforms/devices"}},
+        {"transport", {"platforms/transports"}},
+        {"selection", {"platforms/selections"}},
+        {"topology", {"topologies"}},
+        {"workload", {"workloads"}},
+        {"study", {"scenarios/studies"}},
+        {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
+    };
+    CHECK(std::size(kinds) == file_kinds().size());
+    for (const auto& [kind, folders] : kinds)
+        for (const char* folder : folders)
+            for (const auto& entry : fs::directory_iterator(clone / folder)) {
+                if (entry.path().extension() != ".yaml") continue;
+                const std::string file = find_argument(entry.path().stem().string(), {kind});
+                CHECK(fs::equivalent(file, entry.path()));
+            }
+}
+
+TEST_CASE("a file of exactly that name comes before a preset, and a preset of this folder before the clone's") {
+    const Somewhere somewhere;
+    CHECK(fs::equivalent(find_argument("p100-25g", {"platform"}), clone / "platforms/p100-25g.yaml"));
+    Somewhere::write("platforms/p100-25g.yaml");
+    CHECK(find_argument("p100-25g", {"platform"}) == "platforms/p100-25g.yaml");
+    Somewhere::write("p100-25g");
+    CHECK(find_argument("p100-25g", {"platform"}) == "p100-25g");
+    // Which is no reason to take a folder, or a file of another kind.
+    fs::create_directory("tcp");
+    CHECK(fs::equivalent(find_argument("tcp", {"transport"}), clone / "platforms/transports/tcp.yaml"));
+    CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it says that it is a directory
+}
+
+TEST_CASE("what has a '/' or the end of a file's name is a path, a dot alone is none") {
+    const Somewhere somewhere;
+    for (const char* path : {"./p100-25g", "p100-25g.yaml", "p100-25g.yml", "x/p100-25g", "net.graphml", ""})
+        CHECK(find_argument(path, {"platform"}) == path);
+    Somewhere::write("workloads/gpt-3.6b.yaml");
+    CHECK(find_argument("gpt-3.6b", {"workload"}) == "workloads/gpt-3.6b.yaml");
+}
+
+TEST_CASE("a word that is nothing is refused with what was meant, and where names were looked for") {
+    const Somewhere somewhere;
+    const Diagnostic near = refused("p100-25", {"platform"});
+    CHECK(near.message == "'p100-25' is neither a file nor a platform");
+    CHECK(holds(near.hint, "did you mean 'p100-25g'? "));
+    CHECK(holds(near.hint, (clone / "platforms").string() + " has a100-nvswitch, "));
+    CHECK(refused("nothing-like-it", {"study", "scenario"}).message ==
+          "'nothing-like-it' is neither a file nor a study or a scenario");
+    const Diagnostic shape = refused("rign", {"topology"}, shape_names());
+    CHECK(shape.message == "'rign' is neither a file nor a shape or a topology");
+    CHECK(holds(shape.hint, "did you mean 'ring'?"));
+    Somewhere::write("mine.yaml");
+    CHECK(refused("mine", {"platform"}).hint == "did you mean 'mine.yaml'?");
+}
+
+TEST_CASE("a name of two kinds, either of which may be meant, is refused") {
+    const Somewhere somewhere;
+    const Diagnostic both = refused("gpt-3-175b", file_kinds());
+    CHECK(both.message == "'gpt-3-175b' is the name of a scenario and of a workload");
+    CHECK(holds(both.hint, "scenarios/gpt-3-175b.yaml or "));
+    CHECK(holds(both.hint, "workloads/gpt-3-175b.yaml"));
+}
+
+TEST_CASE("in files presets have names wherever a file has, and mean the same") {
+    const Somewhere somewhere;
+    const auto resolved = [](const std::string& text) {
+        Somewhere::write("scenario.yaml", text);
+        return load_scenario("scenario.yaml", {}).variants.front().resolved;
+    };
+    const std::string shipped = clone.string();
+    CHECK(resolved(
+              "platform: p100-25g\nworkload: resnet-50\ntraining: {ranks: 4, batch_per_rank: 8, selection: mpich}") ==
+          resolved("platform: " + shipped + "/platforms/p100-25g.yaml\nworkload: " + shipped +
+                   "/workloads/resnet-50.yaml\ntraining: {ranks: 4, batch_per_rank: 8, selection: " + shipped +
+                   "/platforms/selections/mpich.yaml}"));
+    const auto with = [&](const std::string& keys) {
+        return resolved("platform: p100-25g\nvariants: {a: {" + keys +
+                        "}}\ncollective: {ranks: 8, bytes: 1 MB, operation: allreduce}\n");
+    };
+    CHECK(with("platform.device: k80") == with("platform.device: " + shipped + "/platforms/devices/k80.yaml"));
+    CHECK(with("platform.transport: nccl-a100") ==
+          with("platform.transport: " + shipped + "/platforms/transports/nccl-a100.yaml"));
+    CHECK(with("platform.fabric: tree-4to1") == with("platform.fabric: " + shipped + "/topologies/tree-4to1.yaml"));
+}
+
+TEST_CASE("a reference to no preset is refused where it stands") {
+    const Somewhere somewhere;
+    Somewhere::write("scenario.yaml", "workload: resnet-50\nplatform: p100-25\ntraining: {ranks: 4}\n");
+    try {
+        load_scenario("scenario.yaml", {});
+        FAIL("no error");
+    } catch (const ConfigError& error) {
+        REQUIRE(error.diagnostics().size() == 1);
+        CHECK(holds(error.what(), "scenario.yaml:2:11: error: 'p100-25' is neither a file nor a platform\n"));
+        CHECK(holds(error.what(), "hint: did you mean 'p100-25g'?"));
+    }
+}
+
+TEST_CASE("a topology is a shape by its name even where a preset has it, else a preset, of a topology or a platform") {
+    const Somewhere somewhere;
+    CHECK(load_topology("fat-tree", {}, Use::fabric).spec.bandwidth_Bps.empty());  // topologies/fat-tree.yaml has some
+    const TopologyQuestion tree = load_topology("tree-4to1", {}, Use::fabric);
+    CHECK(tree.spec.shape == Shape::tree);
+    CHECK(tree.topology.hosts == 16);
+    CHECK(load_topology("p100-25g", {}, Use::fabric).spec.shape == Shape::star);
+}
