@@ -20,13 +20,14 @@ void describe(Fields& fields, Calibration& calibration) {
     fields.text({"source", "Who measured it, and how.", true}, calibration.source);
 }
 
-/// What was measured of one workload: a row, and further ones of other batches. Whether times grow with the batch is
-/// not checked: `syncline calibrate` changes the first row alone.
+/// Reads the rows of one workload: the one of the mapping itself, and those of other batches. Times that fall with the
+/// batch are accepted: `syncline calibrate` changes the first row alone.
 void describe(Fields& fields, const std::string& workload, std::vector<Calibration>& rows) {
     const std::size_t first = rows.size();
     rows.emplace_back().workload = workload;
     describe(fields, rows.back());
-    fields.each({"other_batches", "The same of other batches; between two of them an iteration's time is linear."},
+    fields.each({"other_batches",
+                 "Further rows, for other batches; between two rows an iteration's time is linear in the batch."},
                 [&](Fields& entry) {
                     Calibration row;
                     row.workload = workload;

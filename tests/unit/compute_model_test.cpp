@@ -283,7 +283,7 @@ TEST_CASE("a calibration scales stalls with times, and bounds stay") {
 TEST_CASE("with several batches measured the iteration's time is linear between them") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
-    // Whatever their order.
+    // Rows may stand in any order.
     device.calibration = {
         {"resnet-50", 64, 219, ""}, {"other", 48, 1, ""}, {"resnet-50", 32, 195, ""}, {"resnet-50", 256, 230, ""}};
     const auto iteration_s = [&](const Device& of, std::int64_t batch) {
