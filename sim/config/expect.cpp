@@ -10,21 +10,21 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* key = "expect";
+constexpr const char* expect_key = "expect";
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-constexpr double largest = 1e20;
+constexpr double largest_expected = 1e20;
 
 /// Which of the keys that bound a number are there, and what they mean together.
 void describe_bounds(Fields& fields, Expectation& expectation) {
     const auto number = [&](Key name) -> std::optional<double> {
         double value = absent;
-        fields.number(name, value, 0, largest);
+        fields.number(name, value, 0, largest_expected);
         return std::isnan(value) ? std::nullopt : std::optional(value);
     };
     expectation.value = number({"value", "What must be found, in the field's unit; goes with `tolerance`."});
     bool percent = false;
     fields.number_or_percent({"tolerance", "How far from `value` it may be: a number, or a part of it (`2 %`)."},
-                             expectation.tolerance, percent, 0, largest);
+                             expectation.tolerance, percent, 0, largest_expected);
     if (percent) expectation.tolerance *= expectation.value.value_or(0) / 100;
     expectation.least = number({"least", "In place of `value`: no less than this."});
     expectation.most = number({"most", "In place of `value`: no more than this."});
@@ -107,7 +107,7 @@ std::optional<Mismatch> mismatch(const Scenario& scenario, const Expectation& ex
 }  // namespace
 
 void describe_expectations(Fields& fields, std::vector<Expectation>& expectations) {
-    fields.each({key, "What must come out, each with its source; `syncline run --check` compares."},
+    fields.each({expect_key, "What must come out, each with its source; `syncline run --check` compares."},
                 [&](Fields& item) { describe(item, expectations.emplace_back()); });
 }
 
@@ -116,7 +116,7 @@ void read_expectations(Assembly& assembly, const Node& list, bool changed, Scena
     Node document;
     document.kind = Node::Kind::mapping;
     document.mark = list.mark;
-    document.entries.push_back({key, list.mark, list});
+    document.entries.push_back({expect_key, list.mark, list});
     std::vector<Expectation> all;
     assembly.read(document, "scenario", [&](Fields& fields) { describe_expectations(fields, all); });
     // What has errors may lack variants and sizes that are meant to be there.

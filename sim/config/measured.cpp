@@ -22,7 +22,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* key = "measured";
+constexpr const char* measured_key = "measured";
 
 /// The item of a list that is known to be there.
 const Node& item(const Node& mapping, std::string_view list, std::size_t number) {
@@ -103,7 +103,7 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
 
 void MeasuredScenario::Parts::read() {
     MeasuredKeys keys;
-    assembly.read(list, key, [&](Fields& fields) { describe(fields, keys); });
+    assembly.read(list, measured_key, [&](Fields& fields) { describe(fields, keys); });
     assembly.finish();
     measurements = std::move(keys.measurements);
     std::vector<std::size_t> count(measurements.series.size());
@@ -316,7 +316,7 @@ Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<st
 
 bool is_measured(const std::string& path) {
     Assembly assembly;
-    return assembly.library.load_argument(path).find(key) != nullptr;
+    return assembly.library.load_argument(path).find(measured_key) != nullptr;
 }
 
 }  // namespace syncline::config

@@ -9,18 +9,18 @@ namespace syncline::config {
 
 namespace {
 
-constexpr double smallest = 1e-30, largest = 1e20;
+constexpr double smallest_measured = 1e-30, largest_measured = 1e20;
 constexpr double least_range = 1.02;  // least_squares.hpp takes differences of 1 % to each side
 constexpr const char* field_doc =
     "A number of the variant's result, named as in JSON: throughput_samples_per_s, completion_time_s.";
 
 void describe(Fields& fields, MeasuredRow& row) {
     fields.texts({"at", "The values of the series' keys `over`, in their order."}, row.settings);
-    fields.number({"value", "What was measured.", true}, row.value, 0, largest);
+    fields.number({"value", "What was measured.", true}, row.value, 0, largest_measured);
     fields.flag({"calibrates", "Parameters are found on this row; it is not predicted."}, row.calibrates);
     if (!fields.sound()) return;
     if (row.value == 0) fields.reject("value", "'value' is zero", "errors are parts of it");
-    if (row.value > 0 && row.value < smallest) fields.reject("value", "'value' is below 1e-30", "");
+    if (row.value > 0 && row.value < smallest_measured) fields.reject("value", "'value' is below 1e-30", "");
 }
 
 /// What a series has of its own, and all of them by default.
@@ -53,8 +53,9 @@ void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::str
     fields.text({"key", "A path, as `--set` takes it.", true}, parameter.key);
     parameter.key = plain_path(parameter.key);
     fields.text({"unit", "Of the values that are tried: GBps, us."}, parameter.unit);
-    fields.number({"least", "The least value that makes sense, in this unit.", true}, parameter.least, 0, largest);
-    fields.number({"most", "The greatest.", true}, parameter.most, 0, largest);
+    fields.number({"least", "The least value that makes sense, in this unit.", true}, parameter.least, 0,
+                  largest_measured);
+    fields.number({"most", "The greatest.", true}, parameter.most, 0, largest_measured);
     fields.texts({"rows", "On which it is found, all of which calibrate; by default on all that do."}, rows);
     if (!fields.sound()) return;
     if (parameter.least == 0) fields.reject("least", "'least' is zero", "values are tried by their ratios");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
 #include "sim/topology/formats.hpp"
 
@@ -10,8 +11,7 @@ namespace syncline::config {
 namespace {
 
 /// Of anything counted: what make_topology multiplies then stays within 64 bits.
-constexpr std::int64_t largest_count = 1 << 20;
-constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};
+constexpr std::int64_t largest_size = 1 << 20;
 constexpr QuantityRange latencies{.word = "none", .most = 3600};
 
 const std::vector<Shape> shapes{Shape::star,        Shape::ring,      Shape::tree,      Shape::hierarchical,
@@ -71,7 +71,7 @@ void describe(Fields& fields, HierarchyLevel& level) {
     fields.one_of({"pattern", "How the members of one group are joined.", true}, level.pattern,
                   named({Shape::star, Shape::ring, Shape::full_mesh, Shape::exponential, Shape::hypercube}));
     fields.integer({"size", "Members of one group; the outermost level has as many as it takes if this is left out."},
-                   level.size, 1, largest_count);
+                   level.size, 1, largest_size);
 }
 
 void describe(Fields& fields, UserEdge& edge) {
@@ -123,7 +123,7 @@ void describe(Fields& fields, TopologySpec& spec) {
     fields.text({"name", "Shown in messages and results."}, spec.name);
     fields.one_of({"topology", "The shape; which other keys there are depends on it."}, spec.shape, named(shapes));
     fields.integer({"hosts", "How many; by default as many as are needed, or as the other keys make."}, spec.hosts, 1,
-                   largest_count);
+                   largest_size);
     fields.quantities({"bandwidth",
                        "Of a cable, each direction: `25 Gbps`; or a list by level, hosts first, of which the last is "
                        "for all further levels."},
@@ -132,33 +132,32 @@ void describe(Fields& fields, TopologySpec& spec) {
                       spec.latency_s, Dimension::seconds, latencies);
 
     fields.flag({"directed", "Exponential: connections i to i + 2^k only, without those to i - 2^k."}, spec.directed);
-    fields.integer({"arity", "Tree: children of each switch or rank."}, spec.arity, 1, largest_count);
+    fields.integer({"arity", "Tree: children of each switch or rank."}, spec.arity, 1, largest_size);
     fields.integer({"depth", "Tree: levels of switches; by default as many as the hosts need."}, spec.depth, 1, 64);
     fields.integer_list({"dimensions", "Torus: hosts along each of one to three axes; by default two, near a square."},
-                        spec.dimensions, 1, largest_count);
+                        spec.dimensions, 1, largest_size);
     fields.each({"levels", "Hierarchical: groups of groups, innermost first."}, [&](Fields& entry) {
         HierarchyLevel level;
         describe(entry, level);
         if (entry.sound()) spec.levels.push_back(level);
     });
     fields.integer_list({"down", "Fat tree: children of a switch, by level from the hosts up."}, spec.down, 1,
-                        largest_count);
-    fields.integer_list({"up", "Fat tree: parents of a vertex, by level from the hosts up."}, spec.up, 1,
-                        largest_count);
+                        largest_size);
+    fields.integer_list({"up", "Fat tree: parents of a vertex, by level from the hosts up."}, spec.up, 1, largest_size);
     fields.integer_list({"cables", "Fat tree: parallel cables to each parent, by level from the hosts up."},
-                        spec.cables, 1, largest_count);
+                        spec.cables, 1, largest_size);
     fields.integer({"ports", "Fat tree: short for three levels of switches with so many ports each."}, spec.ports, 2,
-                   largest_count);
-    fields.integer({"groups", "Dragonfly: of routers."}, spec.groups, 1, largest_count);
-    fields.integer({"routers", "Dragonfly: of a group."}, spec.routers, 1, largest_count);
-    fields.integer({"hosts_per_router", "Dragonfly: of a router."}, spec.hosts_per_router, 1, largest_count);
+                   largest_size);
+    fields.integer({"groups", "Dragonfly: of routers."}, spec.groups, 1, largest_size);
+    fields.integer({"routers", "Dragonfly: of a group."}, spec.routers, 1, largest_size);
+    fields.integer({"hosts_per_router", "Dragonfly: of a router."}, spec.hosts_per_router, 1, largest_size);
     fields.integer({"global_links", "Dragonfly: cables of a router to other groups."}, spec.global_links, 1,
-                   largest_count);
+                   largest_size);
     fields.integer({"rails", "Rails: network ports of a node, each on a rail of its own."}, spec.rails, 1,
-                   largest_count);
+                   largest_size);
     fields.integer({"nodes_per_group", "Rails: nodes that share leaf switches; by default all."}, spec.nodes_per_group,
-                   1, largest_count);
-    fields.integer({"spines", "Rails: switches that join all leaves."}, spec.spines, 1, largest_count);
+                   1, largest_size);
+    fields.integer({"spines", "Rails: switches that join all leaves."}, spec.spines, 1, largest_size);
     describe_graph(fields, spec);
     check_keys(fields, spec.shape);
 }

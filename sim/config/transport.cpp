@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
@@ -7,7 +8,6 @@ namespace syncline::config {
 namespace {
 
 constexpr QuantityRange times{.word = "none", .most = 3600};
-constexpr QuantityRange bandwidths{.word = "unlimited", .word_value = unlimited, .least = 1, .most = 1e18};
 
 /// Messages of more bytes that take less time are a slip of the pen.
 void check_against(Fields& fields, const BandwidthPoint& before, const BandwidthPoint& point) {
@@ -36,7 +36,7 @@ void describe(Fields& fields, MessageTerms& terms) {
         {"bandwidth",
          "What one connection reaches at most: `2 GBps`; or by the message's size, with times that are linear between "
          "the sizes: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: 2 GBps}]`."},
-        everywhere, Dimension::bandwidth, bandwidths, [&](Fields& inner) {
+        everywhere, Dimension::bandwidth, bandwidths_or_unlimited, [&](Fields& inner) {
             BandwidthPoint point;
             inner.quantity({"size", "Of the message: `4 KiB`.", true}, point.bytes, Dimension::bytes,
                            {.least = 1, .most = 1e15});
@@ -59,7 +59,7 @@ void describe(Fields& fields, Staging& staging) {
         staging.unit, {{"message", Staging::Unit::message}, {"collective", Staging::Unit::collective}});
     double rate_Bps = unlimited;
     fields.quantity({"rate", "Bytes copied per second; by default the device's `host_link`."}, rate_Bps,
-                    Dimension::bandwidth, bandwidths);
+                    Dimension::bandwidth, bandwidths_or_unlimited);
     if (fields.given("rate")) staging.rate_Bps = rate_Bps;
     fields.quantity({"latency", "Of each copy: starting it, and noticing its end."}, staging.latency_s,
                     Dimension::seconds, times);
@@ -72,7 +72,7 @@ void describe(Fields& fields, Reduction& reduction) {
     fields.quantity(
         {"rate",
          "Bytes of one operand added to another per second; by default the `reduction_rate` of the device or host."},
-        rate_Bps, Dimension::bandwidth, bandwidths);
+        rate_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (fields.given("rate")) reduction.rate_Bps = rate_Bps;
     fields.quantity({"launch", "Of the kernel that adds, in each step: `5 us`."}, reduction.launch_s,
                     Dimension::seconds, times);
@@ -92,7 +92,7 @@ void describe(Fields& fields, Transport& transport) {
     fields.quantity({"host_bandwidth",
                      "What a node sends to others at most, and what it receives, all connections "
                      "together: `20 Gbps`."},
-                    transport.host_Bps, Dimension::bandwidth, bandwidths);
+                    transport.host_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.section(
         {"staging", "Copies between the device and buffers from which messages are sent."},
         [&](Fields& inner) { describe(inner, transport.staging); }, "none");

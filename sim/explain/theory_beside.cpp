@@ -84,7 +84,7 @@ void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation
     theory.lower_bound = "the bytes of " + busiest.name;
 }
 
-std::string shown(double seconds) {
+std::string in_words(double seconds) {
     return format_quantity(seconds, Dimension::seconds);
 }
 
@@ -123,7 +123,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
             add("contention", lost_s,
                 fmt::format("if no message shared a link with another, the iteration would take {}: {} of it is "
                             "lost to sharing",
-                            shown(*explanation.uncontended_time_s), share(lost_s, simulated_s)));
+                            in_words(*explanation.uncontended_time_s), share(lost_s, simulated_s)));
         else
             add("contention", 0, "no time is lost to messages that share a link");
     }
@@ -141,7 +141,7 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
         add("overlap", -parts.hidden_communication_s / iterations,
             fmt::format("{} of the exchanges' {} is hidden beside computation",
                         share(parts.hidden_communication_s / iterations, result.time.communication_s),
-                        shown(result.time.communication_s)));
+                        in_words(result.time.communication_s)));
     if (result.time.pipeline_bubble)
         add("pipeline fill", *result.time.pipeline_bubble * simulated_s,
             fmt::format("ranks wait for other stages for {:.1f} % of the time, mean over all",

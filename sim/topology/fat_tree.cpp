@@ -30,7 +30,7 @@ std::int64_t count_hosts(const Pgft& tree) {
     return hosts;
 }
 
-Pgft parameters(const Request& request) {
+Pgft pgft_parameters(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (spec.ports != 0) {
         if (!spec.down.empty() || !spec.up.empty() || !spec.cables.empty())
@@ -70,7 +70,7 @@ std::string switch_name(std::size_t level, std::size_t height, std::int64_t inde
 // level below that agree in all digits but the l-th. As an index, the first digit is the one that counts fastest: hosts
 // of a leaf stand side by side.
 Topology fat_tree(const Request& request) {
-    const Pgft tree = parameters(request);
+    const Pgft tree = pgft_parameters(request);
     Builder builder(request, static_cast<std::int64_t>(tree.height()));
     const auto blamed = [&](const char* key) {
         return request.spec.ports != 0 ? "ports" : request.spec.down.empty() ? "hosts" : key;
