@@ -10,7 +10,7 @@ inline constexpr double tick_rounding = 1e-9;
 /// When a clock next ticks that does so every `period_s`: the first multiple of the period that is not before
 /// `since_s`, both counted from the clock's start. Zero is one.
 ///
-/// Within `tick_rounding` of a tick is at it, so that the result may be a little before `since_s`.
+/// A time within `tick_rounding` of a tick is at it, so that the result may be that little before `since_s`.
 inline double next_tick(double since_s, double period_s) {
     return std::ceil(since_s / period_s * (1 - tick_rounding)) * period_s;
 }
