@@ -1,6 +1,8 @@
 #include "sim/replay/agreement.hpp"
 
+#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -55,10 +57,12 @@ bool Agreement::choose(const Queue& queue, Round& round) {
 
 TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
     Queue& queue = queues_[graph_.streams()[stream].queue];
-    // What ends at this very instant counts as ready: let those streams run that have ended something.
-    if (round(queue, iteration).sequence.size() <= position) simgrid::s4u::this_actor::yield();
     // Rounds come and go while this stream sleeps, but not its own.
-    while (round(queue, iteration).sequence.size() <= position && !choose(queue, round(queue, iteration))) {
+    while (round(queue, iteration).sequence.size() <= position) {
+        // What ends at this very instant counts as ready: let those streams run that have ended something.
+        simgrid::s4u::this_actor::yield();
+        Round& now = round(queue, iteration);
+        if (now.sequence.size() > position || choose(queue, now)) break;
         simgrid::s4u::SemaphorePtr& wake = wake_[stream];
         if (!wake) wake = simgrid::s4u::Semaphore::create(0);
         queue.asleep.push_back(wake);
@@ -83,8 +87,12 @@ void Agreement::ended(TaskId task, std::uint32_t iteration) {
         waking.insert(waking.end(), queue.asleep.begin(), queue.asleep.end());
         queue.asleep.clear();
     }
-    // Waking one lets it run at once: only now that it sees all that this task has made ready.
-    for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
+    if (waking.empty()) return;
+    // What ends at this very instant counts as ready, such as the other releases of a tick: they wake before time goes
+    // on, when all others have run.
+    simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [waking] {
+        for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
+    });
 }
 
 }  // namespace syncline

@@ -104,9 +104,10 @@ void Session::compute(ProcessId process, std::uint32_t iteration, double seconds
 }
 
 void Session::await_tick(ProcessId process, std::uint32_t iteration, double period_s) {
-    const double began_s = began_s_[process][iteration % 2], now_s = simgrid::s4u::Engine::get_clock();
-    const double left_s = began_s + next_tick(now_s - began_s, period_s) - now_s;
-    if (left_s > 0) simgrid::s4u::this_actor::sleep_for(left_s);
+    const double since_s = simgrid::s4u::Engine::get_clock() - began_s_[process][iteration % 2];
+    const double left_s = next_tick(since_s, period_s) - since_s;
+    // What is released at the tick that has just been awaited is released at the same instant.
+    if (left_s > tick_rounding * since_s) simgrid::s4u::this_actor::sleep_for(left_s);
 }
 
 double Session::copy_s(ProcessId process, bool outwards, double seconds) {
