@@ -273,6 +273,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         // As many members, all of which come from that one, are the same: they go on as they are.
         const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
         ring.delays = !ring.uniform;
+        ring.alike = alike;
         ring.gathers = !goes_on && around.sole && ring.lone && passes_on(ring) &&
                        (!ring.delays || (around.calm && members > exact_members));
     }

@@ -27,6 +27,9 @@
 /// the last came after the first, and members gather in groups of more than `exact_members` only. Elsewhere rings fold
 /// when their members are found to be in step, or all of them as far from each other as before.
 ///
+/// Members that are early would begin beside what others still do before they come. Where pairs are alike that uses
+/// other links; elsewhere it is watched whether it does.
+///
 /// Where something is decided by when it ends, which exchange goes next or at which tick it leaves, a little too late
 /// may be much too late: there nothing is done that is not exact.
 namespace syncline {
@@ -51,6 +54,7 @@ struct FoldedRing {
     bool padded = false;        ///< all blocks count as the largest
     bool joined = true;         ///< each sends to one and receives from one, and all are in one circle
     bool gathers = false;       ///< its members begin together
+    bool alike = false;         ///< what a member sends shares nothing with what others still do before they come
     bool delays = false;        ///< which may make it end later
     bool keeps_largest = true;  ///< see keeps_largest(): where all are in step, what padding adds is nothing
     double byte_s = 0;          ///< what one byte more in all messages of a step takes, at most; only where padded

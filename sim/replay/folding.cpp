@@ -65,6 +65,9 @@ public:
         return boundaries[number - passed];
     }
 
+    /// Whether members wait for others to come, and would begin beside something else.
+    bool waits() const { return shape.gathers && !shape.alike && members.size() < shape.members; }
+
     const Key key;
     const std::uint32_t iteration;
     const FoldedRing& shape;
@@ -133,7 +136,7 @@ void Folding::use(const Section& section, const Ring* by) {
     ++users_of_all_;
     all_changed_s_ = now_s();
     for (const auto& [key, ring] : rings_)
-        if (ring.get() != by && ring->cut > 0) disturb(*ring);
+        if (ring.get() != by && (ring->cut > 0 || ring->waits())) disturb(*ring);
 }
 
 Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const Section& section) {
@@ -146,13 +149,20 @@ Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const Section& 
     std::unique_ptr<Ring>& found = rings_[key];
     if (!found) found = std::make_unique<Ring>(key, pass.iteration, shape);
     Ring& ring = *found;
+    const bool watched = shape.gathers && !shape.alike && ring.members.size() + 1 < shape.members;
+    if (watched && (users_of_all_ > 0 || std::any_of(section.uses.begin(), section.uses.end(),
+                                                     [&](std::uint32_t resource) { return users_[resource] > 0; })))
+        give_up(ring);
     use(section, &ring);
+    if (watched)
+        for (const std::uint32_t resource : section.uses) folded_[resource] = &ring;
     const auto place = static_cast<std::uint32_t>(ring.members.size());
     ring.members.push_back({stream, &section, now_s(), false});
     if (!shape.gathers) return {&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
         while (ring.members.size() < shape.members) wake(stream).acquire();
     } else {
+        let_go(ring);
         // Waking one lets others run, which may be through with the ring.
         std::vector<StreamId> others;
         if (shape.delays) add_error(ring, now_s() - ring.members.front().last_s);
@@ -241,6 +251,7 @@ bool Folding::alone(const Ring& ring, double since_s) {
 
 void Folding::disturb(Ring& ring) {
     let_go(ring);
+    if (ring.waits()) return give_up(ring);
     if (ring.began == 0) {  // nobody has come to it
         ring.cut = 0;
         return;
@@ -250,8 +261,11 @@ void Folding::disturb(Ring& ring) {
         return member.folds && member.last_s + ring.folded * ring.folded_step_s - now_s() > 1e-6 * ring.folded_step_s;
     };
     if (ring.began == ring.shape.members && std::none_of(ring.members.begin(), ring.members.end(), asleep)) return;
+    give_up(ring);
+}
+
+void Folding::give_up(const Ring& ring) {
     const std::uint32_t channel = graph_.exchange(std::get<0>(ring.key)).channel;
-    // Outside of actors, before time goes on.
     simgrid::kernel::timer::Timer::set(now_s(), [channel] { throw Disturbed{channel}; });
 }
 

@@ -85,6 +85,8 @@ private:
     /// Whether no one else has used its links since then.
     bool alone(const Ring& ring, double since_s);
     void disturb(Ring& ring);
+    /// Ends the simulation, before time goes on.
+    void give_up(const Ring& ring);
     bool folds(ExchangeId exchange) const;
     void let_go(const Ring& ring);
     void add_error(const Ring& ring, double seconds);
