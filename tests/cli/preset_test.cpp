@@ -79,7 +79,8 @@ TEST_CASE("preset: runs have the same identity by name and by path") {
         CAPTURE(listed.err);
         REQUIRE(listed.status == 0);
         std::vector<std::string> ids;
-        for (const json& point : json::parse(listed.out)["points"]) {
+        const json found = json::parse(listed.out);
+        for (const json& point : found["points"]) {
             CHECK((point["platform.device"] == "k80" || point["platform.device"] == "v100-sxm2"));
             ids.push_back(point["run_id"]);
         }
@@ -163,7 +164,8 @@ variants:
         CAPTURE(outcome.err);
         REQUIRE(outcome.status == 0);
         std::vector<double> result;
-        for (const json& one : json::parse(outcome.out)["results"]) result.push_back(one["iteration_time_s"]);
+        const json found = json::parse(outcome.out);
+        for (const json& one : found["results"]) result.push_back(one["iteration_time_s"]);
         return result;
     };
     // 8 samples at 1000, 2000 and 4000 per second.

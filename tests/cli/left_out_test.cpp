@@ -1,0 +1,33 @@
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// Notes on the grids that `grid: auto` leaves out: a line each while they are few, else a line for each reason.
+
+using namespace syncline::test;
+
+namespace {
+
+std::string notes(int ranks, int batch) {
+    const TempDir directory;
+    directory.write("grids.yaml", "platform: p100-25g\nworkload: vgg-16\ntraining: {ranks: " + std::to_string(ranks) +
+                                      ", batch: " + std::to_string(batch) + ", parallelism: {grid: auto}}\n");
+    const Outcome outcome =
+        run_program({.arguments = {"run", "grids.yaml", "--dry-run"}, .directory = directory.path()});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 0);
+    return outcome.err;
+}
+
+}  // namespace
+
+TEST_CASE("left out: few grids have a line each, many a line for each reason") {
+    // Of 64 = rows × columns those with 64 and 32 columns, which do not divide 16.
+    CHECK(notes(64, 16) ==
+          "note: left out base 1x64: 16 samples do not divide into 64 replicas\n"
+          "note: left out base 2x32: 16 samples do not divide into 32 replicas\n");
+    // Of 96 those with 96, 48, 32, 24, 16 and 8 columns, which do not divide 36.
+    CHECK(notes(96, 36) ==
+          "note: left out 6 choices, for example base 1x96: 36 samples do not divide into 96 replicas\n");
+}
