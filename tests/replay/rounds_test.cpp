@@ -48,18 +48,24 @@ std::uint64_t mean(std::uint64_t sum, std::size_t of) {
     return (sum + of / 2) / of;
 }
 
+/// Whether it is said that figures are means. Other notes are of routes.
+bool says_so(const std::vector<std::string>& notes) {
+    return std::any_of(notes.begin(), notes.end(),
+                       [](const std::string& note) { return note.find("means over") != std::string::npos; });
+}
+
 void check_mean(const Cluster& cluster, const CollectivePlan& plan) {
     const CollectiveResult whole = simulate_collective(cluster, plan);
     const std::vector<CollectiveResult> rounds = rounds_alone(cluster, plan);
     REQUIRE(rounds.size() > 1);
     CHECK(whole.rounds == rounds.size());
-    CHECK(whole.notes.size() == 1);
+    CHECK(says_so(whole.notes));
     double seconds = 0;
     std::uint64_t messages = 0, bytes = 0;
     std::vector<std::uint64_t> sent(whole.ranks, 0), received(whole.ranks, 0);
     for (const CollectiveResult& round : rounds) {
         CHECK(round.rounds == 1);
-        CHECK(round.notes.empty());
+        CHECK_FALSE(says_so(round.notes));
         seconds += round.completion_time_s;
         messages += round.messages;
         bytes += round.bytes_sent;
@@ -153,7 +159,7 @@ TEST_CASE("several sizes whose peers change: each takes the mean that it takes a
     plan.sweep = {1000, 50'000'000, 0, 30'000};
     const SweepResult sweep = simulate_sweep(cluster, plan);
     CHECK(sweep.rounds == 4);
-    CHECK(sweep.notes.size() == 1);
+    CHECK(says_so(sweep.notes));
     for (const SweepPoint& point : sweep.points) {
         CollectivePlan alone = plan;
         alone.sweep.clear();
@@ -170,6 +176,6 @@ TEST_CASE("an exchange whose rounds are all the same is one round") {
         plan.bytes = 1000;
         const CollectiveResult result = simulate_collective(cluster, plan);
         CHECK(result.rounds == 1);
-        CHECK(result.notes.empty());
+        CHECK_FALSE(says_so(result.notes));
     }
 }
