@@ -60,7 +60,7 @@ std::string table(const Rows& rows, bool ranks) {
 }
 
 /// "80 ranked, 4 failed": what there is none of is left out.
-std::string shown(const PlanCounts& counts) {
+std::string in_words(const PlanCounts& counts) {
     std::vector<std::string> parts{fmt::format("{} ranked", counts.ranked)};
     const auto add = [&](std::int64_t number, const char* what) {
         if (number > 0) parts.push_back(fmt::format("{} {}", number, what));
@@ -97,7 +97,7 @@ std::string summary(const Exploration& e) {
     for (std::size_t i = 0; i < e.constraints.size(); ++i)
         text += fmt::format("{} {}", i == 0 ? " where" : " and", e.constraints[i]);
     text += fmt::format("\n\n{} plans{}: {}\n", e.plans,
-                        e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", shown(e.counts));
+                        e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", in_words(e.counts));
     text += e.stages.empty() ? fmt::format("all that fit are simulated: {} simulations\n", e.simulations)
                              : fmt::format("searched: {} simulations of the budget of {}\n", e.simulations, e.budget);
     text += not_ranked_lines(e.not_ranked);

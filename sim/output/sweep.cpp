@@ -32,21 +32,21 @@ Json object(const SweepResult& result) {
     return json;
 }
 
-const std::vector<std::string> columns{"bytes",
-                                       "completion_time_s",
-                                       "algorithm_bandwidth_Bps",
-                                       "bus_bandwidth_Bps",
-                                       "closed_form_s",
-                                       "algorithm",
-                                       "operation",
-                                       "ranks",
-                                       "fabric",
-                                       "transport",
-                                       "nodes",
-                                       "device_time_s",
-                                       "cost",
-                                       fidelity_columns,
-                                       "notes"};
+const std::vector<std::string> sweep_columns{"bytes",
+                                             "completion_time_s",
+                                             "algorithm_bandwidth_Bps",
+                                             "bus_bandwidth_Bps",
+                                             "closed_form_s",
+                                             "algorithm",
+                                             "operation",
+                                             "ranks",
+                                             "fabric",
+                                             "transport",
+                                             "nodes",
+                                             "device_time_s",
+                                             "cost",
+                                             fidelity_columns,
+                                             "notes"};
 
 std::vector<std::string> fields(const SweepResult& result, const SweepPoint& point) {
     return {field(point.bytes),
@@ -93,13 +93,13 @@ std::string to_json(const SweepReport& report) {
 }
 
 std::string to_csv(const SweepResult& result) {
-    std::string text = line(columns);
+    std::string text = line(sweep_columns);
     for (const SweepPoint& point : result.points) text += line(fields(result, point));
     return text;
 }
 
 std::string to_csv(const SweepReport& report) {
-    std::vector<std::string> head = columns;
+    std::vector<std::string> head = sweep_columns;
     head.insert(head.begin(), "variant");
     std::string text = line(head);
     for (const SweepResult& result : report.results) {

@@ -103,7 +103,7 @@ constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
 3 UT LT use "0.2 0.4 0.7"
 )";
 
-std::string quoted(std::string text) {
+std::string paje_quoted(std::string text) {
     for (char& c : text) {
         if (c == '"') c = '\'';
         if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -204,7 +204,7 @@ private:
     void define_values() {
         const auto define = [this](const std::string& alias, const char* type, const char* name,
                                    const std::string& color) {
-            sink_(fmt::format("4 {} {} {} {}\n", alias, type, quoted(name), color));
+            sink_(fmt::format("4 {} {} {} {}\n", alias, type, paje_quoted(name), color));
         };
         for (std::size_t i = 0; i < std::size(all_phases); ++i) {
             const auto phase = static_cast<int>(all_phases[i]);
@@ -218,7 +218,7 @@ private:
 
     void create(const std::string& time, const char* type, const std::string& alias, const std::string& in,
                 const std::string& name) {
-        sink_(fmt::format("5 {} {} {} {} {}\n", time, alias, type, in, quoted(name)));
+        sink_(fmt::format("5 {} {} {} {} {}\n", time, alias, type, in, paje_quoted(name)));
         containers_.insert(containers_.begin(), {type, alias});  // inner ones are destroyed first
     }
 
@@ -247,8 +247,8 @@ private:
                 const Task& task = view_.graph.tasks()[slice.task];
                 const std::string value = slice.act != nullptr ? fmt::format("A{}", static_cast<int>(slice.act->kind))
                                                                : fmt::format("T{}", static_cast<int>(task.phase));
-                sink_(fmt::format("7 {} TT s{} {} {} {}\n", time, event.lane, value, quoted(view_.names[slice.task]),
-                                  slice.iteration));
+                sink_(fmt::format("7 {} TT s{} {} {} {}\n", time, event.lane, value,
+                                  paje_quoted(view_.names[slice.task]), slice.iteration));
                 return;
             }
             case Kind::pop:
