@@ -82,16 +82,18 @@ void Distribution::describe(Fields& fields) {
 
 void Distribution::measure(Fields& fields, const char* first, const std::string& first_text, const char* second,
                            const std::string& second_text) {
-    constexpr const char* example = "write for example 5 us, 10 %, or 0.5";
+    constexpr const char* example_of_draws = "write for example 5 us, 10 %, or 0.5";
     const auto a = measured(first_text), b = measured(second_text);
-    if (!a) fields.reject(first, fmt::format("'{}' is no number, with a unit or without", first_text), example);
-    if (!b) fields.reject(second, fmt::format("'{}' is no number, with a unit or without", second_text), example);
+    if (!a)
+        fields.reject(first, fmt::format("'{}' is no number, with a unit or without", first_text), example_of_draws);
+    if (!b)
+        fields.reject(second, fmt::format("'{}' is no number, with a unit or without", second_text), example_of_draws);
     if (!a || !b) return;
     // A logarithm has no unit.
     const auto other = kind_ != Kind::lognormal ? converted(*b, a->unit) : converted(*b, "");
     if (!other)
         return fields.reject(second, fmt::format("'{}' is not of the same kind as '{}'", second_text, first_text),
-                             example);
+                             example_of_draws);
     first_ = a->number;
     second_ = *other;
     unit_ = a->unit;

@@ -32,15 +32,17 @@ struct Way {
     std::vector<std::uint32_t> switches;  ///< of a fat tree, numbered from its leaves up
 };
 
-/// SimGrid's FatTreeZone calls a link by its ends, of which switches have the numbers -1, -2, …: the upper one is where
-/// a way goes on a link up, and the lower one on a link down.
-std::vector<std::uint32_t> switches_on(const std::vector<sg::Link*>& links) {
+/// SimGrid's FatTreeZone calls a link by its ends, of which the i-th switch has the number 2·hosts - 1 - i (seen with
+/// version 3.32; hosts may have the same numbers). A way goes on at the upper end of a link up and at the lower end of
+/// a link down; the last of them ends at a host.
+std::vector<std::uint32_t> switches_on(const std::vector<sg::Link*>& links, std::uint32_t hosts) {
     std::vector<std::uint32_t> switches;
     for (const sg::Link* link : links) {
         int child = 0, parent = 0, unique = 0;
         if (std::sscanf(link->get_cname(), "link_from_%d_%d_%d", &child, &parent, &unique) != 3) continue;
+        if (link == links.back()) break;
         const int next = link->get_name().ends_with("_UP") ? parent : child;
-        if (next < 0) switches.push_back(static_cast<std::uint32_t>(-next - 1));
+        switches.push_back(static_cast<std::uint32_t>(2 * static_cast<int>(hosts) - 1 - next));
     }
     return switches;
 }
@@ -101,7 +103,7 @@ std::vector<Way> ways_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
                 const double start = sg::Engine::get_clock();
                 sg::Comm::sendto(by_number[from], by_number[to], size);
                 out << links.size() << ' ' << sum_s << ' ' << sg::Engine::get_clock() - start;
-                const std::vector<std::uint32_t> switches = switches_on(links);
+                const std::vector<std::uint32_t> switches = switches_on(links, hosts);
                 out << ' ' << switches.size();
                 for (const std::uint32_t number : switches) out << ' ' << number;
                 out << '\n';
