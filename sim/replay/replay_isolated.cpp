@@ -1,166 +1,149 @@
 #include <cstring>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "sim/replay/folding.hpp"
 #include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
-// A Timeline as bytes, from one process to another of the same program.
+// Passes a Timeline as bytes from one process to another of the same program.
 
 namespace syncline {
 
 namespace {
 
-template <class Value>
-void append(std::string& out, const Value* values, std::size_t count) {
-    out.append(reinterpret_cast<const char*>(values), count * sizeof(Value));
+// The members of each type that is not plain bytes: the one list for writing and reading.
+
+template <class Archive, class Link>
+requires std::is_same_v<std::remove_const_t<Link>, LinkUse>
+void members(Archive& archive, Link& link) {
+    archive(link.name, link.bandwidth_Bps, link.bytes, link.unused_ways);
+}
+
+template <class Archive, class Link>
+requires std::is_same_v<std::remove_const_t<Link>, TracedLink>
+void members(Archive& archive, Link& link) {
+    archive(link.name, link.bandwidth_Bps, link.shared);
+}
+
+template <class Archive, class AnyTrace>
+requires std::is_same_v<std::remove_const_t<AnyTrace>, Trace>
+void members(Archive& archive, AnyTrace& trace) {
+    archive(trace.acts, trace.messages, trace.links, trace.routes);
+}
+
+template <class Archive, class AnyTimeline>
+requires std::is_same_v<std::remove_const_t<AnyTimeline>, Timeline>
+void members(Archive& archive, AnyTimeline& timeline) {
+    archive(timeline.iteration_end_s, timeline.recorded, timeline.messages, timeline.bytes_sent,
+            timeline.messages_folded, timeline.folding_error_s, timeline.iterations_folded, timeline.sent_by,
+            timeline.received_by, timeline.links, timeline.trace);
 }
 
 template <class Value>
-void append(std::string& out, const std::vector<Value>& values) {
-    const std::uint64_t size = values.size();
-    append(out, &size, 1);
-    append(out, values.data(), values.size());
-}
+concept Plain = std::is_trivially_copyable_v<Value>;
 
-template <class Value>
-void take(const char*& in, Value* values, std::size_t count) {
-    std::memcpy(values, in, count * sizeof(Value));
-    in += count * sizeof(Value);
-}
-
-template <class Value>
-void take(const char*& in, std::vector<Value>& values) {
-    std::uint64_t size = 0;
-    take(in, &size, 1);
-    values.resize(size);
-    if (size > 0) take(in, values.data(), values.size());
-}
-
-void append(std::string& out, const std::string& text) {
-    append(out, std::vector<char>(text.begin(), text.end()));
-}
-
-void take(const char*& in, std::string& text) {
-    std::vector<char> characters;
-    take(in, characters);
-    text.assign(characters.begin(), characters.end());
-}
-
-void append(std::string& out, const std::vector<LinkUse>& links) {
-    const std::uint64_t count = links.size();
-    append(out, &count, 1);
-    for (const LinkUse& link : links) {
-        append(out, link.name);
-        append(out, &link.bandwidth_Bps, 1);
-        append(out, &link.bytes, 1);
-        append(out, &link.unused_ways, 1);
+class Writer {
+public:
+    template <class... Values>
+    void operator()(const Values&... values) {
+        (put(values), ...);
     }
-}
+    /// Moves out everything written so far.
+    std::string take() { return std::move(out_); }
 
-void take(const char*& in, std::vector<LinkUse>& links) {
-    std::uint64_t count = 0;
-    take(in, &count, 1);
-    links.resize(count);
-    for (LinkUse& link : links) {
-        take(in, link.name);
-        take(in, &link.bandwidth_Bps, 1);
-        take(in, &link.bytes, 1);
-        take(in, &link.unused_ways, 1);
+private:
+    template <Plain Value>
+    void put(const Value& value) {
+        out_.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-}
-
-void append(std::string& out, const Trace& trace) {
-    const std::uint64_t streams = trace.acts.size(), links = trace.links.size(), routes = trace.routes.size();
-    append(out, &streams, 1);
-    for (const std::vector<Act>& acts : trace.acts) append(out, acts);
-    append(out, trace.messages);
-    append(out, &links, 1);
-    for (const TracedLink& link : trace.links) {
-        append(out, link.name);
-        append(out, &link.bandwidth_Bps, 1);
-        append(out, &link.shared, 1);
+    template <class Value>
+    void put(const Value& value) {
+        members(*this, value);
     }
-    append(out, &routes, 1);
-    for (const std::vector<std::uint32_t>& route : trace.routes) append(out, route);
-}
-
-void take(const char*& in, Trace& trace) {
-    std::uint64_t streams = 0, links = 0, routes = 0;
-    take(in, &streams, 1);
-    trace.acts.resize(streams);
-    for (std::vector<Act>& acts : trace.acts) take(in, acts);
-    take(in, trace.messages);
-    take(in, &links, 1);
-    trace.links.resize(links);
-    for (TracedLink& link : trace.links) {
-        take(in, link.name);
-        take(in, &link.bandwidth_Bps, 1);
-        take(in, &link.shared, 1);
+    void put(const std::string& text) {
+        put(text.size());
+        out_ += text;
     }
-    take(in, &routes, 1);
-    trace.routes.resize(routes);
-    for (std::vector<std::uint32_t>& route : trace.routes) take(in, route);
-}
+    template <class Value>
+    void put(const std::vector<Value>& values) {
+        put(values.size());
+        if constexpr (Plain<Value>)
+            out_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
+        else
+            for (const Value& value : values) put(value);
+    }
 
-std::string encode(const Timeline& timeline) {
-    std::string out;
-    append(out, timeline.iteration_end_s);
-    const std::uint64_t recorded = timeline.recorded.size();
-    append(out, &recorded, 1);
-    for (const std::vector<Interval>& intervals : timeline.recorded) append(out, intervals);
-    append(out, &timeline.messages, 1);
-    append(out, &timeline.bytes_sent, 1);
-    append(out, &timeline.messages_folded, 1);
-    append(out, &timeline.folding_error_s, 1);
-    append(out, &timeline.iterations_folded, 1);
-    append(out, timeline.sent_by);
-    append(out, timeline.received_by);
-    append(out, timeline.links);
-    append(out, timeline.trace);
-    return out;
-}
+    std::string out_;
+};
 
-Timeline decode(const char* in) {
-    Timeline timeline;
-    take(in, timeline.iteration_end_s);
-    std::uint64_t recorded = 0;
-    take(in, &recorded, 1);
-    timeline.recorded.resize(recorded);
-    for (std::vector<Interval>& intervals : timeline.recorded) take(in, intervals);
-    take(in, &timeline.messages, 1);
-    take(in, &timeline.bytes_sent, 1);
-    take(in, &timeline.messages_folded, 1);
-    take(in, &timeline.folding_error_s, 1);
-    take(in, &timeline.iterations_folded, 1);
-    take(in, timeline.sent_by);
-    take(in, timeline.received_by);
-    take(in, timeline.links);
-    take(in, timeline.trace);
-    return timeline;
-}
+class Reader {
+public:
+    explicit Reader(const std::string& bytes) : in_(bytes.data()) {}
+    template <class... Values>
+    void operator()(Values&... values) {
+        (take(values), ...);
+    }
+
+private:
+    template <Plain Value>
+    void take(Value& value) {
+        copy(&value, sizeof value);
+    }
+    template <class Value>
+    void take(Value& value) {
+        members(*this, value);
+    }
+    void take(std::string& text) {
+        text.resize(size());
+        copy(text.data(), text.size());
+    }
+    template <class Value>
+    void take(std::vector<Value>& values) {
+        values.resize(size());
+        if constexpr (Plain<Value>)
+            copy(values.data(), values.size() * sizeof(Value));
+        else
+            for (Value& value : values) take(value);
+    }
+    std::size_t size() {
+        std::size_t size = 0;
+        take(size);
+        return size;
+    }
+    void copy(void* to, std::size_t bytes) {
+        if (bytes > 0) std::memcpy(to, in_, bytes);
+        in_ += bytes;
+    }
+
+    const char* in_;
+};
 
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
     ReplayOptions now = options;
     const auto work = [&] {
-        std::string out;
+        Writer out;
         try {
             const Timeline timeline = replay(cluster, graph, now);
-            append(out, std::vector<std::uint32_t>{});
-            return out + encode(timeline);
+            out(std::vector<std::uint32_t>{}, timeline);
         } catch (const Disturbed& disturbed) {
-            append(out, std::vector<std::uint32_t>{disturbed.channel});
-            return out;
+            out(std::vector<std::uint32_t>{disturbed.channel});
         }
+        return out.take();
     };
     for (;;) {  // each time with a channel less that is folded
         const std::string answer = isolate(work, !options.fold);
-        const char* in = answer.data();
+        Reader in(answer);
         std::vector<std::uint32_t> disturbed;
-        take(in, disturbed);
-        if (disturbed.empty()) return decode(in);
+        in(disturbed);
+        if (disturbed.empty()) {
+            Timeline timeline;
+            in(timeline);
+            return timeline;
+        }
         now.unfolded.push_back(disturbed.front());
     }
 }
