@@ -23,28 +23,29 @@ FidelityChoice fidelity_of(Fidelity asked, const Cluster& cluster, const Build& 
 
 }  // namespace
 
-DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan) {
+DryRun dry_run(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const std::vector<Bucket>& buckets = training.buckets;
     DryRun result;
-    result.workload = model.name;
-    result.memory = memory_of(cluster, model, plan);
-    result.fidelity = fidelity_of(plan.fidelity, cluster, [&] { return build_iteration(cluster, model, plan); });
+    result.workload = training.model.name;
+    result.memory = memory_of(training);
+    result.fidelity = fidelity_of(plan.fidelity, training.cluster, [&] { return build_iteration(training); });
     result.ranks = plan.ranks;
-    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    const bool served = training.served();
     result.operation = served ? "push and pull" : plan.algorithm.operation;
     if (plan.parallelism.sharding != Sharding::none) result.operation = "reduce-scatter and allgather";
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    const std::vector<Chosen> chosen = served ? std::vector<Chosen>{} : choose_exchanges(cluster, plan, buckets);
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         PlannedExchange exchange;
         exchange.bytes = buckets[b].bytes;
-        for (const std::uint32_t layer : buckets[b].layers) exchange.layers.push_back(model.layers[layer].name);
+        for (const std::uint32_t layer : buckets[b].layers)
+            exchange.layers.push_back(training.model.layers[layer].name);
         if (plan.parallelism.data_only()) {
             exchange.ready_s = buckets[b].ready_s;
             exchange.release_s = buckets[b].release_s;
         }
         exchange.algorithm = served_allreduce;
         exchange.why = "`exchange: parameter-server`";
-        if (!served) put(exchange, chosen[b]);
+        if (!served) put(exchange, training.exchanges[b]);
         if (plan.exchange == ExchangeKind::gossip) exchange.why = "`exchange: gossip`";
         result.exchanges.push_back(std::move(exchange));
     }

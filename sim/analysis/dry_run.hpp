@@ -6,10 +6,7 @@
 #include <vector>
 
 #include "sim/analysis/fidelity.hpp"
-#include "sim/platform/cluster.hpp"
 #include "sim/training/memory.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
 
 /// What would be exchanged, how, and why: nothing is simulated.
 namespace syncline {
@@ -40,7 +37,7 @@ struct DryRunReport {
     std::vector<DryRun> results;
 };
 
-DryRun dry_run(const Cluster& cluster, const Model& model, const Plan& plan);
+DryRun dry_run(const Lowered& training);
 DryRun dry_run(const Cluster& cluster, const CollectivePlan& plan);
 
 }  // namespace syncline

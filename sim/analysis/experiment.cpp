@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "sim/analysis/scaling.hpp"
@@ -20,28 +18,6 @@ std::string shard_algorithms(const Plan& plan) {
     return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
 }
 
-/// Over how many iterations times and counts are averaged: those in which the exchange's pattern comes round, and where
-/// it leaves ranks idle in some of them several times as many, since who waits for whom may take longer to come round.
-std::uint32_t averaged(const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen) {
-    constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
-    std::set<const CollectiveAlgorithm*> seen;
-    std::uint32_t period = 1;
-    bool idle = false;
-    for (std::size_t b = 0; b < chosen.size(); ++b) {
-        const CollectiveAlgorithm& algorithm = *chosen[b].algorithm;
-        if (!seen.insert(&algorithm).second) continue;
-        period = std::lcm(period, algorithm.period());
-        idle = idle || leaves_idle(algorithm, buckets[b].replicas.size);
-    }
-    return idle ? enough * period : period;
-}
-
-/// By bucket; nothing where no collective runs.
-std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
-    if (plan.exchange == ExchangeKind::parameter_server) return {};
-    return choose_exchanges(cluster, plan, buckets);
-}
-
 }  // namespace
 
 void mark_best(Report& report) {
@@ -55,19 +31,17 @@ void mark_best(Report& report) {
     for (const auto& [variant, fastest] : best) fastest->best = true;
 }
 
-std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan) {
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    const std::uint32_t window = averaged(buckets, collectives_of(cluster, plan, buckets));
-    // One of a random process says little. They have no steady state that could be looked for either.
-    return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch, const ReplayOptions& recorded) {
+    return replay_iteration(training, build_iteration(training), watch, recorded);
 }
 
-ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch,
+ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, const Watch& watch,
                                    const ReplayOptions& recorded) {
+    const Plan& plan = training.plan;
     ReplayedIteration replayed;
-    replayed.graph = build_iteration(cluster, model, plan);
+    replayed.graph = std::move(graph);
     const auto asked = static_cast<std::uint32_t>(plan.iterations);
-    const std::uint32_t window = averaged_iterations(cluster, model, plan);
+    const std::uint32_t window = training.window;
     const bool random = plan.noise.jitter > 0;
     // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
     // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
@@ -77,26 +51,30 @@ ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, c
     options.iterations = iterations == 1 ? 1 : iterations + 1;
     options.measured = iterations - 1;
     options.window = window;
-    FidelityChoice fidelity = choose_fidelity(plan.fidelity, cluster, replayed.graph, options.messages);
+    FidelityChoice fidelity = choose_fidelity(plan.fidelity, training.cluster, replayed.graph, options.messages);
     options.fold = fidelity.folds;
     replayed.window = window;
     replayed.measured = options.measured;
-    replayed.timeline = watched_replay(cluster, replayed.graph, options, watch);
+    replayed.timeline = watched_replay(training.cluster, replayed.graph, options, watch);
     replayed.folded = folded_of(std::move(fidelity), replayed.timeline);
     replayed.time = measure(replayed.graph, replayed.timeline, window);
     return replayed;
 }
 
-Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch) {
-    return result_of(cluster, model, plan, replay_iteration(cluster, model, plan, watch), watch);
+Result simulate(const Lowered& training, const Watch& watch) {
+    return result_of(training, replay_iteration(training, watch), watch);
 }
 
-Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, const ReplayedIteration& whole,
-                 const Watch& watch) {
+Result result_of(const Lowered& training, const ReplayedIteration& whole, const Watch& watch) {
+    const Cluster& cluster = training.cluster;
+    const Model& model = training.model;
+    const Plan& plan = training.plan;
     const Breakdown& time = whole.time;
     const Timeline& timeline = whole.timeline;
-    const Breakdown single =
-        plan.ranks == 1 && !plan.noise.any() ? time : replay_iteration(cluster, model, one_rank(plan), watch).time;
+    const bool alone = plan.ranks == 1 && !plan.noise.any();
+    std::optional<Lowered> reference;
+    if (!alone) reference = lower(cluster, model, one_rank(plan));
+    const Breakdown single = alone ? time : replay_iteration(*reference, watch).time;
 
     Result result;
     result.workload = model.name;
@@ -104,13 +82,10 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
     result.samples = plan.global_batch();
     result.fabric = fabric_of(cluster);
     result.transport = transport_of(cluster);
-    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    const bool served = training.served();
     result.exchange = served ? served_allreduce : plan.exchange == ExchangeKind::gossip ? "gossip" : "allreduce";
     if (plan.exchange == ExchangeKind::allreduce)
-        result.algorithm =
-            plan.selection
-                ? algorithm_label(plan.selection, collectives_of(cluster, plan, plan_buckets(cluster, model, plan)))
-                : plan.algorithm.name;
+        result.algorithm = plan.selection ? algorithm_label(plan.selection, training.exchanges) : plan.algorithm.name;
     if (plan.parallelism.sharding != Sharding::none) result.algorithm = shard_algorithms(plan);
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
@@ -119,17 +94,17 @@ Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, c
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
     result.scaling = plan.scaling;
     result.scaling_efficiency = scaling_efficiency(plan, time.iteration_s, single.iteration_s);
-    result.utilisation = utilisation_of(cluster, model, plan, time.iteration_s);
+    result.utilisation = utilisation_of(training, time.iteration_s);
     result.messages = timeline.messages;
     result.folded = whole.folded;
     result.bytes_sent = timeline.bytes_sent;
     result.most_bytes_sent_by_rank = most(timeline.sent_by, plan.ranks);
     result.gradient_bytes = model.gradient_bytes();
-    result.closed_form = closed_form(cluster, model, plan);
+    result.closed_form = closed_form(training);
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
-    result.memory = memory_of(cluster, model, plan);
+    result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
-    result.notes = scaling_notes(cluster, model, plan, result.scaling_efficiency);
+    result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));

@@ -69,18 +69,17 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
-/// Over how many iterations times and counts of `plan` are averaged.
-std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan);
-
 /// `recorded`: whose `messages` and `contention` are taken. In a process of its own.
-ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, const Plan& plan,
-                                   const Watch& watch = {}, const ReplayOptions& recorded = {});
+ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch = {},
+                                   const ReplayOptions& recorded = {});
+/// The same with the graph that build_iteration() made.
+ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, const Watch& watch = {},
+                                   const ReplayOptions& recorded = {});
 
-/// What a replay of `plan` says; simulates, for the efficiency, the reference on one rank.
-Result result_of(const Cluster& cluster, const Model& model, const Plan& plan, const ReplayedIteration& replayed,
-                 const Watch& watch = {});
+/// What a replay of `training` says; simulates, for the efficiency, the reference on one rank.
+Result result_of(const Lowered& training, const ReplayedIteration& replayed, const Watch& watch = {});
 
 /// Both.
-Result simulate(const Cluster& cluster, const Model& model, const Plan& plan, const Watch& watch = {});
+Result simulate(const Lowered& training, const Watch& watch = {});
 
 }  // namespace syncline

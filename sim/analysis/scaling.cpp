@@ -26,16 +26,15 @@ std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, d
     return samples / static_cast<double>(one_rank(plan).batch_per_rank) * one_rank_s / iteration_s;
 }
 
-std::vector<std::string> scaling_notes(const Cluster& cluster, const Model& model, const Plan& plan,
+std::vector<std::string> scaling_notes(const Lowered& training, const Lowered& one,
                                        const std::optional<double>& efficiency) {
     if (!efficiency) return {"no scaling efficiency: an iteration takes no time"};
-    const Plan one = one_rank(plan);
-    const Memory memory = memory_of(cluster, model, one);
-    if (plan.ranks == 1 || memory.fits()) return {};
+    const Memory memory = memory_of(one);
+    if (training.plan.ranks == 1 || memory.fits()) return {};
     return {
         fmt::format("scaling efficiency compares with one rank and a batch of {}, which its device could not hold: "
                     "{} of {}",
-                    one.batch_per_rank, format_quantity(memory.total_bytes(), Dimension::bytes),
+                    one.plan.batch_per_rank, format_quantity(memory.total_bytes(), Dimension::bytes),
                     format_quantity(*memory.device_bytes, Dimension::bytes))};
 }
 

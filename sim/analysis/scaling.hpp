@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/training/lowered.hpp"
 
 /// How well N ranks are used beside one: throughput(N) / (N · throughput(1)).
 ///
@@ -34,7 +32,8 @@ Plan one_rank(const Plan& plan);
 std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s);
 
 /// Notes on a result about its efficiency: it does not exist, or the reference would not fit into a device's memory.
-std::vector<std::string> scaling_notes(const Cluster& cluster, const Model& model, const Plan& plan,
+/// `one`: the reference, as one_rank() has it.
+std::vector<std::string> scaling_notes(const Lowered& training, const Lowered& one,
                                        const std::optional<double>& efficiency);
 
 }  // namespace syncline

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
-#include "sim/training/arrangement.hpp"
-#include "sim/training/iteration.hpp"
 
 namespace syncline {
 
@@ -75,12 +73,12 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
 
 }  // namespace
 
-ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
-    const Arrangement arrangement = arrange(cluster, model, plan);
-    if (const std::string why_not = obstacle(cluster, plan, arrangement); !why_not.empty()) return {why_not, {}, {}};
-    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+ClosedForm split_closed_form(const Lowered& training) {
+    const Arrangement& arrangement = training.arrangement;
+    if (const std::string why_not = obstacle(training.cluster, training.plan, arrangement); !why_not.empty())
+        return {why_not, {}, {}};
     // On one switch all algorithms' messages cost the same.
-    const auto message = message_cost(cluster, places, "ring");
+    const auto message = message_cost(training.cluster, training.places, "ring");
     if (!message) return {"none for this platform", {}, {}};
 
     const double times = arrangement.micro_batches;
@@ -94,17 +92,18 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
             for (const ActivationExchange& exchange : *some)
                 exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
     }
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
-    for (std::size_t b = 0; b < buckets.size(); ++b)
-        exchanges.add(*chosen[b].algorithm, buckets[b].replicas.size, {buckets[b].bytes}, 1, chosen[b].protocol);
+    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
+        const Chosen& chosen = training.exchanges[b];
+        exchanges.add(*chosen.algorithm, bucket.replicas.size, {bucket.bytes}, 1, chosen.protocol);
+    }
     if (!exchanges.why_not().empty()) return {exchanges.why_not(), {}, {}};
 
-    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
-    if (plan.input_copy == InputCopy::blocking) compute_s += copy_s;
+    const double copy_s = training.input_copy_s;
+    if (training.plan.input_copy == InputCopy::blocking) compute_s += copy_s;
     const auto iteration_s = [&](double exchanges_s) {
         const double busy_s = compute_s + exchanges_s;
-        return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
+        return training.plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
     };
     const auto [most_s, least_s] = exchanges.span();
     if (iteration_s(most_s) - iteration_s(least_s) > exactness * iteration_s(least_s))

@@ -22,6 +22,6 @@
 /// more than two).
 namespace syncline {
 
-ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const Plan& plan);
+ClosedForm split_closed_form(const Lowered& training);
 
 }  // namespace syncline

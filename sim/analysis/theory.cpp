@@ -40,7 +40,7 @@ std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
 /// When the last pull has ended, if all ranks start together.
 std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
                                            const Plan& plan) {
-    const std::vector<std::vector<Shard>> placed = place(buckets, plan.servers);
+    const std::vector<std::vector<ServerPart>> placed = place(buckets, plan.servers);
     const auto servers = static_cast<std::size_t>(plan.servers.count);
     const auto workers = static_cast<double>(plan.ranks);
     const bool colocated = plan.servers.colocated();
@@ -58,14 +58,14 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     std::vector<double> pushed(servers, 0), summed(servers, 0), pulled(servers, 0);
     std::set<std::uint32_t> active;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
-        for (const Shard& shard : placed[b]) {
-            double& push = pushed[shard.server];
-            push = std::max(push, buckets[b].release_s) + transfer_s(shard.bytes);
-            double& sum = summed[shard.server];
-            sum = std::max(sum, push) + static_cast<double>(shard.bytes) * workers * message.gamma_s_per_B;
-            double& pull = pulled[shard.server];
-            pull = (each ? std::max(pull, sum) : pull) + transfer_s(shard.bytes);
-            active.insert(shard.server);
+        for (const ServerPart& part : placed[b]) {
+            double& push = pushed[part.server];
+            push = std::max(push, buckets[b].release_s) + transfer_s(part.bytes);
+            double& sum = summed[part.server];
+            sum = std::max(sum, push) + static_cast<double>(part.bytes) * workers * message.gamma_s_per_B;
+            double& pull = pulled[part.server];
+            pull = (each ? std::max(pull, sum) : pull) + transfer_s(part.bytes);
+            active.insert(part.server);
         }
     }
     if (active.size() > static_cast<std::size_t>(plan.ranks))
@@ -155,36 +155,28 @@ void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cl
 
 }  // namespace
 
-bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
-    for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            if (algorithm.program(rank, ranks, 0, round).steps.empty()) return true;
-        }
-    }
-    return false;
-}
-
-ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan) {
+ClosedForm closed_form(const Lowered& training) {
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
     if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
-    if (!plan.parallelism.data_only()) return split_closed_form(cluster, model, plan);
-    const std::vector<LayerTime> times = layer_times(model, cluster.device, plan.batch_per_rank, plan.compute);
-    const double copy_s = input_copy_seconds(cluster, model, plan, arrange(cluster, model, plan));
+    if (!plan.parallelism.data_only()) return split_closed_form(training);
+    const double copy_s = training.input_copy_s;
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
-    for (const LayerTime& time : times) compute_end_s += time.forward_s + time.backward_s();
+    const std::vector<Bucket>& buckets = training.buckets;
+    for (const PlacedLayer& layer : training.arrangement.layers)
+        compute_end_s += layer.time.forward_s + layer.time.backward_s();
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
     if (buckets.empty()) return {"no exchange", 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
 
-    const bool served = plan.exchange == ExchangeKind::parameter_server;
-    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
+    const bool served = training.served();
+    const std::vector<Place>& places = training.places;
     std::vector<std::optional<double>> costs_s;
     std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
     if (served && plan.servers.pull == PullStart::each)
         formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
     if (!served) {
-        const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
-        std::tie(costs_s, formula) = price(cluster, places, buckets, chosen);
-        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, chosen,
+        std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
+        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, training.exchanges,
                      coordinate(buckets, plan).request_bytes);
     }
     const bool priced = !served || message_cost(cluster, places, served_allreduce);

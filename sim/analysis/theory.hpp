@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
-#include "sim/training/chooser.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/training/lowered.hpp"
 
 /// What the α-β-γ model says about an iteration, to stand beside the simulation.
 ///
@@ -37,7 +35,7 @@ struct ClosedForm {
     std::optional<double> iteration_time_s;
 };
 
-ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& plan);
+ClosedForm closed_form(const Lowered& training);
 
 /// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold; α and β
 /// without what the transport adds.
@@ -57,8 +55,5 @@ private:
     const std::vector<Place>& places_;
     std::map<std::string, std::optional<MessageCost>> messages_;  ///< by algorithm
 };
-
-/// Whether some rank has nothing to do in some round: what comes after then depends on how far its neighbours are.
-bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
 
 }  // namespace syncline

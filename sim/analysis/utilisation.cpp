@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "sim/training/arrangement.hpp"
 #include "sim/workload/kernels.hpp"
 
 namespace syncline {
@@ -44,7 +43,9 @@ std::optional<double> tokens(const Model& model) {
 
 }  // namespace
 
-Utilisation utilisation_of(const Cluster& cluster, const Model& model, const Plan& plan, double iteration_s) {
+Utilisation utilisation_of(const Lowered& training, double iteration_s) {
+    const Model& model = training.model;
+    const Plan& plan = training.plan;
     Utilisation result;
     if (iteration_s <= 0) return result;
     if (const auto each = tokens(model))
@@ -52,10 +53,10 @@ Utilisation utilisation_of(const Cluster& cluster, const Model& model, const Pla
     const double flop = model_flop(model, plan), rank_s = static_cast<double>(plan.ranks) * iteration_s;
     if (flop == 0) return result;
     result.tflops_per_device = flop / rank_s / 1e12;
-    const double peak = cluster.device.flops_per_s;
+    const double peak = training.cluster.device.flops_per_s;
     if (peak <= 0 || !std::isfinite(peak)) return result;
     result.model_flops = flop / (rank_s * peak);
-    result.hardware_flops = executed_flop(model, arrange(cluster, model, plan)) / (rank_s * peak);
+    result.hardware_flops = executed_flop(model, training.arrangement) / (rank_s * peak);
     return result;
 }
 

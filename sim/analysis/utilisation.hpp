@@ -2,9 +2,7 @@
 
 #include <optional>
 
-#include "sim/platform/cluster.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/training/lowered.hpp"
 
 /// How much of their devices' peak the ranks of a training reach.
 ///
@@ -35,6 +33,6 @@ struct Utilisation {
     std::optional<double> tokens_per_s;                 ///< nothing of models without an embedding
 };
 
-Utilisation utilisation_of(const Cluster& cluster, const Model& model, const Plan& plan, double iteration_s);
+Utilisation utilisation_of(const Lowered& training, double iteration_s);
 
 }  // namespace syncline

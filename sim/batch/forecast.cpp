@@ -23,9 +23,9 @@ config::Setting figure(const char* name, double value) {
 }
 
 std::vector<config::Setting> of_training(const config::Variant& variant) {
-    const auto time_s = closed_form(variant.cluster, variant.model, variant.plan).iteration_time_s;
+    const auto time_s = closed_form(variant.lowered()).iteration_time_s;
     if (!time_s || *time_s <= 0) return {};
-    const TaskGraph graph = build_iteration(variant.cluster, variant.model, variant.plan);
+    const TaskGraph graph = build_iteration(variant.lowered());
     std::vector<config::Setting> figures{
         figure("iteration_time_s", *time_s),
         figure("throughput_samples_per_s", static_cast<double>(variant.plan.global_batch()) / *time_s)};

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void require_memory(const config::Variant& variant) {
-    const Memory memory = memory_of(variant.cluster, variant.model, variant.plan);
+    const Memory memory = memory_of(variant.lowered());
     if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, variant.cluster.device.name));
 }
 
@@ -29,10 +29,7 @@ std::string one_line(const Json& json) {
 }  // namespace
 
 config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
-    config::Variant variant = config::load_resolved(scenario, "scenario", inspect);
-    variant.plan.set_seed(seed);
-    if (variant.collective) variant.collective->placement.seed = seed;
-    return variant;
+    return config::load_resolved(scenario, "scenario", inspect, seed);
 }
 
 std::string simulate_run(const std::string& scenario, std::uint64_t seed) {
@@ -44,7 +41,7 @@ std::string simulate_run(const std::string& scenario, std::uint64_t seed) {
         return one_line(result);
     }
     require_memory(variant);
-    Report report{"", {simulate(variant.cluster, variant.model, variant.plan)}};
+    Report report{"", {simulate(variant.lowered())}};
     report.results.front().variant = variant.name;
     return one_line(Json::parse(to_json(report)).at("results").front());
 }

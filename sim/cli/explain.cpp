@@ -34,17 +34,14 @@ struct Options {
 };
 
 config::Scenario load(const Options& options) {
-    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
+    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},
                             "only trainings can be explained, and this is an exchange alone",
                             "`syncline run` and `syncline collective` show its closed form and links"}});
     std::vector<std::string> names;
-    for (config::Variant& variant : scenario.variants) {
-        variant.plan.set_seed(options.seed);
-        names.push_back(variant.name);
-    }
+    for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
     if (options.only.empty()) return scenario;
     std::erase_if(scenario.variants, [&](const config::Variant& variant) { return variant.name != options.only; });
     if (scenario.variants.empty()) {
@@ -80,8 +77,8 @@ void explain_verb(const Options& options) {
         TimelineView view;
         const bool draws = !traces.empty() || !options.report.empty();
         const std::size_t number = report.explanations.size();
-        Explanation& explanation = report.explanations.emplace_back(
-            explain(variant.cluster, variant.model, variant.plan, how, draws ? &view : nullptr));
+        Explanation& explanation =
+            report.explanations.emplace_back(explain(variant.lowered(), how, draws ? &view : nullptr));
         explanation.result.variant = variant.name;
         explanation.result.choice_of = variant.choice_of;
         progress.reset();

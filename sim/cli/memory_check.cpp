@@ -22,7 +22,7 @@ std::string hint(const Memory& memory) {
 void check_memory(const config::Scenario& scenario, bool allowed) {
     std::vector<Diagnostic> refused;
     for (const config::Variant& variant : scenario.variants) {
-        const Memory memory = memory_of(variant.cluster, variant.model, variant.plan);
+        const Memory memory = memory_of(variant.lowered());
         if (memory.fits()) continue;
         const std::string what = text::shortage(memory, variant.cluster.device.name);
         if (allowed)

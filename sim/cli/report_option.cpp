@@ -17,10 +17,10 @@ ScalingPoint point_of(const Result& result) {
 
 /// Nothing where the scenario does not work with so many.
 std::optional<config::Scenario> with_ranks(const std::string& path, std::vector<std::string> assignments,
-                                           std::int64_t ranks) {
+                                           std::int64_t ranks, std::uint64_t seed) {
     assignments.push_back(fmt::format("training.ranks={}", ranks));
     try {
-        return config::load_scenario(path, assignments, inspect);
+        return config::load_scenario(path, assignments, inspect, seed);
     } catch (const ConfigError&) {
         return std::nullopt;
     }
@@ -44,19 +44,18 @@ std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vec
     }
     std::vector<std::int64_t> left_out;
     for (std::int64_t ranks = 1; ranks < most; ranks *= 2) {
-        std::optional<config::Scenario> scenario = with_ranks(path, assignments, ranks);
+        std::optional<config::Scenario> scenario = with_ranks(path, assignments, ranks, seed);
         if (!scenario) {
             left_out.push_back(ranks);
             continue;
         }
-        for (config::Variant& variant : scenario->variants) {
+        for (const config::Variant& variant : scenario->variants) {
             const auto curve = std::find_if(curves.begin(), curves.end(),
                                             [&](const ScalingCurve& one) { return one.variant == variant.name; });
             if (curve == curves.end()) continue;
             const Result& own = results.results[static_cast<std::size_t>(curve - curves.begin())];
             if (ranks >= own.ranks) continue;
-            variant.plan.set_seed(seed);
-            curve->points.push_back(point_of(simulate(variant.cluster, variant.model, variant.plan)));
+            curve->points.push_back(point_of(simulate(variant.lowered())));
         }
     }
     for (std::size_t i = 0; i < curves.size(); ++i) curves[i].points.push_back(point_of(results.results[i]));

@@ -51,12 +51,8 @@ void require_expectations(const config::Scenario& scenario, const RunOptions& op
 
 /// With the seed of what is random.
 config::Scenario load(const RunOptions& options) {
-    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect);
+    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
     say_left_out(scenario.left_out);
-    for (config::Variant& variant : scenario.variants) {
-        variant.plan.set_seed(options.seed);
-        if (variant.collective) variant.collective->placement.seed = options.seed;
-    }
     require_expectations(scenario, options);
     return scenario;
 }
@@ -65,7 +61,7 @@ void run_dry(const config::Scenario& scenario, const RunOptions& options) {
     DryRunReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         report.results.push_back(variant.collective ? dry_run(variant.cluster, *variant.collective)
-                                                    : dry_run(variant.cluster, variant.model, variant.plan));
+                                                    : dry_run(variant.lowered()));
         report.results.back().variant = variant.name;
     }
     write_result(report, options.format, options.directory, "dry-run");
@@ -123,7 +119,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
         result.choice_of = variant.choice_of;
     };
     if (wanted.trace.empty() && wanted.pages == nullptr) {
-        Result result = simulate(variant.cluster, variant.model, variant.plan, progress->watch());
+        Result result = simulate(variant.lowered(), progress->watch());
         named(result);
         return result;
     }
@@ -132,7 +128,7 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
     how.uncontended = wanted.pages != nullptr;
     if (wanted.pages == nullptr && options.trace.limits.level == TraceLevel::tasks) how.most_messages = 0;
     TimelineView view;
-    Explanation explanation = explain(variant.cluster, variant.model, variant.plan, how, &view);
+    Explanation explanation = explain(variant.lowered(), how, &view);
     named(explanation.result);
     progress.reset();
     if (!wanted.trace.empty())

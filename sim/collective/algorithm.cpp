@@ -284,4 +284,13 @@ std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& s
     return entry->make(spec, ranks);
 }
 
+bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
+    for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+            if (algorithm.program(rank, ranks, 0, round).steps.empty()) return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace syncline

@@ -43,6 +43,9 @@ public:
     virtual std::string formula() const = 0;
 };
 
+/// Whether some rank has nothing to do in some round: what comes after then depends on how far its neighbours are.
+bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
+
 /// The all-reduce that is no collective of ranks alone: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 

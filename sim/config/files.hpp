@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
@@ -11,7 +13,7 @@
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/topology/shape.hpp"
-#include "sim/training/plan.hpp"
+#include "sim/training/lowered.hpp"
 #include "sim/workload/model.hpp"
 
 /// The kinds of file that Syncline reads, as field tables, and how a scenario file becomes variants ready to run.
@@ -53,6 +55,15 @@ struct Variant {
     Plan plan;
     std::optional<CollectivePlan> collective;  ///< in place of model and plan
     std::string resolved;                      ///< as YAML, nothing left to look up: see Resolved::text()
+
+    /// Cluster, model and plan of a training, lowered: once, when it is first asked for. None of the three may change
+    /// after that.
+    const Lowered& lowered() const;
+    /// Keeps what was lowered while the plan was checked.
+    void keep(std::shared_ptr<const Lowered> lowered) { lowered_ = std::move(lowered); }
+
+private:
+    mutable std::shared_ptr<const Lowered> lowered_;
 };
 
 struct Scenario {
@@ -69,10 +80,10 @@ struct Scenario {
 /// The whole scenario's table, for the schema.
 void describe(Fields& fields, Scenario& scenario);
 
-/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top, last wins.
-/// Throws ConfigError with everything that is wrong.
+/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top, last wins. `seed`: of
+/// all that is drawn. Throws ConfigError with everything that is wrong.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
-                       const Inspect& inspect = {});
+                       const Inspect& inspect = {}, std::uint64_t seed = 1);
 
 /// What `syncline collective` is asked: one exchange alone.
 struct CollectiveQuestion {

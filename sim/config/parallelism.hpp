@@ -1,14 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/config/fields.hpp"
-#include "sim/platform/cluster.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/config/files.hpp"
 
 /// The key `parallelism` of a scenario's training: a word, or a product of ways to split the model between ranks.
 ///
@@ -40,7 +38,7 @@ void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open);
 /// One way to factorise the ranks of a stage.
 struct GridChoice {
     std::int64_t rows = 1, columns = 1;
-    Plan plan;
+    std::shared_ptr<const Lowered> lowered;
 };
 
 struct GridChoices {
@@ -50,7 +48,6 @@ struct GridChoices {
 
 /// Rejects what does not fit the model or the cluster, whose nodes are known. With `grid: auto`: only if no choice
 /// fits.
-GridChoices check_parallelism(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan,
-                              const OpenPlan& open);
+GridChoices check_parallelism(Fields& training, Variant& variant, const OpenPlan& open);
 
 }  // namespace syncline::config

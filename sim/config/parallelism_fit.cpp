@@ -6,7 +6,6 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/parallelism.hpp"
-#include "sim/training/arrangement.hpp"
 
 namespace syncline::config {
 
@@ -142,12 +141,29 @@ std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Pla
     return {};
 }
 
-/// Why the plan cannot be carried out, if it cannot.
-std::optional<Misfit> misfit_of(const Cluster& cluster, const Model& model, const Plan& plan) {
+/// The selection's rows for every size of group.
+void check_selections(Fields& training, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
+    if (!plan.selection) return;
+    for (const auto& [members, bytes] : gradient_groups(arrangement))
+        check_selection(training, *plan.selection, "allreduce", cluster, members, bytes);
+}
+
+/// Lowers the plan, or says why it cannot be carried out; what is wrong with a selection is rejected at its place.
+std::optional<Misfit> try_lower(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan,
+                                std::shared_ptr<const Lowered>& lowered) {
     try {
-        return gradients_misfit(arrange(cluster, model, plan), plan);
+        lowered = std::make_shared<const Lowered>(lower(cluster, model, plan));
+        if (auto misfit = gradients_misfit(lowered->arrangement, plan)) return misfit;
+        check_selections(training, cluster, plan, lowered->arrangement);
+        return {};
     } catch (const ParallelismError& error) {
         return Misfit{"parallelism." + error.key, error.what(), error.hint};
+    } catch (const AlgorithmError& error) {
+        const Arrangement arrangement = arrange(cluster, model, plan);
+        if (auto misfit = gradients_misfit(arrangement, plan)) return misfit;
+        check_selections(training, cluster, plan, arrangement);
+        if (!training.sound()) return {};
+        return Misfit{error.key, error.what(), error.hint};
     }
 }
 
@@ -181,13 +197,6 @@ std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& ope
     return plan.stage_ranks() / (rows * layouts.front().cells());
 }
 
-/// The selection's rows for every size of group.
-void check_selections(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan) {
-    if (!plan.selection) return;
-    for (const auto& [members, bytes] : gradient_groups(arrange(cluster, model, plan)))
-        check_selection(training, *plan.selection, "allreduce", cluster, members, bytes);
-}
-
 }  // namespace
 
 void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open) {
@@ -201,31 +210,31 @@ void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open) {
     if (const auto misfit = share_batch(plan, open.batch)) reject(training, *misfit);
 }
 
-GridChoices check_parallelism(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan,
-                              const OpenPlan& open) {
-    check_ranges(training, model, plan.parallelism);
-    check_parts(training, model, plan.parallelism.pipeline);
+GridChoices check_parallelism(Fields& training, Variant& variant, const OpenPlan& open) {
+    const Plan& plan = variant.plan;
+    check_ranges(training, variant.model, plan.parallelism);
+    check_parts(training, variant.model, plan.parallelism.pipeline);
     GridChoices choices;
     if (!training.sound() || (plan.parallelism.data_only() && !open.automatic())) return choices;
+    std::shared_ptr<const Lowered> lowered;
     if (!open.automatic()) {
-        if (const auto misfit = misfit_of(cluster, model, plan))
+        if (const auto misfit = try_lower(training, variant.cluster, variant.model, plan, lowered))
             reject(training, *misfit);
         else
-            check_selections(training, cluster, model, plan);
+            variant.keep(std::move(lowered));
         return choices;
     }
     for (std::int64_t rows = 1; rows <= plan.stage_ranks(); ++rows) {
         const auto columns = columns_beside(plan, open, rows);
         if (!columns) continue;
-        GridChoice choice{rows, *columns, with_rows(plan, open, rows)};
-        auto misfit = share_batch(choice.plan, open.batch);
-        if (!misfit) misfit = misfit_of(cluster, model, choice.plan);
+        Plan chosen = with_rows(plan, open, rows);
+        auto misfit = share_batch(chosen, open.batch);
+        if (!misfit) misfit = try_lower(training, variant.cluster, variant.model, chosen, lowered);
         if (misfit) {
             choices.left_out.push_back(fmt::format("{}x{}: {}", rows, *columns, misfit->message));
             continue;
         }
-        check_selections(training, cluster, model, choice.plan);
-        choices.fitting.push_back(std::move(choice));
+        choices.fitting.push_back({rows, *columns, std::move(lowered)});
     }
     if (choices.fitting.empty())
         training.reject(automatic_key(open), fmt::format("none of {} grids fits", choices.left_out.size()),

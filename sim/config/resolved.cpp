@@ -67,12 +67,12 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
     return resolved;
 }
 
-Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect) {
+Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed) {
     Assembly assembly;
     const Node document = assembly.library.parse(name, text, "");
     std::string unnamed;
     GridChoices choices;
-    Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect);
+    Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed);
     assembly.finish();
     return variant;
 }

@@ -34,6 +34,6 @@ struct OtherFile;
 Resolved resolve(Node document, const std::vector<OtherFile>& files);
 
 /// Reads such a document; `name` stands for it in errors. Throws ConfigError.
-Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect);
+Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed = 1);
 
 }  // namespace syncline::config

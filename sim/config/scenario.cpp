@@ -23,7 +23,8 @@ void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
         Variant chosen = variant;
         chosen.name = fmt::format("{} {}x{}", variant.name, choice.rows, choice.columns);
         chosen.choice_of = variant.name;
-        chosen.plan = std::move(choice.plan);
+        chosen.plan = choice.lowered->plan;
+        chosen.keep(std::move(choice.lowered));
         scenario.variants.push_back(std::move(chosen));
     }
 }
@@ -36,7 +37,8 @@ void describe(Fields& fields, Scenario& scenario) {
     describe_variant(fields, scenario.name, base, choices, {});
 }
 
-Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect) {
+Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect,
+                       std::uint64_t seed) {
     Assembly assembly;
     Node base = assembly.library.load_argument(path);
     const Assignments changes = parse_assignments(assembly, assignments);
@@ -54,7 +56,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         for (const Node& further : changes.to_all) change(assembly, document, further);
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
-        Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect);
+        Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);
         variant.resolved = resolve(std::move(document), assembly.other_files()).text();
         if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
             assembly.report(entry.mark,

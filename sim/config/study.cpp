@@ -48,7 +48,7 @@ std::vector<Choice> choices_of(const Reading& reading, const Node& document) {
     }
     for (const GridChoice& grid : reading.grids.fitting) {
         const std::int64_t rows = grid.rows;
-        const bool sequence = grid.plan.parallelism.sequence;
+        const bool sequence = grid.lowered->plan.parallelism.sequence;
         choices.push_back({{{grids_key, fmt::format("{}x{}", rows, grid.columns)}},
                            [rows, sequence](Assembly&, Node& point) { set_grid(point, rows, sequence); }});
     }

@@ -21,6 +21,11 @@ Location place_of(const Node& mapping, std::string_view key) {
 
 }  // namespace
 
+const Lowered& Variant::lowered() const {
+    if (!lowered_) lowered_ = std::make_shared<const Lowered>(lower(cluster, model, plan));
+    return *lowered_;
+}
+
 void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
                       const Inspect& inspect) {
     std::string description;
@@ -41,6 +46,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     fields.section({"collective", "In place of `workload` and `training`: one exchange alone, at one size or several."},
                    [&](Fields& inner) {
                        CollectivePlan& plan = variant.collective.emplace();
+                       plan.placement.seed = variant.plan.placement.seed;
                        describe(inner, plan);
                        if (known && inner.sound()) check_collective(inner, plan, variant.cluster);
                    });
@@ -86,14 +92,15 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                 "servers",
                 fmt::format("{} colocated servers need as many ranks, and there are {}", servers, variant.plan.ranks),
                 "`location: dedicated` gives them nodes of their own");
-        if (inner.sound()) choices = check_parallelism(inner, variant.cluster, variant.model, variant.plan, open);
+        if (inner.sound()) choices = check_parallelism(inner, variant, open);
     });
 }
 
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
-                     GridChoices& choices, const Inspect& inspect) {
+                     GridChoices& choices, const Inspect& inspect, std::uint64_t seed) {
     Variant variant;
     variant.name = name;
+    variant.plan.set_seed(seed);
     variant.training = place_of(document, "training");
     assembly.read(document, "scenario",
                   [&](Fields& fields) { describe_variant(fields, scenario_name, variant, choices, inspect); });

@@ -10,28 +10,30 @@
 
 namespace syncline {
 
-Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan, const ExplainOptions& options,
-                    TimelineView* view) {
+Explanation explain(const Lowered& training, const ExplainOptions& options, TimelineView* view) {
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
     // The iterations of the window are recorded, and the one before, which may reach into it.
-    const std::uint32_t iterations = averaged_iterations(cluster, model, plan) + 1;
-    const std::uint64_t messages = count_messages(build_iteration(cluster, model, plan), iterations);
+    const std::uint32_t iterations = training.window + 1;
+    TaskGraph graph = build_iteration(training);
+    const std::uint64_t messages = count_messages(graph, iterations);
     ReplayOptions recorded_options;
     recorded_options.messages = messages <= options.most_messages;
-    ReplayedIteration replayed = replay_iteration(cluster, model, plan, options.watch, recorded_options);
+    ReplayedIteration replayed = replay_iteration(training, std::move(graph), options.watch, recorded_options);
 
     Explanation explanation;
-    explanation.result = result_of(cluster, model, plan, replayed, options.watch);
+    explanation.result = result_of(training, replayed, options.watch);
     explanation.level = recorded_options.messages ? "messages" : "tasks";
     if (!recorded_options.messages)
         explanation.level_reason = fmt::format("{} iterations have {} messages, and at most {} are recorded",
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
-    const Names names(cluster, model, plan);
+    const Names names(training);
     explanation.iterations = replayed.window;
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();
     explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));
-    explanation.layers = layer_parts(recorded, recorded.last_rank(), model);
+    explanation.layers = layer_parts(recorded, recorded.last_rank(), training.model);
     explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
     explanation.path = critical_path(recorded, names);
     explanation.shares = shares_of(explanation.path, explanation.window_s);
@@ -40,11 +42,11 @@ Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan
     if (options.uncontended && !cluster.native) {
         ReplayOptions alone;
         alone.contention = false;
-        explanation.uncontended_time_s = replay_iteration(cluster, model, plan, options.watch, alone).time.iteration_s;
+        explanation.uncontended_time_s = replay_iteration(training, options.watch, alone).time.iteration_s;
     }
-    explanation.theory = theory_beside(cluster, model, plan, recorded, explanation, options.uncontended);
+    explanation.theory = theory_beside(training, recorded, explanation, options.uncontended);
     if (!options.changes.empty())
-        explanation.what_if = what_if(cluster, model, plan, explanation.result, options.changes, options.watch);
+        explanation.what_if = what_if(training, explanation.result, options.changes, options.watch);
     if (view != nullptr) {
         view->names = names.of(replayed.graph);
         view->window = recorded.window();

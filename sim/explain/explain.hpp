@@ -19,8 +19,7 @@ struct ExplainOptions {
     std::vector<Change> changes = {};  ///< each simulated again
 };
 
-/// Simulates `plan` as simulate() does, recording what happens. `view`: if given, filled with what was recorded.
-Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan, const ExplainOptions& options = {},
-                    TimelineView* view = nullptr);
+/// Simulates `training` as simulate() does, recording what happens. `view`: if given, filled with what was recorded.
+Explanation explain(const Lowered& training, const ExplainOptions& options = {}, TimelineView* view = nullptr);
 
 }  // namespace syncline

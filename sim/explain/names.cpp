@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "sim/training/iteration.hpp"
-
 namespace syncline {
 
-Names::Names(const Cluster& cluster, const Model& model, const Plan& plan)
-    : ranks_(static_cast<std::uint32_t>(plan.ranks)) {
-    for (const Layer& layer : model.layers) layers_.push_back(layer.name);
-    for (const Bucket& bucket : plan_buckets(cluster, model, plan)) {
+Names::Names(const Lowered& training) : ranks_(static_cast<std::uint32_t>(training.plan.ranks)) {
+    for (const Layer& layer : training.model.layers) layers_.push_back(layer.name);
+    for (const Bucket& bucket : training.buckets) {
         // In backward order: the first to be ready is the last in the model.
         const std::string &first = layers_[bucket.layers.front()], &last = layers_[bucket.layers.back()];
         std::string name = fmt::format("bucket {} ({}{}{})", buckets_.size(), first,
@@ -17,7 +14,7 @@ Names::Names(const Cluster& cluster, const Model& model, const Plan& plan)
                                        : bucket.layers.size() > 1 ? ", "
                                                                   : "",
                                        bucket.layers.size() > 1 ? last : "");
-        if (plan.partition_bytes > 0) name += fmt::format(" part {}", bucket.part);
+        if (training.plan.partition_bytes > 0) name += fmt::format(" part {}", bucket.part);
         buckets_.push_back(std::move(name));
     }
 }

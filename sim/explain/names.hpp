@@ -3,17 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/cluster.hpp"
 #include "sim/taskgraph/task_graph.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/training/lowered.hpp"
 
 /// What people call the tasks and processes of an iteration.
 namespace syncline {
 
 class Names {
 public:
-    Names(const Cluster& cluster, const Model& model, const Plan& plan);
+    explicit Names(const Lowered& training);
 
     /// "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
     std::string task(const Task& task) const;

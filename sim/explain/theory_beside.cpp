@@ -7,7 +7,6 @@
 
 #include "sim/base/units.hpp"
 #include "sim/training/exchange.hpp"
-#include "sim/training/iteration.hpp"
 
 namespace syncline {
 
@@ -32,7 +31,9 @@ std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members
 }
 
 /// Of the largest bucket: its bytes, steps, and what its exchange takes by the closed form.
-void add_largest(Theory& theory, const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
+void add_largest(Theory& theory, const Lowered& training) {
+    const Plan& plan = training.plan;
+    const std::vector<Bucket>& buckets = training.buckets;
     const auto largest =
         static_cast<std::size_t>(std::max_element(buckets.begin(), buckets.end(),
                                                   [](const Bucket& a, const Bucket& b) { return a.bytes < b.bytes; }) -
@@ -40,32 +41,30 @@ void add_largest(Theory& theory, const Cluster& cluster, const Plan& plan, const
     const std::uint64_t bytes = buckets[largest].bytes;
     theory.terms.push_back(
         {"max S", fmt::format("bytes of the largest, bucket {}", largest), static_cast<double>(bytes), "B"});
-    if (plan.exchange == ExchangeKind::parameter_server) return;
-    const Chosen chosen = choose_exchanges(cluster, plan, buckets)[largest];
+    if (training.served()) return;
+    const Chosen& chosen = training.exchanges[largest];
     const std::uint32_t members = buckets[largest].replicas.size;
     theory.terms.push_back({"steps", "that a rank takes to exchange it",
                             static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
     if (!plan.parallelism.data_only()) return;
-    const auto places = place_ranks(cluster, plan.placement, members);
-    theory.terms.push_back(
-        {"T(max S)", "its exchange alone, by the formula", ExchangeCosts(cluster, places).of(chosen, bytes), "s"});
+    theory.terms.push_back({"T(max S)", "its exchange alone, by the formula",
+                            ExchangeCosts(training.cluster, training.places).of(chosen, bytes), "s"});
 }
 
-void add_terms(Theory& theory, const Cluster& cluster, const Model& model, const Plan& plan) {
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
+void add_terms(Theory& theory, const Lowered& training) {
+    const Plan& plan = training.plan;
+    const std::vector<Bucket>& buckets = training.buckets;
     theory.terms.push_back({"N", "ranks", static_cast<double>(plan.ranks), ""});
     if (buckets.empty()) return;
     double bytes = 0;
     for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
     theory.terms.push_back({"ΣS", "bytes of all gradients", bytes, "B"});
     theory.terms.push_back({"B", "buckets, each exchanged by itself", static_cast<double>(buckets.size()), ""});
-    add_largest(theory, cluster, plan, buckets);
-    const bool served = plan.exchange == ExchangeKind::parameter_server;
+    add_largest(theory, training);
+    const bool served = training.served();
     if (served) theory.terms.push_back({"s", "servers", static_cast<double>(plan.servers.count), ""});
-    const std::string algorithm =
-        served ? served_allreduce : choose_exchanges(cluster, plan, buckets).front().spec.name;
-    const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
-    const std::optional<MessageCost> cost = message_cost(cluster, places, algorithm);
+    const std::string algorithm = served ? served_allreduce : training.exchanges.front().spec.name;
+    const std::optional<MessageCost> cost = message_cost(training.cluster, training.places, algorithm);
     if (!cost) return;
     theory.terms.push_back({"α", "latency of a message", cost->alpha_s, "s"});
     theory.terms.push_back({"β", "time of a byte on the wires", cost->beta_s_per_B, "s/B"});
@@ -94,15 +93,15 @@ std::string share(double part_s, double whole_s) {
 
 }  // namespace
 
-Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& plan, const Recorded& recorded,
-                     const Explanation& explanation, bool again) {
+Theory theory_beside(const Lowered& training, const Recorded& recorded, const Explanation& explanation, bool again) {
+    const Plan& plan = training.plan;
     const Result& result = explanation.result;
     const double simulated_s = result.time.iteration_s;
     Theory theory;
     theory.formula = result.closed_form.formula;
     theory.closed_form_s = result.closed_form.iteration_time_s;
     theory.simulated_s = simulated_s;
-    add_terms(theory, cluster, model, plan);
+    add_terms(theory, training);
     add_lower_bound(theory, recorded, explanation, plan.noise.any());
 
     const auto add = [&](const char* cause, double seconds, std::string text) {
@@ -130,7 +129,8 @@ Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& pla
     if (plan.noise.any() && again) {
         Plan calm = plan;
         calm.noise = {};
-        const double lost_s = simulated_s - replay_iteration(cluster, model, calm).time.iteration_s;
+        const double lost_s =
+            simulated_s - replay_iteration(lower(training.cluster, training.model, calm)).time.iteration_s;
         add("stragglers", lost_s,
             fmt::format("with all ranks at their own pace, without jitter and stragglers, {} would be saved",
                         share(lost_s, simulated_s)));

@@ -14,7 +14,6 @@
 namespace syncline {
 
 /// `explanation`: with all but its theory. `again`: simulates without noise, where there is any.
-Theory theory_beside(const Cluster& cluster, const Model& model, const Plan& plan, const Recorded& recorded,
-                     const Explanation& explanation, bool again);
+Theory theory_beside(const Lowered& training, const Recorded& recorded, const Explanation& explanation, bool again);
 
 }  // namespace syncline

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/training/arrangement.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -201,8 +200,8 @@ std::vector<Change> every_change() {
     return changes;
 }
 
-std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Plan& plan, const Result& base,
-                            const std::vector<Change>& changes, const Watch& watch) {
+std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const std::vector<Change>& changes,
+                            const Watch& watch) {
     std::vector<WhatIf> all;
     for (const Change& change : changes) {
         const Resource& resource = resource_of(change);
@@ -210,12 +209,12 @@ std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Pl
         answer.change = text_of(change);
         answer.text = fmt::format(fmt::runtime(resource.text), change.factor);
         try {
-            Setting setting{cluster, model, plan};
+            Setting setting{training.cluster, training.model, training.plan};
             resource.change(setting, change.factor);
-            if (base.memory.fits() && !memory_of(setting.cluster, setting.model, setting.plan).fits())
+            const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
+            if (base.memory.fits() && !memory_of(changed).fits())
                 throw std::invalid_argument("it does not fit into the devices' memory");
-            const double seconds =
-                replay_iteration(setting.cluster, setting.model, setting.plan, watch).time.iteration_s;
+            const double seconds = replay_iteration(changed, watch).time.iteration_s;
             answer.iteration_time_s = seconds;
             if (seconds > 0 && base.throughput_samples_per_s) {
                 answer.throughput_samples_per_s = static_cast<double>(setting.plan.global_batch()) / seconds;

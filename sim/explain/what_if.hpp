@@ -36,7 +36,7 @@ std::string text_of(const Change& change);
 std::vector<Change> every_change();
 
 /// Against `base`, the iteration without changes; the largest gain in throughput first.
-std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Plan& plan, const Result& base,
-                            const std::vector<Change>& changes, const Watch& watch = {});
+std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const std::vector<Change>& changes,
+                            const Watch& watch = {});
 
 }  // namespace syncline

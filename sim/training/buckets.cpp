@@ -75,31 +75,53 @@ std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_byt
     return pieces;
 }
 
-std::vector<std::vector<Shard>> place(const std::vector<Bucket>& buckets, const Servers& servers) {
+std::vector<std::vector<ServerPart>> place(const std::vector<Bucket>& buckets, const Servers& servers) {
     const auto count = static_cast<std::uint32_t>(servers.count);
-    std::vector<std::vector<Shard>> shards(buckets.size());
+    std::vector<std::vector<ServerPart>> parts(buckets.size());
     std::vector<std::uint64_t> held(count, 0);
     for (std::size_t tensor = 0; tensor < buckets.size(); ++tensor) {
         const std::size_t bucket = buckets.size() - 1 - tensor;
         const std::uint64_t bytes = buckets[bucket].bytes;
         switch (servers.placement) {
             case Placement::round_robin:
-                shards[bucket] = {{static_cast<std::uint32_t>(tensor % count), bytes}};
+                parts[bucket] = {{static_cast<std::uint32_t>(tensor % count), bytes}};
                 break;
             case Placement::greedy_bytes: {
                 const auto least = std::min_element(held.begin(), held.end());
                 *least += bytes;
-                shards[bucket] = {{static_cast<std::uint32_t>(least - held.begin()), bytes}};
+                parts[bucket] = {{static_cast<std::uint32_t>(least - held.begin()), bytes}};
                 break;
             }
             case Placement::sliced:
                 for (std::uint32_t server = 0; server < count; ++server) {
-                    shards[bucket].push_back({server, Partition{bytes, count}.size(server)});
+                    parts[bucket].push_back({server, Partition{bytes, count}.size(server)});
                 }
                 break;
         }
     }
-    return shards;
+    return parts;
+}
+
+std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
+    std::vector<BucketRun> runs;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        if (b == 0 || !same_ranks(buckets[b], buckets[b - 1])) runs.push_back({b, b});
+        runs.back().end = b + 1;
+    }
+    return runs;
+}
+
+std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan) {
+    std::vector<std::vector<std::uint32_t>> groups;
+    const auto stage_ranks = static_cast<std::uint32_t>(plan.stage_ranks());
+    for (std::uint32_t index = 0; index < stage_ranks; ++index) {
+        const Grouping& replicas = bucket.replicas;
+        if (replicas.first(index) != index || index % replicas.stride >= bucket.contributors) continue;
+        std::vector<std::uint32_t>& group = groups.emplace_back();
+        for (std::uint32_t member = 0; member < replicas.size; ++member)
+            group.push_back(bucket.stage * stage_ranks + replicas.index(index, member));
+    }
+    return groups;
 }
 
 }  // namespace syncline

@@ -62,13 +62,22 @@ std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime
 /// Each bucket in pieces of at most so many bytes, in order; whole with 0.
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes);
 
+/// Buckets that follow each other and are exchanged among the same ranks: [first, end).
+struct BucketRun {
+    std::size_t first = 0, end = 0;
+};
+std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets);
+
+/// The ranks of each group that exchanges `bucket`.
+std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan);
+
 /// Part of a bucket on one server.
-struct Shard {
+struct ServerPart {
     std::uint32_t server = 0;
     std::uint64_t bytes = 0;
 };
 
 /// Shards of each bucket, by the plan's placement; tensors are placed in forward order, as frameworks create them.
-std::vector<std::vector<Shard>> place(const std::vector<Bucket>& buckets, const Servers& servers);
+std::vector<std::vector<ServerPart>> place(const std::vector<Bucket>& buckets, const Servers& servers);
 
 }  // namespace syncline

@@ -67,7 +67,7 @@ Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
 /// and the last ones have none.
 std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vector<Place>& places);
 
-/// Per bucket and shard: a push, its aggregation on the server, a pull. A rank has one connection to every server,
+/// Per bucket and part: a push, its aggregation on the server, a pull. A rank has one connection to every server,
 /// which carries one push and one pull at a time, in order or by urgency; servers aggregate while the next push
 /// arrives. With PullStart::together pulls wait until all servers have aggregated everything, as TensorFlow's
 /// synchronous variables do: pulling a tensor while others are still pushed may lose on colocated servers, whose links
@@ -77,8 +77,8 @@ std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vecto
 /// Push and pull are agreed on by all ranks, here as in add_collectives, where BytePS lets each worker choose for
 /// itself: that is the same where all compute alike.
 Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                             const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& servers,
-                             const Cluster& cluster, const Coordination& coordination = {});
+                             const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
+                             const Servers& servers, const Cluster& cluster, const Coordination& coordination = {});
 
 /// Seconds per reduced byte at a rate in bytes per second.
 inline double gamma_of(double reduction_Bps) {

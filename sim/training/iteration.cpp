@@ -1,8 +1,5 @@
 #include "sim/training/iteration.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 
 #include "sim/training/exchange.hpp"
@@ -79,39 +76,27 @@ private:
     TaskId update_ = 0;
 };
 
-/// The ranks that exchange a run of buckets with each other.
-std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan) {
-    std::vector<std::vector<std::uint32_t>> groups;
-    const auto stage_ranks = static_cast<std::uint32_t>(plan.stage_ranks());
-    for (std::uint32_t index = 0; index < stage_ranks; ++index) {
-        const Grouping& replicas = bucket.replicas;
-        if (replicas.first(index) != index || index % replicas.stride >= bucket.contributors) continue;
-        std::vector<std::uint32_t>& group = groups.emplace_back();
-        for (std::uint32_t member = 0; member < replicas.size; ++member)
-            group.push_back(bucket.stage * stage_ranks + replicas.index(index, member));
-    }
-    return groups;
-}
-
 /// The gradients of ranks that hold the same weights, by collectives.
 class GradientExchange {
 public:
-    GradientExchange(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const std::vector<ProcessId>& workers,
-                     const std::vector<Bucket>& buckets)
-        : graph_(graph), cluster_(cluster), plan_(plan), workers_(workers), buckets_(buckets) {}
+    GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
+        : graph_(graph), training_(training), workers_(workers) {}
 
     Results add(const Ready& ready) {
         Results results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         std::vector<Collective> collectives;
-        for (const Chosen& chosen : choose_exchanges(cluster_, plan_, buckets_))
-            collectives.push_back({buckets_[collectives.size()].bytes, chosen.algorithm, chosen.protocol});
+        const std::vector<Bucket>& buckets = training_.buckets;
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            collectives.push_back(
+                {buckets[b].bytes, training_.exchanges[b].algorithm, training_.exchanges[b].protocol});
         add_runs(collectives, &ready, results);
-        const Sharding sharding = plan_.parallelism.sharding;
+        const Parallelism& parallelism = training_.plan.parallelism;
+        const Sharding sharding = parallelism.sharding;
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and they are gathered again.
-        for (std::size_t b = 0; b < buckets_.size(); ++b)
-            collectives[b] = {buckets_[b].bytes,
-                              make_algorithm(plan_.parallelism.weight_gathering(), buckets_[b].replicas.size)};
+        for (std::size_t b = 0; b < buckets.size(); ++b)
+            collectives[b] = {buckets[b].bytes,
+                              make_algorithm(parallelism.weight_gathering(), buckets[b].replicas.size)};
         add_runs(collectives, nullptr, results);
         return results;
     }
@@ -120,11 +105,11 @@ private:
     /// `ready`: null, where streams' order is all there is to wait for.
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Results& results) {
         // Priorities and negotiations are for plans in which all ranks are one group.
-        const Coordination coordination = ready ? coordinate(buckets_, plan_) : Coordination{};
-        for (const auto& [first, end] : runs_of(buckets_)) {
+        const Coordination coordination = ready ? coordinate(training_.buckets, training_.plan) : Coordination{};
+        for (const auto& [first, end] : runs_of(training_.buckets)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
-            for (const std::vector<std::uint32_t>& group : groups_of(buckets_[first], plan_)) {
+            for (const std::vector<std::uint32_t>& group : groups_of(training_.buckets[first], training_.plan)) {
                 std::vector<ProcessId> members;
                 std::vector<StreamId> streams;
                 Ready members_ready(ready ? end - first : 0);
@@ -135,7 +120,7 @@ private:
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
                 const Results some_results =
-                    add_collectives(graph_, members, streams, some, members_ready, cluster_, coordination);
+                    add_collectives(graph_, members, streams, some, members_ready, training_.cluster, coordination);
                 for (std::size_t member = 0; member < group.size(); ++member)
                     for (const Arrival& arrival : some_results.own[member])
                         results.own[group[member]].push_back(
@@ -151,90 +136,24 @@ private:
     }
 
     TaskGraph& graph_;
-    const Cluster& cluster_;
-    const Plan& plan_;
+    const Lowered& training_;
     const std::vector<ProcessId>& workers_;
-    const std::vector<Bucket>& buckets_;
     std::map<std::uint32_t, StreamId> streams_;
 };
 
-std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan,
-                                 const Arrangement& arrangement) {
-    if (plan.parallelism.data_only()) {
-        std::vector<LayerTime> times;
-        for (const PlacedLayer& layer : arrangement.layers) times.push_back(layer.time);
-        const double start_s =
-            plan.input_copy == InputCopy::blocking ? input_copy_seconds(cluster, model, plan, arrangement) : 0;
-        return plan.ranks > 1 ? make_buckets(model, times, start_s, plan) : std::vector<Bucket>{};
-    }
-    std::vector<Bucket> buckets;
-    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
-        std::vector<Gradient> gradients;
-        for (auto i = static_cast<std::uint32_t>(model.layers.size()); i-- > 0;) {
-            const PlacedLayer& layer = arrangement.layers[i];
-            if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
-                gradients.push_back({i, layer.bytes, 0, stage, layer.replicas, layer.contributors});
-        }
-        const std::vector<Bucket> own = make_buckets(gradients, plan);
-        buckets.insert(buckets.end(), own.begin(), own.end());
-    }
-    return buckets;
-}
-
 }  // namespace
 
-std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
-    std::vector<BucketRun> runs;
-    for (std::size_t b = 0; b < buckets.size(); ++b) {
-        if (b == 0 || !same_ranks(buckets[b], buckets[b - 1])) runs.push_back({b, b});
-        runs.back().end = b + 1;
-    }
-    return runs;
-}
-
-std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
-    const std::vector<Place> places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
-    AlgorithmSpec named = plan.algorithm;
-    if (plan.parallelism.sharding != Sharding::none) named = plan.parallelism.gradient_scattering();
-    std::vector<Chosen> all;
-    for (const auto& [first, end] : runs_of(buckets)) {
-        // All groups of a run have the same size; the first stands for them.
-        const std::vector<std::vector<std::uint32_t>> groups = groups_of(buckets[first], plan);
-        std::vector<Place> members;
-        for (const std::uint32_t rank : groups.front()) members.push_back(places[rank]);
-        Chooser chooser(cluster, members, named,
-                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
-        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(buckets[b].bytes));
-        if (plan.parallelism.sharding == Sharding::none) continue;
-        for (std::size_t b = first; b < end; ++b)
-            all[b].why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
-    }
-    return all;
-}
-
-std::vector<Bucket> plan_buckets(const Cluster& cluster, const Model& model, const Plan& plan) {
-    return plan_buckets(cluster, model, plan, arrange(cluster, model, plan));
-}
-
-double input_copy_seconds(const Cluster& cluster, const Model& model, const Plan& plan,
-                          const Arrangement& arrangement) {
-    if (plan.input_copy == InputCopy::none) return 0;
-    const PlacedLayer& first = arrangement.layers.front();
-    const double elements = static_cast<double>(model.sample_elements) * first.share.samples *
-                            arrangement.micro_batches / static_cast<double>(first.layout.cells());
-    return elements * model.element_bytes / cluster.device.host_link_Bps;
-}
-
-TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan& plan) {
+TaskGraph build_iteration(const Lowered& training) {
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
+    const Arrangement& arrangement = training.arrangement;
+    const std::vector<Bucket>& buckets = training.buckets;
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
-    const Arrangement arrangement = arrange(cluster, model, plan);
-    const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan, arrangement);
-    const double copy_s = input_copy_seconds(cluster, model, plan, arrangement);
 
     TaskGraph graph;
     std::vector<ProcessId> workers;
     const std::vector<Pace> pace = paces(plan.noise, ranks);
-    for (const Place& place : place_ranks(cluster, plan.placement, ranks))
+    for (const Place& place : training.places)
         workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange, pace[workers.size()]}));
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
@@ -252,11 +171,11 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Results results{{}, std::vector<std::vector<Arrival>>(ranks)};
-    if (!buckets.empty() && plan.exchange == ExchangeKind::parameter_server)
+    if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));
     else if (!buckets.empty())
-        results = GradientExchange(graph, cluster, plan, workers, buckets).add(ready);
+        results = GradientExchange(graph, training, workers).add(ready);
     const bool across = plan.overlap == Overlap::across_iterations;
     if (!across) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -270,7 +189,7 @@ TaskGraph build_iteration(const Cluster& cluster, const Model& model, const Plan
                     iteration.update_after(task);
             }
         }
-        if (rank < arrangement.stage_ranks) iteration.add_input_copy(copy_s, plan.input_copy);
+        if (rank < arrangement.stage_ranks) iteration.add_input_copy(training.input_copy_s, plan.input_copy);
     }
     graph.seal();
     return graph;

@@ -71,18 +71,15 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
 
 }  // namespace
 
-Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan, const Arrangement& arrangement) {
+Memory memory_of(const Lowered& training) {
     Memory most;
-    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
-        const Memory memory = memory_of_stage(model, plan, arrangement, stage);
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+        const Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
         if (memory.total_bytes() > most.total_bytes()) most = memory;
     }
-    if (std::isfinite(cluster.device.memory_bytes)) most.device_bytes = cluster.device.memory_bytes;
+    const double device_bytes = training.cluster.device.memory_bytes;
+    if (std::isfinite(device_bytes)) most.device_bytes = device_bytes;
     return most;
-}
-
-Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan) {
-    return memory_of(cluster, model, plan, arrange(cluster, model, plan));
 }
 
 }  // namespace syncline

@@ -3,10 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/platform/cluster.hpp"
-#include "sim/training/arrangement.hpp"
-#include "sim/training/plan.hpp"
-#include "sim/workload/model.hpp"
+#include "sim/training/lowered.hpp"
 
 /// What a device has to hold, in bytes.
 ///
@@ -41,10 +38,6 @@ struct Memory {
 };
 
 /// Of the rank that needs most: the first of the stage that needs most, since first rows have a part of every layer.
-/// Throws ParallelismError as arrange() does.
-Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan);
-
-/// The same, of a plan that is worked out already.
-Memory memory_of(const Cluster& cluster, const Model& model, const Plan& plan, const Arrangement& arrangement);
+Memory memory_of(const Lowered& training);
 
 }  // namespace syncline

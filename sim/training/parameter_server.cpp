@@ -52,15 +52,15 @@ public:
         nodes_ = server_nodes(plan, places);
     }
 
-    void push(std::uint32_t bucket, const std::vector<Shard>& shards, const std::vector<TaskId>* ready) {
+    void push(std::uint32_t bucket, const std::vector<ServerPart>& parts, const std::vector<TaskId>* ready) {
         std::uint64_t bytes = 0;
-        for (const Shard& shard : shards) bytes += shard.bytes;
+        for (const ServerPart& part : parts) bytes += part.bytes;
         const auto gathered = teams_.reduce(bucket, bytes, ready, urgency(bucket));
         const auto pushers = static_cast<std::uint32_t>(gathered.size());
-        for (const Shard& shard : shards) {
-            const Server& server = at(shard.server);
+        for (const ServerPart& part : parts) {
+            const Server& server = at(part.server);
             // The server's sum is a task of its own, so that it runs while the next push arrives.
-            const ExchangeId exchange = graph_.add_exchange({push_, server.group, shard.server, shard.bytes, 0});
+            const ExchangeId exchange = graph_.add_exchange({push_, server.group, part.server, part.bytes, 0});
             const TaskId arrived =
                 graph_.add_task({server.push, Phase::push, bucket, 0, exchange, server_member, urgency(bucket)});
             for (std::uint32_t i = 0; i < pushers; ++i) {
@@ -68,11 +68,11 @@ public:
                     graph_.add_task({server.worker_push[i], Phase::push, bucket, 0, exchange, i + 1, urgency(bucket)});
                 if (gathered[i]) graph_.depend(task, *gathered[i]);
             }
-            const double sum_s = static_cast<double>(shard.bytes) * pushers * gamma_s_per_B_;
+            const double sum_s = static_cast<double>(part.bytes) * pushers * gamma_s_per_B_;
             const TaskId sum = graph_.add_task(
                 {server.aggregate, Phase::aggregate, bucket, sum_s, Task::no_exchange, 0, urgency(bucket)});
             graph_.depend(sum, arrived);
-            aggregated_.push_back({sum, bucket, shard});
+            aggregated_.push_back({sum, bucket, part});
         }
     }
 
@@ -92,7 +92,7 @@ public:
                 const TaskId sent = pull_shard(*sum, barrier.value_or(sum->task), pulled);
                 // Synchronous: a rank goes on when every rank has it, so that none runs ahead of the others.
                 results.everyone.push_back({bucket, sent});
-                bytes += sum->shard.bytes;
+                bytes += sum->part.bytes;
             }
             teams_.broadcast(bucket, bytes, pulled, urgency(bucket), results);
         }
@@ -103,7 +103,7 @@ private:
     struct Aggregated {
         TaskId task;
         std::uint32_t bucket;
-        Shard shard;
+        ServerPart part;
     };
 
     std::uint32_t urgency(std::uint32_t bucket) const { return urgency_.empty() ? 0 : urgency_[bucket]; }
@@ -126,9 +126,9 @@ private:
 
     /// The server's task; those of the leaders are added to `pulled`.
     TaskId pull_shard(const Aggregated& sum, TaskId after, std::vector<std::vector<TaskId>>& pulled) {
-        const Server& server = at(sum.shard.server);
+        const Server& server = at(sum.part.server);
         const std::uint32_t order = urgency(sum.bucket);
-        const ExchangeId exchange = graph_.add_exchange({pull_, server.group, sum.shard.server, sum.shard.bytes, 0});
+        const ExchangeId exchange = graph_.add_exchange({pull_, server.group, sum.part.server, sum.part.bytes, 0});
         const TaskId sent = graph_.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member, order});
         graph_.depend(sent, after);
         for (std::uint32_t i = 0; i < pulled.size(); ++i) {
@@ -173,8 +173,8 @@ std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vecto
 }
 
 Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                             const std::vector<std::vector<Shard>>& buckets, const Ready& ready, const Servers& plan,
-                             const Cluster& cluster, const Coordination& coordination) {
+                             const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
+                             const Servers& plan, const Cluster& cluster, const Coordination& coordination) {
     ParameterServer server(graph, workers, plan, cluster, coordination);
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket)
         server.push(bucket, buckets[bucket], ready.empty() ? nullptr : &ready[bucket]);

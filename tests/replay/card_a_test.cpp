@@ -62,7 +62,7 @@ std::int64_t draw_batch(std::mt19937& random) {
 }
 
 double iteration_s(const CardMachine& machine, const Model& model, const Plan& plan) {
-    return simulate(machine.cluster(plan.ranks), model, plan).time.iteration_s;
+    return simulate(lower(machine.cluster(plan.ranks), model, plan)).time.iteration_s;
 }
 
 void equals_sum(const std::string& name, std::int64_t P, const Ways& chosen, std::mt19937& random) {
@@ -77,7 +77,7 @@ void equals_sum(const std::string& name, std::int64_t P, const Ways& chosen, std
     for (const CardLayer& layer : layers) REQUIRE(contributors(layer, ranks) == ranks);
     const double exchanges_s = card_exchanges_s(layers, machine, batch, ranks, chosen.allgather_s, chosen.allreduce_s);
     const double sum_s = card_compute_s(layers, machine, batch, ranks) + exchanges_s;
-    const Result result = simulate(machine.cluster(P), model, plan);
+    const Result result = simulate(lower(machine.cluster(P), model, plan));
     CHECK(result.time.iteration_s == Approx(sum_s).epsilon(1e-6));
     REQUIRE(result.closed_form.iteration_time_s);
     CHECK(*result.closed_form.iteration_time_s == Approx(sum_s).epsilon(1e-6));
@@ -151,7 +151,7 @@ TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive
         const auto ranks = static_cast<double>(P), batch = static_cast<double>(b);
         const double sum_s = card_compute_s(layers, machine, batch, ranks) +
                              card_exchanges_s(layers, machine, batch, ranks, ring_allgather_s, ring_allreduce_s);
-        const Result result = simulate(machine.cluster(P), model, plan);
+        const Result result = simulate(lower(machine.cluster(P), model, plan));
         CHECK(result.time.iteration_s == Approx(sum_s).epsilon(1e-6));
         CHECK(!result.closed_form.iteration_time_s);
     };
@@ -216,7 +216,7 @@ TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them
                     const double bytes = 4 * layer.channels * (layer.k + 1) / Pr;
                     if (columns > 1) sum_s += ring_allreduce_s(machine, bytes, Pc, Pc);
                 }
-                const Result result = simulate(machine.cluster(rows * columns), model, plan);
+                const Result result = simulate(lower(machine.cluster(rows * columns), model, plan));
                 CHECK(result.time.iteration_s == Approx(sum_s).epsilon(1e-6));
                 REQUIRE(result.closed_form.iteration_time_s);
                 CHECK(*result.closed_form.iteration_time_s == Approx(sum_s).epsilon(1e-6));
@@ -226,11 +226,11 @@ TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them
 TEST_CASE("card A: no closed form where there is none: trees, too few channels, overlap, GPipe, stages") {
     const Model model = shipped_model("alexnet-nogroup");
     const Cluster cluster = CardMachine{}.cluster(128);
-    CHECK(closed_form(cluster, model, card_plan(8, 32)).iteration_time_s);
+    CHECK(closed_form(lower(cluster, model, card_plan(8, 32))).iteration_time_s);
     const auto none = [&](std::int64_t P, const auto& change) {
         Plan plan = card_plan(P, 32);
         change(plan);
-        const ClosedForm form = closed_form(cluster, model, plan);
+        const ClosedForm form = closed_form(lower(cluster, model, plan));
         CAPTURE(P, form.formula);
         CHECK(!form.iteration_time_s);
         CHECK(!form.communication_time_s);

@@ -22,7 +22,7 @@ ClosedForm form(const CardMachine& machine, const Model& model, std::int64_t P, 
     Plan plan = card_plan(P, b);
     plan.parallelism.algorithms.allgather = "recursive-doubling";
     plan.parallelism.algorithms.allreduce = "rabenseifner";
-    return closed_form(machine.cluster(256), model, plan);
+    return closed_form(lower(machine.cluster(256), model, plan));
 }
 
 double time_s(const CardMachine& machine, const Model& model, std::int64_t P, std::int64_t b) {
@@ -66,7 +66,7 @@ double padding_s(const std::vector<CardLayer>& layers, const CardMachine& machin
 double simulated_communication_s(const CardMachine& machine, const Model& model, const Plan& plan) {
     const double compute_s = card_compute_s(card_layers(model), machine, static_cast<double>(plan.batch_per_rank),
                                             static_cast<double>(plan.ranks));
-    return simulate(machine.cluster(plan.ranks), model, plan).time.iteration_s - compute_s;
+    return simulate(lower(machine.cluster(plan.ranks), model, plan)).time.iteration_s - compute_s;
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
             Plan plan = card_plan(P, 32);
             plan.parallelism.algorithms.uneven_allgather = allgather;
             plan.parallelism.algorithms.uneven_allreduce = allreduce;
-            return simulate(CardMachine{}.cluster(P), model, plan).bytes_sent;
+            return simulate(lower(CardMachine{}.cluster(P), model, plan)).bytes_sent;
         };
         const std::uint64_t padded = bytes("padded-ring", "ring");
         for (const char* allgather : {"ring", "ring-broadcast", "spread-doubling"}) {
@@ -237,7 +237,7 @@ TEST_CASE("card A: iterations whose activations are added up by a tree are slowe
             const auto with = [&](const char* allreduce) {
                 Plan plan = card_plan(P, 32);
                 plan.parallelism.algorithms.allreduce = allreduce;
-                return simulate(CardMachine{}.cluster(P), model, plan).time.iteration_s;
+                return simulate(lower(CardMachine{}.cluster(P), model, plan)).time.iteration_s;
             };
             CAPTURE(name, P);
             const double tree_s = with("binomial-tree");

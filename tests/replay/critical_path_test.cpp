@@ -59,7 +59,7 @@ TEST_CASE("critical path: of a ring behind computation, each step's transfer, la
         CAPTURE(ranks);
         const Cluster cluster = plain_star(1e9, 1e-6);
         const double bytes = 1e6 * static_cast<double>(ranks);
-        const Explanation e = explain(cluster, layers({static_cast<std::int64_t>(bytes)}), plan_of(ranks));
+        const Explanation e = explain(lower(cluster, layers({static_cast<std::int64_t>(bytes)}), plan_of(ranks)));
         const double steps = 2.0 * static_cast<double>(ranks - 1);
         CHECK(seconds_of(e, PathKind::transfer) == Approx(steps * 1e-3).epsilon(1e-9));
         CHECK(seconds_of(e, PathKind::latency) == Approx(steps * 1e-6).epsilon(1e-9));
@@ -74,7 +74,7 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     Plan plan = plan_of(4);
     plan.noise.stragglers.ranks = {2};
     plan.noise.stragglers.slowdown = 3;
-    const Explanation e = explain(plain_star(1e9, 1e-6), layers({4'000'000}), plan);
+    const Explanation e = explain(lower(plain_star(1e9, 1e-6), layers({4'000'000}), plan));
     for (const PathPiece& piece : e.path) {
         if (piece.kind == PathKind::compute) CHECK(piece.where == "rank 2");
     }
@@ -97,7 +97,7 @@ TEST_CASE("critical path: contention is what two ranks lose that push to one ser
         CAPTURE(ranks);
         Plan plan = plan_of(ranks);
         plan.exchange = ExchangeKind::parameter_server;
-        const Explanation e = explain(plain_star(1e9, 1e-6), layers({1'000'000}), plan);
+        const Explanation e = explain(lower(plain_star(1e9, 1e-6), layers({1'000'000}), plan));
         // N pushes of 1 ms over the server's link in place of one, and N pulls.
         REQUIRE(e.uncontended_time_s);
         CHECK(e.result.time.iteration_s - *e.uncontended_time_s ==
@@ -118,7 +118,7 @@ TEST_CASE(
     plan.servers.count = servers;
     const Model model = layers({3'000'000, 2'000'000, 5'000'000});
     const Cluster cluster = star_of_cables(ranks + servers);
-    const Explanation before = explain(cluster, model, plan);
+    const Explanation before = explain(lower(cluster, model, plan));
     std::set<std::string> on_path;
     for (const PathPiece& piece : before.path)
         if (!piece.link.empty()) on_path.insert(piece.link);
@@ -126,7 +126,7 @@ TEST_CASE(
     for (std::int64_t host = 0; host < ranks + servers; ++host) {
         Cluster faster = cluster;
         faster.fabric.topology.edges[static_cast<std::size_t>(host)].wire = {1e18, 0};  // its latency as before
-        const double after_s = replay_iteration(faster, model, plan).time.iteration_s;
+        const double after_s = replay_iteration(lower(faster, model, plan)).time.iteration_s;
         const bool on = on_path.count(fmt::format("h{}->s", host)) + on_path.count(fmt::format("s->h{}", host)) > 0;
         CAPTURE(host, on, after_s, before.result.time.iteration_s);
         if (on)
@@ -151,7 +151,8 @@ TEST_CASE("critical path: through a pipeline goes from stage to stage, whether m
         ExplainOptions tasks;
         tasks.most_messages = 0;
         const Cluster cluster = plain_star(1e9, 1e-6);
-        const Explanation fine = explain(cluster, model, plan), coarse = explain(cluster, model, plan, tasks);
+        const Explanation fine = explain(lower(cluster, model, plan)),
+                          coarse = explain(lower(cluster, model, plan), tasks);
         CHECK(fine.level == "messages");
         CHECK(coarse.level == "tasks");
         // m + p - 1 passes forward and as many backward are on it, each of a micro-batch on a stage; hand-overs are
@@ -173,7 +174,7 @@ TEST_CASE("what if: twice the speed halves what is computed, twice the bandwidth
     const Plan plan = plan_of(4);
     ExplainOptions options;
     options.changes = every_change();
-    const Explanation e = explain(cluster, model, plan, options);
+    const Explanation e = explain(lower(cluster, model, plan), options);
     const auto seconds = [&](const std::string& change) {
         const auto found =
             std::find_if(e.what_if.begin(), e.what_if.end(), [&](const WhatIf& one) { return one.change == change; });

@@ -27,7 +27,7 @@ struct World {
     Model model;
     Plan plan;
 
-    double iteration_ms() const { return 1e3 * simulate(cluster, model, plan).time.iteration_s; }
+    double iteration_ms() const { return 1e3 * simulate(lower(cluster, model, plan)).time.iteration_s; }
 };
 
 World world_of(const std::vector<Timed>& layers, double cycle_ms) {
@@ -66,7 +66,7 @@ TEST_CASE("cycle: a gradient that is there at a tick leaves with it") {
             CAPTURE(one.forward_ms, one.backward_ms, one.cycle_ms, static_cast<int>(overlap));
             World world = world_of({{one.forward_ms, one.backward_ms, 10}}, one.cycle_ms);
             world.plan.overlap = overlap;
-            const Result result = simulate(world.cluster, world.model, world.plan);
+            const Result result = simulate(lower(world.cluster, world.model, world.plan));
             CHECK(1e3 * result.time.iteration_s == Approx(one.iteration_ms).epsilon(1e-9));
             CHECK(result.time.drift < 1e-9);
             if (overlap != Overlap::across_iterations)
@@ -129,7 +129,7 @@ TEST_CASE("cycle: it starts with the forward pass, or a blocking copy of the bat
     CHECK(world.iteration_ms() == Approx(80).epsilon(1e-9));  // 20 + 40, 10 until the tick
     // A copy of 200 decides, and the forward pass waits for it: 60 and until 70 after its start.
     world.cluster.device.host_link_Bps = 2e7;
-    const Result result = simulate(world.cluster, world.model, world.plan);
+    const Result result = simulate(lower(world.cluster, world.model, world.plan));
     CHECK(1e3 * result.time.iteration_s == Approx(200).epsilon(1e-9));
     CHECK(result.time.drift < 1e-9);
 }
@@ -147,7 +147,7 @@ TEST_CASE("cycle: an iteration that begins before the last one's buckets have le
     World world = world_of({{10, 0, 0}, {10, 40, 10}}, 70);
     world.plan.overlap = Overlap::across_iterations;
     const Timeline timeline =
-        replay_isolated(world.cluster, build_iteration(world.cluster, world.model, world.plan), {4, 3});
+        replay_isolated(world.cluster, build_iteration(lower(world.cluster, world.model, world.plan)), {4, 3});
     const double through_ms[] = {80, 140, 210, 270};
     for (std::size_t i = 0; i < 4; ++i) CHECK(1e3 * timeline.iteration_end_s.at(i) == Approx(through_ms[i]));
 }
@@ -169,7 +169,7 @@ TEST_CASE("cycle: with noise every bucket leaves at a multiple after its iterati
         plan.fusion.cycle_s = 1e-6 * static_cast<double>(1 + random() % 3000);
         if (round % 4 == 0) plan.fusion.threshold_bytes = 3e5;
         CAPTURE(round, plan.ranks, plan.fusion.cycle_s);
-        const ReplayedIteration replayed = replay_iteration(cluster, model, plan);
+        const ReplayedIteration replayed = replay_iteration(lower(cluster, model, plan));
         std::vector<TaskId> first(replayed.graph.processes().size());
         for (StreamId stream = 0; stream < replayed.graph.streams().size(); ++stream)
             if (replayed.graph.streams()[stream].kind == StreamKind::compute)
@@ -195,12 +195,12 @@ TEST_CASE("cycle: late gradients are folded as they are replayed, and the wait i
     world.plan.noise.stragglers = slowed({0, 1}, 1.5);
     world.plan.iterations = 40;
     world.plan.fidelity = Fidelity::folded;
-    const Result folded = simulate(world.cluster, world.model, world.plan);
+    const Result folded = simulate(lower(world.cluster, world.model, world.plan));
     CHECK(1e3 * folded.time.iteration_s == Approx(150).epsilon(1e-9));
     CHECK(folded.folded.iterations_folded > 30);
     // From 90, when the second gradient is there, to 140.
     world.plan.fidelity = Fidelity::message;
-    const Explanation explanation = explain(world.cluster, world.model, world.plan);
+    const Explanation explanation = explain(lower(world.cluster, world.model, world.plan));
     double waited_s = 0;
     for (const PathPiece& piece : explanation.path) {
         if (piece.kind != PathKind::timer) continue;

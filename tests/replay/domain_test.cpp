@@ -73,7 +73,7 @@ TEST_CASE("cells above each other exchange edges before convolutions larger than
         for (const std::int64_t cells : {2, 3, 4}) {
             CAPTURE(columns, cells);
             const Plan plan = plan_of(columns, cells, 1, batch);
-            const Result result = simulate(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan);
+            const Result result = simulate(lower(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan));
             // Channels times half the kernel: of the inputs of the first and the last, and the outputs of the last.
             const double row = element_bytes * static_cast<double>(batch * side);
             const double edges[] = {row * 3 * 2, row * 36 * 1, row * 12 * 1};
@@ -94,7 +94,7 @@ TEST_CASE("two by two cells: rows first, then columns with the corners") {
     const std::int64_t side = 8, batch = 2;
     const Model model = convolutions(side);
     const Plan plan = plan_of(1, 2, 2, batch);
-    const Result result = simulate(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan);
+    const Result result = simulate(lower(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan));
     double by_hand_s = 3 * (1e-3 + 2e-3) * batch / 4.0, sent = 0;
     const struct { double channels, half; } exchanged[] = {{3, 2}, {36, 1}, {12, 1}};
     for (const auto& [channels, half] : exchanged) {
@@ -128,7 +128,7 @@ TEST_CASE("cells in rows and columns send what their neighbours lack: columns gr
                     }
                 }
             }
-            const Result result = simulate(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan);
+            const Result result = simulate(lower(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan));
             CHECK(result.bytes_sent == gradients_sent(model, plan.ranks) + static_cast<std::uint64_t>(sent));
             CHECK(result.closed_form.iteration_time_s.has_value() == (height == 2 && width == 2));
             if (height > 2 || width > 2) continue;
@@ -141,7 +141,7 @@ TEST_CASE("convolutions of 1x1 exchange no edges") {
     Model model = convolutions(8);
     model.layers = {model.layers[1]};
     const Plan plan = plan_of(1, 2, 2, 2);
-    const Result result = simulate(cluster_of(model, 4, 1e-3, 2e-3), model, plan);
+    const Result result = simulate(lower(cluster_of(model, 4, 1e-3, 2e-3), model, plan));
     CHECK(result.time.iteration_s == Approx(3e-3 * 2 / 4 + gradients_s(model, 4)).epsilon(1e-6));
     CHECK(result.bytes_sent == gradients_sent(model, 4));
 }
@@ -155,7 +155,7 @@ TEST_CASE("from cells to dense layers: an allgather of the inputs, and a reduce-
         for (const std::int64_t cells : {2, 4}) {
             CAPTURE(columns, cells);
             const Plan plan = plan_of(columns, cells, 1, batch);
-            const Result result = simulate(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan);
+            const Result result = simulate(lower(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan));
             const auto n = static_cast<double>(cells), all = static_cast<double>(plan.ranks);
             const auto replicas = static_cast<double>(columns);
             const double inputs = element_bytes * batch * 12 * side * side, outputs = element_bytes * batch * 40;

@@ -84,7 +84,7 @@ void explain_all(const std::vector<fs::path>& files, std::uint64_t most_messages
             ExplainOptions options;
             options.most_messages = most_messages;
             options.uncontended = false;
-            check_sums(explain(variant.cluster, variant.model, variant.plan, options));
+            check_sums(explain(lower(variant.cluster, variant.model, variant.plan), options));
             ++explained;
         }
     }

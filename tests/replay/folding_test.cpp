@@ -115,7 +115,7 @@ Timeline replayed(const Cluster& cluster, const TaskGraph& graph, bool fold) {
 
 ReplayedIteration trained(const Cluster& cluster, const Model& model, Plan plan, Fidelity fidelity) {
     plan.fidelity = fidelity;
-    return replay_iteration(cluster, model, plan);
+    return replay_iteration(lower(cluster, model, plan));
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST_CASE("one-peer exponential on a ring of cables: the iteration's time is the
         for (const std::int64_t iterations : {2, 3, 4, 5, 7, 12}) {
             CAPTURE(n, rounds, iterations);
             plan.iterations = iterations;
-            const Result result = simulate(cluster, model, plan);
+            const Result result = simulate(lower(cluster, model, plan));
             CHECK(result.time.iteration_s == Approx(expected_s).epsilon(1e-6));
             CHECK(result.time.drift < 1e-6);
             CHECK(result.bytes_sent == n * model.gradient_bytes());
@@ -126,7 +126,7 @@ TEST_CASE("over a period of one-peer gossip every rank hears from each of its ne
             CAPTURE(n, shape_name(pattern.shape), pattern.directed);
             const Plan plan = gossip(n, pattern);
             const Cluster cluster = star(1e9);
-            const TaskGraph graph = build_iteration(cluster, model, plan);
+            const TaskGraph graph = build_iteration(lower(cluster, model, plan));
             const std::uint32_t period = make_algorithm(plan.algorithm, n)->period();
             std::vector<std::uint64_t> received(n, 0);
             for (std::uint32_t round = 0; round < period; ++round) {
@@ -159,7 +159,7 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
             std::array<double, 2> times_s{};
             for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
                 plan.overlap = overlap;
-                const Result result = simulate(cluster, model, plan);
+                const Result result = simulate(lower(cluster, model, plan));
                 times_s[overlap == Overlap::none ? 0 : 1] = result.time.iteration_s;
                 CAPTURE(overlap == Overlap::none);
                 // Matchings that leave a rank out have no closed form: see the next case.
@@ -210,7 +210,7 @@ TEST_CASE("where rounds leave ranks out, the mean is that of the long run, whate
         for (const std::int64_t iterations : {2, 4, 9}) {
             CAPTURE(n, iterations);
             plan.iterations = iterations;
-            const Result result = simulate(cluster, model, plan);
+            const Result result = simulate(lower(cluster, model, plan));
             CHECK(result.time.iteration_s == Approx(expected_s).epsilon(1e-6));
             CHECK(result.time.drift < 1e-6);
             CHECK(result.messages == (messages + many / 2) / many);
@@ -226,7 +226,7 @@ TEST_CASE("gossip with as many neighbours everywhere: ranks on a star stay in st
         const auto n = static_cast<std::uint32_t>(2 + random() % 11);
         for (const Pattern& pattern : patterns(n, true)) {
             CAPTURE(round, n, shape_name(pattern.shape), pattern.directed, pattern.one_peer);
-            const TaskGraph graph = build_iteration(cluster, model, gossip(n, pattern));
+            const TaskGraph graph = build_iteration(lower(cluster, model, gossip(n, pattern)));
             const Timeline timeline = replay_isolated(cluster, graph, {6, 5});
             for (TaskId task = 0; task < graph.tasks().size(); ++task) {
                 if (graph.tasks()[task].phase == Phase::update)
@@ -243,7 +243,7 @@ TEST_CASE("one rank alone has no one to gossip with") {
         CAPTURE(shape_name(pattern.shape), pattern.directed, pattern.one_peer);
         const Cluster cluster = star(1e9);
         const Plan plan = gossip(1, pattern);
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.messages == 0);
         CHECK(result.most_bytes_sent_by_rank == 0);
         CHECK(result.time.iteration_s == Approx(compute_seconds(cluster, model, plan)));

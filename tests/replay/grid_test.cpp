@@ -67,7 +67,7 @@ std::int64_t compare(const std::string& variant, std::int64_t ranks, std::size_t
         if (choice.choice_of != variant) continue;
         const Parallelism& split = choice.plan.parallelism;
         const std::int64_t rows = first == 0 ? split.layout.rows : split.ranges.at(0).layout->rows;
-        Result result = simulate(choice.cluster, choice.model, choice.plan);
+        Result result = simulate(lower(choice.cluster, choice.model, choice.plan));
         const double found_s = result.time.communication_s, equation = equation_s(ranks, rows, first);
         CAPTURE(choice.name, found_s, equation);
         CHECK(result.ranks == ranks);

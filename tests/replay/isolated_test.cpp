@@ -28,7 +28,7 @@ TEST_CASE("isolated: a process replays once") {
     model.layers = {test::layer_of(4000, 1)};
     Plan plan;
     plan.ranks = 2;
-    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
     const auto replays = [&](int times) {
         return [&, times] {
             for (int i = 0; i < times; ++i) replay(cluster, graph, {});

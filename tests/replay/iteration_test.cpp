@@ -63,7 +63,7 @@ TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap,
         if (round % 3 == 1) plan.fusion.threshold_bytes = 6e6;
         if (round % 6 == 1) plan.fusion.cycle_s = 2e-3;
         CAPTURE(round, plan.ranks);
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
         CHECK(result.bytes_sent == std::uint64_t(2 * (plan.ranks - 1)) * result.gradient_bytes);
         CHECK(result.time.drift < 1e-9);
@@ -81,7 +81,7 @@ TEST_CASE("parameter-server iterations equal the closed form, whatever the place
         plan.servers.count = 1 + random() % 4;
         plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         CAPTURE(round, plan.ranks, plan.servers.count);
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
         CHECK(result.bytes_sent == std::uint64_t(2 * plan.ranks) * result.gradient_bytes);
     }
@@ -104,10 +104,11 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
         for (const LayerTime& time : layer_times(model, cluster.device, plan.batch_per_rank)) {
             compute_s += time.forward_s + time.backward_s();
         }
-        const ClosedForm theory = closed_form(cluster, model, plan);
-        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {});
+        const ClosedForm theory = closed_form(lower(cluster, model, plan));
+        const Timeline timeline = replay_isolated(cluster, build_iteration(lower(cluster, model, plan)), {});
         CHECK(timeline.iteration_end_s[0] - compute_s == Approx(theory.communication_time_s.value()).epsilon(1e-6));
-        CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(theory.iteration_time_s.value()).epsilon(1e-6));
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s ==
+              Approx(theory.iteration_time_s.value()).epsilon(1e-6));
     }
 }
 
@@ -123,9 +124,9 @@ TEST_CASE("the measured iteration is one among others: its time is the mean over
         plan.servers.count = 1 + random() % 3;
         plan.servers.location = ServerLocation::spread;
         CAPTURE(round, plan.ranks, plan.servers.count);
-        const Timeline timeline = replay_isolated(cluster, build_iteration(cluster, model, plan), {40, 0});
+        const Timeline timeline = replay_isolated(cluster, build_iteration(lower(cluster, model, plan)), {40, 0});
         const double mean_s = (timeline.iteration_end_s[38] - timeline.iteration_end_s[18]) / 20;
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(mean_s).epsilon(1e-6));
         CHECK(result.time.drift < 1e-6);
     }
@@ -144,9 +145,9 @@ TEST_CASE("wait-free is never slower than no overlap of the same buckets, and th
         CAPTURE(round, plan.ranks, plan.servers.count);
         if (round % 3 == 0) plan.fusion.threshold_bytes = 5e6;
         plan.overlap = Overlap::none;
-        const Result none = simulate(cluster, model, plan);
+        const Result none = simulate(lower(cluster, model, plan));
         plan.overlap = Overlap::wait_free;
-        const Result wait_free = simulate(cluster, model, plan);
+        const Result wait_free = simulate(lower(cluster, model, plan));
         CHECK(wait_free.time.iteration_s <= none.time.iteration_s * (1 + 1e-9));
         CHECK(none.time.exposed_communication_s == Approx(none.time.communication_s));
         for (const Result& result : {none, wait_free}) {
@@ -167,7 +168,7 @@ TEST_CASE("one rank exchanges nothing and takes its computation, or its input co
     for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
         Plan plan = plan_of(1);
         plan.exchange = exchange;
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.messages == 0);
         CHECK(result.bytes_sent == 0);
         CHECK(result.time.iteration_s == Approx(result.time.compute_s));
@@ -176,9 +177,9 @@ TEST_CASE("one rank exchanges nothing and takes its computation, or its input co
     const double copy_s = 1.0;
     cluster.device.host_link_Bps = 8 * 150528 * 4 / copy_s;
     Plan plan = plan_of(1);
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(copy_s));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(copy_s));
     plan.input_copy = InputCopy::blocking;
-    const Result blocking = simulate(cluster, model, plan);
+    const Result blocking = simulate(lower(cluster, model, plan));
     CHECK(blocking.time.iteration_s == Approx(copy_s + blocking.time.compute_s));
 }
 
@@ -189,7 +190,7 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     plan.exchange = ExchangeKind::parameter_server;
     plan.servers.count = 3;
     const Cluster cluster = cluster_of(1e9);
-    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
     const Timeline first = replay_isolated(cluster, graph, {3, 2});
     const Timeline second = replay_isolated(cluster, graph, {3, 2});
     REQUIRE(first.measured().size() == second.measured().size());
@@ -208,7 +209,7 @@ TEST_CASE("on a fast network there is little communication beside much computati
     for (const ExchangeKind exchange : {ExchangeKind::allreduce, ExchangeKind::parameter_server}) {
         Plan plan = plan_of(4);
         plan.exchange = exchange;
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.communication_s < 0.01 * result.time.compute_s);
     }
 }

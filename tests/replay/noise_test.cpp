@@ -61,7 +61,7 @@ TEST_CASE("one straggler lengthens everyone's computation by its slowdown, and n
             Plan plan = behind(4);
             plan.noise.stragglers = {1, {}, slowdown};
             if (!drawn) plan.noise.stragglers = {0, {2}, slowdown};
-            const Result result = simulate(cluster, model, plan);
+            const Result result = simulate(lower(cluster, model, plan));
             CHECK(result.time.iteration_s == Approx(slowdown * compute_s + exchange_s).epsilon(1e-9));
             CHECK(result.time.drift < 1e-9);
             // One rank alone has no such trouble.
@@ -73,10 +73,10 @@ TEST_CASE("one straggler lengthens everyone's computation by its slowdown, and n
     // Nobody waits for one that is faster; all of them are.
     Plan plan = behind(4);
     plan.noise.stragglers = {1, {}, 0.5};
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(compute_s + exchange_s).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(compute_s + exchange_s).epsilon(1e-9));
     plan.noise.stragglers = {4, {}, 0.5};
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(compute_s / 2 + exchange_s).epsilon(1e-9));
-    CHECK(simulate(cluster, model, plan).time.compute_s == Approx(compute_s / 2).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(compute_s / 2 + exchange_s).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.compute_s == Approx(compute_s / 2).epsilon(1e-9));
 }
 
 TEST_CASE("with jitter an iteration takes the mean of the largest of N factors") {
@@ -87,7 +87,7 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
             Plan plan = behind(ranks);
             plan.noise.jitter = c;
             plan.iterations = iterations + 1;
-            const Result result = simulate(plain_star(no_time_Bps, 0), model, plan);
+            const Result result = simulate(lower(plain_star(no_time_Bps, 0), model, plan));
             const auto [mean, variance] = largest_of(ranks, c);
             const double error = std::sqrt(variance / iterations);
             CAPTURE(c, ranks, mean, error);
@@ -106,7 +106,7 @@ TEST_CASE("jitter is a factor on a straggler's time, and what is drawn is the se
         Plan plan = behind(ranks);
         plan.noise = {0.2, {1, {}, slowdown}, seed};
         plan.iterations = 30;
-        return simulate(plain_star(no_time_Bps, 0), one_layer(4), plan).time.iteration_s;
+        return simulate(lower(plain_star(no_time_Bps, 0), one_layer(4), plan)).time.iteration_s;
     };
     CHECK(iteration_s(1, 3) == Approx(3 * iteration_s(1, 1)).epsilon(1e-9));
     CHECK(iteration_s(5, 1, 4) == iteration_s(5, 1, 4));
@@ -119,12 +119,12 @@ TEST_CASE("a straggler's push to a parameter server has the link for itself") {
     plan.exchange = ExchangeKind::parameter_server;
     const Model model = one_layer(1'000'000);
     const Cluster cluster = plain_star(1e9, 2e-6);
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(compute_s + 4.004e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(compute_s + 4.004e-3).epsilon(1e-9));
     plan.noise.stragglers = {1, {}, 3};
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(3 * compute_s + 3.004e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(3 * compute_s + 3.004e-3).epsilon(1e-9));
     plan.noise.jitter = 0.1;
     plan.iterations = 20;
-    const double noisy_s = simulate(cluster, model, plan).time.iteration_s;
+    const double noisy_s = simulate(lower(cluster, model, plan)).time.iteration_s;
     CHECK(noisy_s == Approx(3 * compute_s + 3.004e-3).epsilon(0.1));
     CHECK(noisy_s != Approx(3 * compute_s + 3.004e-3).epsilon(1e-6));
 }
@@ -143,8 +143,8 @@ TEST_CASE("a pipeline goes at the pace of its slowest stage") {
         plan.parallelism.pipeline = {3, 4, 1, PipelineSchedule::gpipe, {}};
         plan.noise.stragglers = {0, {slow}, 1.5};
         CAPTURE(slow);
-        CHECK(simulate(cluster, model, plan).time.iteration_s == Approx((2 + 4 * 1.5) * 3).epsilon(1e-9));
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx((2 + 4 * 1.5) * 3).epsilon(1e-9));
         plan.noise.jitter = 0.1;
-        CHECK(simulate(cluster, model, plan).time.iteration_s == Approx((2 + 4 * 1.5) * 3).epsilon(0.2));
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx((2 + 4 * 1.5) * 3).epsilon(0.2));
     }
 }

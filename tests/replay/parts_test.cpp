@@ -112,14 +112,13 @@ int check_shipped(const Messages& messages) {
         const config::Scenario scenario = config::load_scenario(file, {}, inspect);
         for (const config::Variant& variant : scenario.variants) {
             if (variant.collective) continue;
-            const std::uint32_t iterations =
-                std::max(static_cast<std::uint32_t>(variant.plan.iterations),
-                         2 * averaged_iterations(variant.cluster, variant.model, variant.plan));
+            const std::uint32_t iterations = std::max(static_cast<std::uint32_t>(variant.plan.iterations),
+                                                      2 * lower(variant.cluster, variant.model, variant.plan).window);
             const std::uint64_t count =
-                count_messages(build_iteration(variant.cluster, variant.model, variant.plan), iterations);
+                count_messages(build_iteration(lower(variant.cluster, variant.model, variant.plan)), iterations);
             if (count < messages.least || count >= messages.most) continue;
             CAPTURE(file, variant.name, count);
-            check_parts(replay_iteration(variant.cluster, variant.model, variant.plan).time);
+            check_parts(replay_iteration(lower(variant.cluster, variant.model, variant.plan)).time);
             ++checked;
         }
     }
@@ -154,7 +153,7 @@ TEST_CASE("parts: a rank beside its servers waits for what other ranks push and 
     plan.servers.placement = Placement::sliced;
     plan.servers.count = 2;
     plan.servers.location = ServerLocation::packed;
-    const Breakdown time = simulate(cluster, model, plan).time;
+    const Breakdown time = simulate(lower(cluster, model, plan)).time;
     CHECK(time.iteration_s == Approx(0.8002).epsilon(1e-9));
     CHECK(time.compute_s == Approx(200e-6).epsilon(1e-9));
     CHECK(time.exposed_communication_s == 0);
@@ -175,27 +174,27 @@ TEST_CASE("parts: what a rank waits for, by hand: a cycle, a copy, a server's su
     // The gradient is there after 2 ms, and leaves at 5.
     Plan cycled = plan;
     cycled.fusion = {.threshold_bytes = 1e9, .cycle_s = 5e-3};
-    CHECK(simulate(cluster, model, cycled).time.waiting_s == Approx(3e-3));
+    CHECK(simulate(lower(cluster, model, cycled)).time.waiting_s == Approx(3e-3));
 
     // 1 MB is copied at 1 GB/s before each iteration.
     Plan copied = plan;
     copied.input_copy = InputCopy::blocking;
     model.sample_elements = 250'000;
     cluster.device.host_link_Bps = 1e9;
-    CHECK(simulate(cluster, model, copied).time.waiting_s == Approx(1e-3));
+    CHECK(simulate(lower(cluster, model, copied)).time.waiting_s == Approx(1e-3));
 
     // A server adds up 1 MB of both at 0.5 GB/s.
     Plan served = plan;
     served.exchange = ExchangeKind::parameter_server;
     cluster.host.reduction_Bps = 5e8;
-    CHECK(simulate(cluster, model, served).time.waiting_s == Approx(4e-3));
+    CHECK(simulate(lower(cluster, model, served)).time.waiting_s == Approx(4e-3));
 
     // Two stages of a layer each, one micro-batch: a stage waits while the other one computes, 2 ms (the first stage
     // has no gradient of its inputs) or 3. Next to nothing is sent.
     Plan staged = plan;
     staged.parallelism.pipeline.stages = 2;
     model.layers.push_back(layer_of(1'000'000, 1000));
-    const Breakdown time = simulate(cluster, model, staged).time;
+    const Breakdown time = simulate(lower(cluster, model, staged)).time;
     CHECK(time.iteration_s == Approx(5e-3));
     CHECK(time.waiting_s + time.compute_s == Approx(5e-3));
     CHECK(time.waiting_s / time.iteration_s == Approx(time.compute_s < 2.5e-3 ? 0.6 : 0.4));
@@ -215,7 +214,7 @@ TEST_CASE("parts: they make up the iterations of 300 random plans") {
         const Cluster cluster = drawn_cluster(chance);
         const Model model = drawn_model(chance);
         CAPTURE(round, plan.ranks, static_cast<int>(plan.exchange), static_cast<int>(plan.overlap));
-        const Breakdown time = replay_iteration(cluster, model, plan).time;
+        const Breakdown time = replay_iteration(lower(cluster, model, plan)).time;
         check_parts(time);
         waiting += time.waiting_s > 0.01 * time.iteration_s;
     }

@@ -44,8 +44,8 @@ TEST_CASE("pipelines of equal stages without transfers: iteration and bubble are
                 const std::int64_t each = 1 + m % 2;
                 CAPTURE(static_cast<int>(schedule), p, m, each);
                 const Model model = plain_model(static_cast<std::size_t>(2 * p), 0, 1);
-                const Result result =
-                    simulate(equal_layers(p * each, model, no_time_Bps, 0), model, plan_of(schedule, p, m, 1, each));
+                const Result result = simulate(
+                    lower(equal_layers(p * each, model, no_time_Bps, 0), model, plan_of(schedule, p, m, 1, each)));
                 const auto slots = static_cast<double>(m + p - 1);
                 CHECK(result.time.iteration_s == Approx(slots * 2 * (forward_s + backward_s)).epsilon(1e-9));
                 REQUIRE(result.time.pipeline_bubble);
@@ -61,8 +61,8 @@ TEST_CASE("interleaved pipelines of equal stages: the bubble shrinks with the ch
             for (const std::int64_t m : {p, 2 * p, 3 * p}) {
                 CAPTURE(p, v, m);
                 const Model model = plain_model(static_cast<std::size_t>(p * v), 0, 1);
-                const Result result = simulate(equal_layers(p, model, no_time_Bps, 0), model,
-                                               plan_of(PipelineSchedule::interleaved, p, m, v));
+                const Result result = simulate(lower(equal_layers(p, model, no_time_Bps, 0), model,
+                                                     plan_of(PipelineSchedule::interleaved, p, m, v)));
                 const auto slots = static_cast<double>(v * m + p - 1);
                 CHECK(result.time.iteration_s == Approx(slots * (forward_s + backward_s)).epsilon(1e-9));
                 REQUIRE(result.time.pipeline_bubble);
@@ -74,7 +74,8 @@ TEST_CASE("interleaved pipelines of equal stages: the bubble shrinks with the ch
 
 TEST_CASE("without stages there is no bubble to speak of") {
     const Model model = plain_model(3, 1000, 1);
-    const Result result = simulate(equal_layers(2, model, 1e3, 0), model, plan_of(PipelineSchedule::gpipe, 1, 2, 1, 2));
+    const Result result =
+        simulate(lower(equal_layers(2, model, 1e3, 0), model, plan_of(PipelineSchedule::gpipe, 1, 2, 1, 2)));
     CHECK_FALSE(result.time.pipeline_bubble);
 }
 
@@ -87,8 +88,8 @@ TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on
             double held_bytes[2] = {};
             for (const bool gpipe : {false, true}) {
                 const Plan plan = plan_of(gpipe ? PipelineSchedule::gpipe : PipelineSchedule::one_f_one_b, p, m, 1);
-                held_bytes[gpipe] = memory_of(cluster, model, plan).activations_bytes;
-                const TaskGraph graph = build_iteration(cluster, model, plan);
+                held_bytes[gpipe] = memory_of(lower(cluster, model, plan)).activations_bytes;
+                const TaskGraph graph = build_iteration(lower(cluster, model, plan));
                 const Timeline timeline = replay_isolated(cluster, graph, {3, 1});
                 for (ProcessId stage = 0; stage < p; ++stage) {
                     std::vector<std::pair<double, int>> changes;
@@ -123,7 +124,7 @@ TEST_CASE("two stages, two micro-batches, transfers that take time: by hand") {
             const Star star{200 / t, t / 4};
             const Cluster cluster = equal_layers(2, model, star.bandwidth_Bps, star.latency_s);
             REQUIRE(star.message_s(100) == Approx(t));
-            const Result result = simulate(cluster, model, plan_of(schedule, 2, 2, 1));
+            const Result result = simulate(lower(cluster, model, plan_of(schedule, 2, 2, 1)));
             const double f = forward_s, b = backward_s, iteration_s = 3 * f + 3 * b + 2 * t;
             CHECK(result.time.iteration_s == Approx(iteration_s).epsilon(1e-9));
             CHECK(result.bytes_sent == 400);

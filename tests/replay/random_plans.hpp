@@ -288,7 +288,7 @@ inline RandomPlan random_plan(std::uint64_t seed) {
     for (std::uint64_t attempt = 0;; ++attempt) {
         RandomPlan plan = random_plans::drawn(seed, attempt);
         try {
-            const TaskGraph graph = build_iteration(plan.cluster, plan.model, plan.plan);
+            const TaskGraph graph = build_iteration(lower(plan.cluster, plan.model, plan.plan));
             if (count_messages(graph, static_cast<std::uint32_t>(plan.plan.iterations) + 1) <= most_messages)
                 return plan;
         } catch (const ParallelismError&) {

@@ -31,18 +31,18 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
     plan.scaling = Scaling::strong;
     plan.input_copy = InputCopy::none;
     plan.algorithm.name = "ring";
-    const Result strong = simulate(cluster, model, plan);
+    const Result strong = simulate(lower(cluster, model, plan));
     CHECK(strong.time.iteration_s == Approx(20e-3));
     CHECK(strong.scaling == Scaling::strong);
     CHECK(strong.scaling_efficiency.value() == Approx(3.2 / 64));
     // With a sample for each rank, however many: 1 ms on one.
     plan.scaling = Scaling::weak;
-    const Result weak = simulate(cluster, model, plan);
+    const Result weak = simulate(lower(cluster, model, plan));
     CHECK(weak.scaling_efficiency.value() == Approx(1.0 / 20));
     plan.batch_per_rank = 19;
-    CHECK(simulate(cluster, model, plan).scaling_efficiency.value() == Approx(19.0 / 38));
+    CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(19.0 / 38));
     plan.scaling = Scaling::strong;
-    CHECK(simulate(cluster, model, plan).scaling_efficiency.value() == Approx(64 * 19.0 / (64 * 38)));
+    CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(64 * 19.0 / (64 * 38)));
 }
 
 TEST_CASE("scaling: two rows that read half of the weights each use their devices as one does, no better") {
@@ -61,7 +61,7 @@ TEST_CASE("scaling: two rows that read half of the weights each use their device
     const double whole_s = 5 * 4e6 / 1e9;
     for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
         plan.scaling = scaling;
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(whole_s / 2).epsilon(1e-4));
         CHECK(result.scaling_efficiency.value() == Approx(1).epsilon(1e-4));
         CHECK(result.scaling_efficiency.value() <= 1);
@@ -70,9 +70,9 @@ TEST_CASE("scaling: two rows that read half of the weights each use their device
     // nothing is exchanged.
     plan.ranks = 4;
     plan.scaling = Scaling::weak;
-    CHECK(simulate(cluster, model, plan).scaling_efficiency.value() == Approx(1).epsilon(1e-4));
+    CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(1).epsilon(1e-4));
     plan.scaling = Scaling::strong;
-    CHECK(simulate(cluster, model, plan).scaling_efficiency.value() == Approx(0.5).epsilon(1e-4));
+    CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(0.5).epsilon(1e-4));
 }
 
 TEST_CASE("scaling: no split is better than one rank") {
@@ -99,7 +99,7 @@ TEST_CASE("scaling: no split is better than one rank") {
                     for (const Scaling scaling : {Scaling::weak, Scaling::strong}) {
                         plan.scaling = scaling;
                         CAPTURE(memory_Bps, kernel_s, rows, stages, static_cast<int>(scaling));
-                        const double efficiency = simulate(cluster, model, plan).scaling_efficiency.value();
+                        const double efficiency = simulate(lower(cluster, model, plan)).scaling_efficiency.value();
                         CHECK(efficiency <= 1 + 1e-9);
                         CHECK(efficiency > 0);
                         ++checked;
@@ -122,15 +122,15 @@ TEST_CASE("scaling: notes say where one rank could not hold the reference, or wh
     plan.batch_per_rank = 1;
     plan.input_copy = InputCopy::none;
     plan.algorithm.name = "ring";
-    CHECK(!says(simulate(cluster, model, plan).notes, "could not hold"));
+    CHECK(!says(simulate(lower(cluster, model, plan)).notes, "could not hold"));
     plan.scaling = Scaling::strong;
-    const Result strong = simulate(cluster, model, plan);
+    const Result strong = simulate(lower(cluster, model, plan));
     CHECK(strong.scaling_efficiency);
     CHECK(says(strong.notes, "one rank and a batch of 8, which its device could not hold: 44 MB of 20 MB"));
 
     Model nothing;
     nothing.layers = {{"nothing", 0, 0, 0, 0}};
-    const Result none = simulate(cluster, nothing, plan);
+    const Result none = simulate(lower(cluster, nothing, plan));
     CHECK(!none.scaling_efficiency);
     CHECK(says(none.notes, "no scaling efficiency"));
 }

@@ -95,7 +95,7 @@ TEST_CASE("three layers by hand: what priority, pieces and overlap across iterat
     Model model;
     model.layers = {layer_of(1'000'000, 1000), layer_of(4'000'000, 1000), layer_of(3'000'000, 1000)};
     const auto seconds = [&](Overlap overlap, Schedule schedule, double partition_bytes) {
-        return simulate(cluster, model, plan_of(overlap, schedule, partition_bytes)).time.iteration_s;
+        return simulate(lower(cluster, model, plan_of(overlap, schedule, partition_bytes))).time.iteration_s;
     };
     // In ms from the start of the backward pass: gradients are there at 2, 4 and 5. One after the other, exchanges take
     // 2 to 5.004, then to 9.008, then to 10.012; the forward pass of 3 begins then.
@@ -118,7 +118,7 @@ TEST_CASE(
     const Cluster cluster = plain_star(1e12, 2e-9);
     Model model;
     model.layers = {layer_of(1'000'000, 1000), layer_of(1'000'000, 1000)};
-    const Result result = simulate(cluster, model, plan_of(Overlap::across_iterations, Schedule::priority));
+    const Result result = simulate(lower(cluster, model, plan_of(Overlap::across_iterations, Schedule::priority)));
     // Forward 2 ms, backward 3, and 4 ns and 1 us between the first layer's backward pass and its forward pass.
     CHECK(std::abs(result.time.iteration_s - 5.001004e-3) < 1e-12);
     CHECK(result.time.compute_s == Approx(5e-3));
@@ -166,7 +166,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
             cost_s.back() += 2 * (alpha_s + (n - 1) * static_cast<double>(request) / bandwidth_Bps);
             requests += request;
         }
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(list_schedule(buckets, cost_s, times, plan)).epsilon(1e-7));
         CHECK(result.time.drift < 1e-9);
         CHECK(result.bytes_sent ==
@@ -208,9 +208,9 @@ TEST_CASE("servers that send in random order send all, and take no less than in 
         plan.servers = {1, Placement::round_robin, ServerLocation::dedicated};
         plan.set_seed(static_cast<std::uint64_t>(round) + 1);
         const Model model = random_layers(random, 2 + random() % 8, 4, 50'000);
-        const Result drawn = simulate(cluster, model, plan);
+        const Result drawn = simulate(lower(cluster, model, plan));
         plan.schedule = Schedule::priority;
-        const Result needed = simulate(cluster, model, plan);
+        const Result needed = simulate(lower(cluster, model, plan));
         CAPTURE(round);
         CHECK(drawn.bytes_sent == needed.bytes_sent);
         CHECK(drawn.bytes_sent == 2 * static_cast<std::uint64_t>(plan.ranks) * model.gradient_bytes());
@@ -234,7 +234,7 @@ TEST_CASE("on one switch neither overlap across iterations nor priority ever los
         const auto seconds = [&](Overlap overlap, Schedule schedule) {
             plan.overlap = overlap;
             plan.schedule = schedule;
-            const Breakdown time = simulate(cluster, model, plan).time;
+            const Breakdown time = simulate(lower(cluster, model, plan)).time;
             CHECK(time.exposed_communication_s <= time.communication_s * (1 + 1e-12));
             CHECK(time.compute_s + time.exposed_communication_s <= time.iteration_s * (1 + 1e-9));
             return time.iteration_s;
@@ -268,7 +268,7 @@ TEST_CASE("closed forms of all-reduces hold by priority as well as in order: no 
             for (const Schedule schedule : {Schedule::fifo, Schedule::priority}) {
                 plan.schedule = schedule;
                 plan.partition_bytes = random() % 2 == 0 ? 0 : 4 * 3 * 7 * 8 * 300;
-                const Result result = simulate(cluster, model, plan);
+                const Result result = simulate(lower(cluster, model, plan));
                 if (!result.closed_form.iteration_time_s) continue;
                 ++compared;
                 CHECK(result.time.iteration_s == Approx(*result.closed_form.iteration_time_s).epsilon(1e-6));

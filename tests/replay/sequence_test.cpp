@@ -23,7 +23,7 @@ Result gpt_2(std::int64_t rows, bool sequence, Overlap overlap) {
     plan.compute = ComputeKind::roofline;
     plan.parallelism.layout.rows = rows;
     plan.parallelism.sequence = sequence;
-    return simulate(variant.cluster, variant.model, plan);
+    return simulate(lower(variant.cluster, variant.model, plan));
 }
 
 }  // namespace

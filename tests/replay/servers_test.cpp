@@ -48,18 +48,19 @@ TEST_CASE("a server that answers each tensor at once, by hand: sums and pulls ru
     model.layers = {layer_of(2'000'000, 1000), layer_of(1'000'000, 1000)};
     // From the start of the backward pass: gradients at 2 and 3 ms. Pushes end at 4.002 and 8.004, sums at 4.102 and
     // 8.204, pulls at 6.104 and 12.206; forward takes 2.
-    CHECK(simulate(cluster, model, served(2, 1, PullStart::each)).time.iteration_s == Approx(14.206e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, served(2, 1, PullStart::each))).time.iteration_s ==
+          Approx(14.206e-3).epsilon(1e-9));
     // All together: pulls from 8.204 on, 2.002 and 4.002.
-    CHECK(simulate(cluster, model, served(2, 1)).time.iteration_s == Approx(16.208e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, served(2, 1))).time.iteration_s == Approx(16.208e-3).epsilon(1e-9));
     // The last layer goes forward after its own pull: the first layer's is there at 12.206, and two layers are left.
     Plan plan = served(2, 1, PullStart::each);
     plan.overlap = Overlap::across_iterations;
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(14.206e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(14.206e-3).epsilon(1e-9));
     // By priority, in pieces of 1 MB: pushes last 2-4.002, first 4.002-6.004 and 6.004-8.006; sums 0.1 after each;
     // pulls last 4.102-6.104, first 6.104-8.106 and 8.106-10.108.
     plan.partition_bytes = 1e6;
     plan.schedule = Schedule::priority;
-    CHECK(simulate(cluster, model, plan).time.iteration_s == Approx(12.108e-3).epsilon(1e-9));
+    CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(12.108e-3).epsilon(1e-9));
 }
 
 TEST_CASE("pulls of single tensors equal their closed form, never lose, and send as many bytes") {
@@ -76,20 +77,20 @@ TEST_CASE("pulls of single tensors equal their closed form, never lose, and send
         plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         if (round % 5 == 2) plan.partition_bytes = 123'457;
         CAPTURE(round, plan.ranks, plan.servers.count);
-        const Result together = simulate(cluster, model, plan);
+        const Result together = simulate(lower(cluster, model, plan));
         CHECK(together.time.iteration_s == Approx(together.closed_form.iteration_time_s.value()).epsilon(1e-6));
         plan.servers.pull = PullStart::each;
-        const Result each = simulate(cluster, model, plan);
+        const Result each = simulate(lower(cluster, model, plan));
         CHECK(each.time.iteration_s == Approx(each.closed_form.iteration_time_s.value()).epsilon(1e-6));
         CHECK(each.time.iteration_s <= together.time.iteration_s * (1 + 1e-9));
         CHECK(each.bytes_sent == 2 * static_cast<std::uint64_t>(plan.ranks) * model.gradient_bytes());
         CHECK(each.messages == together.messages);
         wins += each.time.iteration_s < 0.99 * together.time.iteration_s;
         plan.servers.location = ServerLocation::spread;
-        CHECK(!simulate(cluster, model, plan).closed_form.iteration_time_s);
+        CHECK(!simulate(lower(cluster, model, plan)).closed_form.iteration_time_s);
         plan.servers.location = ServerLocation::dedicated;
         plan.schedule = Schedule::priority;
-        CHECK(!simulate(cluster, model, plan).closed_form.iteration_time_s);
+        CHECK(!simulate(lower(cluster, model, plan)).closed_form.iteration_time_s);
     }
     CHECK(wins > 3);
 }
@@ -104,7 +105,7 @@ TEST_CASE("sums inside nodes first, by hand: one push and one pull for each node
     const double to_server_s = 2e-6 + 2e6 / 1e9;
     const double sum_s = 2e6 / 2e10;
     const double out_of_first_s = 2e-6 + 3e6 / 4e9;
-    const Result result = simulate(cluster, model, plan);
+    const Result result = simulate(lower(cluster, model, plan));
     // A message to the server crosses the link between device and port, which takes no time, and the two of the fabric.
     CHECK(result.time.iteration_s ==
           Approx(2e-3 + into_first_s + 2 * to_server_s + sum_s + out_of_first_s).epsilon(1e-9));
@@ -135,7 +136,7 @@ TEST_CASE("sums inside nodes: bytes between nodes and inside are as many as node
             used[place.node] = true;
         const auto nodes = static_cast<std::uint64_t>(std::count(used.begin(), used.end(), true));
         const auto others = static_cast<std::uint64_t>(plan.ranks) - nodes;
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.bytes_sent == 2 * (nodes + others) * model.gradient_bytes());
         CHECK(result.time.drift < 1e-6);
         const Breakdown& time = result.time;
@@ -149,9 +150,9 @@ TEST_CASE("with one device in a node there is nothing to sum inside it") {
     const Cluster cluster = plain_star(1e9, 2e-6);
     const Model model = random_layers(random, 6, 4, 300'000);
     Plan plan = served(5, 2, PullStart::each);
-    const Result without = simulate(cluster, model, plan);
+    const Result without = simulate(lower(cluster, model, plan));
     plan.servers.local_reduction = true;
-    const Result with = simulate(cluster, model, plan);
+    const Result with = simulate(lower(cluster, model, plan));
     CHECK(with.time.iteration_s == without.time.iteration_s);
     CHECK(with.messages == without.messages);
     CHECK(with.closed_form.iteration_time_s == without.closed_form.iteration_time_s);
@@ -166,7 +167,7 @@ TEST_CASE("streams that agree come to the same to the last bit, every time") {
     plan.schedule = Schedule::priority;
     plan.overlap = Overlap::across_iterations;
     plan.partition_bytes = 33'333;
-    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
     const Timeline first = replay_isolated(cluster, graph, {3, 2});
     const Timeline second = replay_isolated(cluster, graph, {3, 2});
     REQUIRE(first.measured().size() == second.measured().size());
@@ -191,7 +192,7 @@ TEST_CASE("colocated servers, by hand: spread over nodes they share the cables t
     plan.servers.placement = Placement::sliced;
     const auto result = [&](ServerLocation location) {
         plan.servers.location = location;
-        return simulate(cluster, model, plan);
+        return simulate(lower(cluster, model, plan));
     };
     // On one node: the other's four ranks send it all they have, and get as much: 400 MB each way.
     const Result packed = result(ServerLocation::packed);
@@ -216,9 +217,9 @@ TEST_CASE("colocated servers are spread over racks, too, and then no slower than
         plan.servers.placement = Placement::sliced;
         const Model model = random_layers(random, 1 + random() % 4, 4, 300'000);
         plan.servers.location = ServerLocation::packed;
-        const double packed_s = simulate(cluster, model, plan).time.iteration_s;
+        const double packed_s = simulate(lower(cluster, model, plan)).time.iteration_s;
         plan.servers.location = ServerLocation::spread;
         CAPTURE(round, plan.servers.count);
-        CHECK(simulate(cluster, model, plan).time.iteration_s <= packed_s * (1 + 1e-9));
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s <= packed_s * (1 + 1e-9));
     }
 }

@@ -61,7 +61,7 @@ TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, a
     std::mt19937 random(3);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         const World world = world_of(random, ranks, 1 + random() % 5);
-        const Result whole = simulate(world.cluster, world.model, plan_of(ranks, Sharding::none));
+        const Result whole = simulate(lower(world.cluster, world.model, plan_of(ranks, Sharding::none)));
         double by_hand_s = 0, all_bytes = 0;
         for (std::size_t i = 0; i < world.model.layers.size(); ++i) {
             const double n = static_cast<double>(ranks), reduced = (n - 1) / n * world.bytes(i) / 2e10;
@@ -70,7 +70,7 @@ TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, a
         }
         for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients}) {
             CAPTURE(ranks, static_cast<int>(sharding));
-            const Result sharded = simulate(world.cluster, world.model, plan_of(ranks, sharding));
+            const Result sharded = simulate(lower(world.cluster, world.model, plan_of(ranks, sharding)));
             CHECK(sharded.time.iteration_s == Approx(by_hand_s).epsilon(1e-6));
             CHECK(sharded.time.iteration_s == Approx(whole.time.iteration_s).epsilon(1e-6));
             CHECK(static_cast<double>(sharded.bytes_sent) == 2 * static_cast<double>(ranks - 1) * all_bytes);
@@ -84,7 +84,7 @@ TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer
         for (const std::size_t layers : {1u, 2u, 3u}) {
             CAPTURE(ranks, layers);
             const World world = world_of(random, ranks, layers);
-            const Result result = simulate(world.cluster, world.model, plan_of(ranks, Sharding::parameters));
+            const Result result = simulate(lower(world.cluster, world.model, plan_of(ranks, Sharding::parameters)));
             // Passes F0 F1 … B1 B0: a gathering begins when the one before it and the pass before the last are through.
             const auto n = static_cast<double>(ranks);
             double gathered_s = 0, computed_s = 0, before_s = 0, all_bytes = 0;
@@ -117,7 +117,7 @@ TEST_CASE("sharded parameters: at most two layers' weights are gathered at a tim
                 plan.batch_per_rank = micro_batches;
                 plan.parallelism.pipeline.micro_batches = micro_batches;
                 plan.parallelism.layout.rows = rows;
-                const TaskGraph graph = build_iteration(world.cluster, world.model, plan);
+                const TaskGraph graph = build_iteration(lower(world.cluster, world.model, plan));
                 const Timeline timeline = replay_isolated(world.cluster, graph, {3, 1});
                 for (ProcessId rank = 0; rank < 4; ++rank) {
                     // From the start of a gathering to the end of the first pass of that layer that waits for it.
@@ -161,7 +161,7 @@ TEST_CASE("nothing to share out on one rank, or of layers without parameters") {
             World world = world_of(random, ranks, 3);
             if (ranks > 1)
                 for (Layer& layer : world.model.layers) layer.parameters = 0;
-            const Result result = simulate(world.cluster, world.model, plan_of(ranks, sharding));
+            const Result result = simulate(lower(world.cluster, world.model, plan_of(ranks, sharding)));
             double computed_s = 0;
             for (std::size_t i = 0; i < 3; ++i) computed_s += world.forward_s[i] + world.backward_s[i];
             CHECK(result.time.iteration_s == Approx(computed_s).epsilon(1e-9));

@@ -20,7 +20,7 @@ Result iteration(std::int64_t second_bytes, Overlap overlap, double speed_beside
     plan.batch_per_rank = 1;
     plan.input_copy = InputCopy::none;
     plan.overlap = overlap;
-    return simulate(cluster, model, plan);
+    return simulate(lower(cluster, model, plan));
 }
 
 }  // namespace

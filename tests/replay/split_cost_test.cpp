@@ -12,7 +12,7 @@ using namespace syncline::test;
 namespace {
 
 void equal(const Model& model, const Plan& plan, const Cluster& cluster) {
-    const Result result = simulate(cluster, model, plan);
+    const Result result = simulate(lower(cluster, model, plan));
     CAPTURE(plan.ranks, result.closed_form.formula);
     REQUIRE(result.closed_form.iteration_time_s);
     CHECK(result.time.iteration_s == Approx(*result.closed_form.iteration_time_s).epsilon(1e-6));
@@ -41,7 +41,7 @@ TEST_CASE(
         plan.parallelism.layout = by_height ? Layout{.height = 2} : Layout{.width = 2};
         equal(model, plan, CardMachine{}.cluster(4));
         plan.parallelism.layout = by_height ? Layout{.height = 4} : Layout{.width = 4};
-        CHECK(!closed_form(CardMachine{}.cluster(4), model, plan).iteration_time_s);
+        CHECK(!closed_form(lower(CardMachine{}.cluster(4), model, plan)).iteration_time_s);
     }
 }
 

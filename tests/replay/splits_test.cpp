@@ -198,7 +198,7 @@ struct Outcome {
 };
 
 Outcome checked(const Cluster& cluster, const Model& model, const Plan& plan, const Arrangement& arrangement) {
-    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
     const Timeline timeline = replay_isolated(cluster, graph, {3, 1});
     check_order(graph, timeline, arrangement);
     const Outcome outcome{measure(graph, timeline), timeline.bytes_sent};
@@ -283,8 +283,8 @@ TEST_CASE("activations between a layer of two columns, one of two rows, and one 
     plan.overlap = Overlap::none;
     plan.parallelism.ranges = {{"l1", "l1", Layout{.rows = 2}, {}}};
     const Star star{1e6, 1e-5};
-    const Result result = simulate(
-        timed_star(2, star.bandwidth_Bps, star.latency_s, model, {1e-3, 2e-3, 3e-3}, {1e-3, 2e-3, 3e-3}), model, plan);
+    const Result result = simulate(lower(
+        timed_star(2, star.bandwidth_Bps, star.latency_s, model, {1e-3, 2e-3, 3e-3}, {1e-3, 2e-3, 3e-3}), model, plan));
     // Inputs of both samples are gathered, and their gradients reduced and scattered; rows gather their outputs; the
     // gradients of these are computed where their sample is, and gathered.
     const double inputs = element_bytes * 2 * 30, outputs = element_bytes * 2 * 70;
@@ -308,9 +308,9 @@ TEST_CASE("gradients exchanged beside the backward pass are not slower than behi
         const Cluster cluster = random_cluster(draw, plan.ranks);
         CAPTURE(seed, plan.ranks, static_cast<int>(plan.parallelism.sharding));
         plan.overlap = Overlap::none;
-        const double behind_s = simulate(cluster, model, plan).time.iteration_s;
+        const double behind_s = simulate(lower(cluster, model, plan)).time.iteration_s;
         plan.overlap = Overlap::wait_free;
-        CHECK(simulate(cluster, model, plan).time.iteration_s <= behind_s * (1 + 1e-9));
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s <= behind_s * (1 + 1e-9));
     }
 }
 
@@ -326,7 +326,7 @@ TEST_CASE("one rank and one sample: as long as it computes") {
         double computed_s = 0;
         for (const LayerTime& time : layer_times(model, cluster.device, 1, plan.compute))
             computed_s += time.forward_s + time.backward_s();
-        const Result result = simulate(cluster, model, plan);
+        const Result result = simulate(lower(cluster, model, plan));
         CAPTURE(seed);
         CHECK(result.time.iteration_s == Approx(computed_s).epsilon(1e-9));
         CHECK(result.bytes_sent == 0);

@@ -39,7 +39,7 @@ Model small_model() {
 /// What explain() hands on of a replay, from the end of one iteration's last task to that of the next.
 TimelineView view_of(const Cluster& cluster, const Plan& plan) {
     TimelineView view;
-    view.graph = build_iteration(cluster, small_model(), plan);
+    view.graph = build_iteration(lower(cluster, small_model(), plan));
     view.iteration = 2;
     ReplayOptions options;
     options.iterations = 4;

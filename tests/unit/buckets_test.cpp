@@ -111,9 +111,9 @@ TEST_CASE("placements put every byte on some server") {
             for (std::size_t b = 0; b < buckets.size(); ++b) {
                 CHECK(placed[b].size() == (placement == Placement::sliced ? static_cast<std::size_t>(count) : 1));
                 std::uint64_t bytes = 0;
-                for (const Shard& shard : placed[b]) {
-                    CHECK(shard.server < count);
-                    bytes += shard.bytes;
+                for (const ServerPart& part : placed[b]) {
+                    CHECK(part.server < count);
+                    bytes += part.bytes;
                 }
                 CHECK(bytes == buckets[b].bytes);
             }

@@ -16,7 +16,7 @@ Cluster cluster_of(double memory_bytes = unlimited) {
 }
 
 Memory memory_of(const Model& model, const Plan& plan) {
-    return memory_of(cluster_of(), model, plan);
+    return memory_of(lower(cluster_of(), model, plan));
 }
 
 double state_bytes(const Memory& memory) {
@@ -93,9 +93,9 @@ TEST_CASE("what a device has: nothing is known by default, and the last byte cou
     const double total = memory_of(model, plan).total_bytes();
     CHECK_FALSE(memory_of(model, plan).device_bytes);
     CHECK(memory_of(model, plan).fits());
-    CHECK(memory_of(cluster_of(total), model, plan).fits());
-    CHECK_FALSE(memory_of(cluster_of(total - 1), model, plan).fits());
-    CHECK(memory_of(cluster_of(total), model, plan).device_bytes == total);
+    CHECK(memory_of(lower(cluster_of(total), model, plan)).fits());
+    CHECK_FALSE(memory_of(lower(cluster_of(total - 1), model, plan)).fits());
+    CHECK(memory_of(lower(cluster_of(total), model, plan)).device_bytes == total);
 }
 
 TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures published for ZeRO") {
@@ -179,7 +179,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80
     published.optimizer = Optimizer::adam;
     published.parallelism.pipeline.layers = std::vector<std::int64_t>(24, 8);
     published.parallelism.pipeline.layers.front() = 9;
-    const Memory baseline = memory_of(cluster_of(80e9), model, published);
+    const Memory baseline = memory_of(lower(cluster_of(80e9), model, published));
     CHECK_FALSE(baseline.fits());
     // Equation 5 for the first stage: L/p layers of p micro-batches, and (p-1)/(pv) more; and 8 or more masks.
     const double layers = 23 * sh * 96 * (1 + 7.0 / 24);

@@ -54,7 +54,7 @@ Waits waits_of(Plan plan) {
     model.layers = {{"a", 100, 1, 1, 1}, {"b", 0, 1, 1, 1}, {"c", 200, 1, 1, 1}};
     plan.ranks = 4;
     plan.input_copy = InputCopy::none;
-    const TaskGraph graph = build_iteration(cluster, model, plan);
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
     Waits waits{std::vector<std::size_t>(4), std::vector(4, std::vector<std::size_t>(3))};
     for (TaskId id = 0; id < graph.tasks().size(); ++id) {
         const Task& task = graph.tasks()[id];

@@ -29,7 +29,7 @@ TEST_CASE("utilisation: a transformer's model FLOP are those of the literature's
     plan.ranks = 16;
     plan.batch_per_rank = 8;
     plan.parallelism.layout.rows = 4;
-    const Utilisation result = utilisation_of(cluster, model, plan, time_s);
+    const Utilisation result = utilisation_of(lower(cluster, model, plan), time_s);
     CHECK(result.tflops_per_device.value() == Approx(flop / ranks / time_s / 1e12));
     CHECK(result.model_flops.value() == Approx(flop / ranks / time_s / 312e12));
     // 96 heads, 49152 hidden units and 51200 words divide into 4 rows: nothing is computed beyond the model.
@@ -50,7 +50,7 @@ TEST_CASE("utilisation: rows that pad execute more than the model needs") {
     plan.batch_per_rank = 6;
     plan.parallelism.layout.rows = 4;
     const double flop = 12 * 2 * (2 * 1000 + 3 * 10'000);
-    const Utilisation result = utilisation_of(cluster, model, plan, 10);
+    const Utilisation result = utilisation_of(lower(cluster, model, plan), 10);
     CHECK(result.model_flops.value() == Approx(flop / (8 * 10 * 1e6)));
     CHECK(result.hardware_flops.value() == Approx(flop * 6 / 5 / (8 * 10 * 1e6)));
     CHECK(!result.tokens_per_s);
@@ -60,14 +60,14 @@ TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time 
     Model model;
     model.layers = {channels(1000, 5)};
     Cluster cluster = star_cluster(1, 1e9, 0);
-    const Utilisation no_peak = utilisation_of(cluster, model, Plan{}, 1);
+    const Utilisation no_peak = utilisation_of(lower(cluster, model, Plan{}), 1);
     CHECK(!no_peak.model_flops);
     CHECK(!no_peak.hardware_flops);
     CHECK(no_peak.tflops_per_device.value() == Approx(32 * 2 * 2 * 1000 / 1e12));
     cluster.device.flops_per_s = 1e9;
-    CHECK(!utilisation_of(cluster, model, Plan{}, 0).model_flops);
+    CHECK(!utilisation_of(lower(cluster, model, Plan{}), 0).model_flops);
     model.layers[0].macs = 0;
-    CHECK(!utilisation_of(cluster, model, Plan{}, 1).tflops_per_device);
+    CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).tflops_per_device);
 }
 
 TEST_CASE("a note says where compute time is that at the device's peak") {

@@ -1,0 +1,101 @@
+#include "sim/training/lowered.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace syncline {
+
+namespace {
+
+double input_copy_seconds(const Lowered& training) {
+    const Plan& plan = training.plan;
+    if (plan.input_copy == InputCopy::none) return 0;
+    const PlacedLayer& first = training.arrangement.layers.front();
+    const double elements = static_cast<double>(training.model.sample_elements) * first.share.samples *
+                            training.arrangement.micro_batches / static_cast<double>(first.layout.cells());
+    return elements * training.model.element_bytes / training.cluster.device.host_link_Bps;
+}
+
+std::vector<Bucket> plan_buckets(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const Arrangement& arrangement = training.arrangement;
+    if (plan.parallelism.data_only()) {
+        std::vector<LayerTime> times;
+        for (const PlacedLayer& layer : arrangement.layers) times.push_back(layer.time);
+        const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
+        return plan.ranks > 1 ? make_buckets(training.model, times, start_s, plan) : std::vector<Bucket>{};
+    }
+    std::vector<Bucket> buckets;
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        std::vector<Gradient> gradients;
+        for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
+            const PlacedLayer& layer = arrangement.layers[i];
+            if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
+                gradients.push_back({i, layer.bytes, 0, stage, layer.replicas, layer.contributors});
+        }
+        const std::vector<Bucket> own = make_buckets(gradients, plan);
+        buckets.insert(buckets.end(), own.begin(), own.end());
+    }
+    return buckets;
+}
+
+std::vector<Chosen> choose_exchanges(const Lowered& training) {
+    const Plan& plan = training.plan;
+    if (training.served()) return {};
+    const bool sharded = plan.parallelism.sharding != Sharding::none;
+    const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
+    std::vector<Chosen> all;
+    for (const auto& [first, end] : runs_of(training.buckets)) {
+        // All groups of a run have the same size, so that the first represents them.
+        const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
+        std::vector<Place> members;
+        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
+        Chooser chooser(training.cluster, members, named,
+                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
+        for (std::size_t b = first; b < end; ++b) {
+            Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].bytes));
+            if (sharded)
+                chosen.why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
+        }
+    }
+    return all;
+}
+
+std::uint32_t averaged_iterations(const Lowered& training) {
+    constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
+    std::set<const CollectiveAlgorithm*> seen;
+    std::uint32_t period = 1;
+    bool idle = false;
+    for (std::size_t b = 0; b < training.exchanges.size(); ++b) {
+        const CollectiveAlgorithm& algorithm = *training.exchanges[b].algorithm;
+        if (!seen.insert(&algorithm).second) continue;
+        period = std::lcm(period, algorithm.period());
+        idle = idle || leaves_idle(algorithm, training.buckets[b].replicas.size);
+    }
+    const std::uint32_t window = idle ? enough * period : period;
+    // One iteration of a random process says little, and there is no steady state to look for.
+    const Plan& plan = training.plan;
+    return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+}
+
+}  // namespace
+
+Lowered lower(Cluster cluster, Model model, Plan plan) {
+    Lowered training;
+    training.cluster = std::move(cluster);
+    training.model = std::move(model);
+    training.plan = std::move(plan);
+    training.places =
+        place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
+    training.arrangement = arrange(training.cluster, training.model, training.plan);
+    training.input_copy_s = input_copy_seconds(training);
+    training.buckets = plan_buckets(training);
+    training.exchanges = choose_exchanges(training);
+    training.window = averaged_iterations(training);
+    return training;
+}
+
+}  // namespace syncline

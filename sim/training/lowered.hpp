@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/platform/cluster.hpp"
+#include "sim/training/arrangement.hpp"
+#include "sim/training/buckets.hpp"
+#include "sim/training/chooser.hpp"
+#include "sim/training/plan.hpp"
+#include "sim/workload/model.hpp"
+
+/// A plan, worked out for a cluster and a model: everything that follows from the three before anything is built or
+/// simulated. It is made once and read by all that build, price, size, name or explain the iteration.
+namespace syncline {
+
+struct Lowered {
+    Cluster cluster;
+    Model model;
+    Plan plan;
+
+    std::vector<Place> places;  ///< of each rank
+    Arrangement arrangement;
+    /// In the order of release, stage by stage; none among ranks with nobody to exchange with. When gradients are ready
+    /// is only known where every rank has the whole model.
+    std::vector<Bucket> buckets;
+    /// The all-reduce or gossip of each bucket; empty with a parameter server. With Parallelism::sharding it is a
+    /// reduce-scatter, and an allgather may follow.
+    std::vector<Chosen> exchanges;
+    /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
+    double input_copy_s = 0;
+    /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several
+    /// periods where it leaves ranks idle, since who waits for whom may take longer to repeat, and with jitter all
+    /// iterations but the first.
+    std::uint32_t window = 1;
+
+    bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
+};
+
+/// Throws ParallelismError where the model cannot be split in the plan's way, and AlgorithmError where an algorithm
+/// cannot run among a group's ranks.
+Lowered lower(Cluster cluster, Model model, Plan plan);
+
+}  // namespace syncline
