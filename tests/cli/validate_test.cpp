@@ -199,7 +199,7 @@ TEST_CASE("validate: nothing is fitted on a row that is counted, and the program
     CHECK(outcome.out.empty());
     CHECK(says(
         outcome.err,
-        "ring.yaml:11:81: error: row 'base 4/16000000 B' is counted as predicted, so nothing can be fitted on it"));
+        "ring.yaml:11:81: error: row 'base 4/16000000 B' is a predicted row, so no parameter can be fitted to it"));
     const std::string late =
         RingBench::row(2, 800, false) + RingBench::row(2, 8000, false) + RingBench::row(4, 800, true);
     bench.scenario(RingBench::series(late), RingBench::bandwidth);
