@@ -316,12 +316,13 @@ TEST_CASE("measured: published points may find one parameter on each of the firs
     CHECK(errors(good).empty());
     const std::string third =
         changed(changed(good, "value: 4}", "value: 4, calibrates: true}"), "[base 2]", "[base 2, base 8]");
-    CHECK(errors(third) == std::vector<std::string>{"11:11: row 'base 8' calibrates, and is not among the first two"});
+    CHECK(errors(third) ==
+          std::vector<std::string>{"11:11: calibration row 'base 8' is not among the first two of its series"});
     const std::string latency =
         "    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 20, rows: [base 2]}\n";
     CHECK(errors(changed(good, parameter, parameter + latency)) ==
           std::vector<std::string>{
-              "14:13: 'platform.fabric.latency' is one parameter more than there are rows to find it on"});
+              "14:13: 'platform.fabric.latency' is one parameter more than its calibration rows determine"});
     const std::string two = changed(good, second_row, "        - {at: [4], value: 2, calibrates: true}\n");
     CHECK(errors(changed(two, parameter, parameter + changed(latency, "base 2", "base 4"))).empty());
 }
