@@ -214,9 +214,9 @@ TEST_CASE("workload: what a compute model needs of the device is asked for where
                         layers + "}}}\n");
     };
     with_times("first: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "leave out 'second'", "every layer needs an entry");
+    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "every layer needs an entry");
     with_times("first: {forward: 1 s, backward: 1 s}, secnd: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "leave out 'second'", "should 'secnd' there be 'second'?");
+    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "should 'secnd' there be 'second'?");
     with_times(
         "first: {forward: 1 s, backward: 1 s}, second: {forward: 1 s, backward: 1 s}, third: {forward: 1 s, "
         "backward: 1 s}");

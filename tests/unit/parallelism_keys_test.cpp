@@ -405,7 +405,7 @@ TEST_CASE("what is modelled for plain data parallelism alone is refused beside a
          "'segment' has no effect on sharded gradients", "reduce_scatter"},
         {"ranks: 4, parallelism: {sharding: gradients}, selection: {name: s, rows: [{operation: allreduce, algorithm: "
          "ring}]}",
-         "{name", "no effect on sharded gradients", "leave out"},
+         "{name", "no effect on sharded gradients", "remove"},
         {"ranks: 4, parallelism: {sequence: true}", "true", "'sequence' needs more than one row", "model: 8"},
     };
     for (const Mistake& mistake : mistakes) {
