@@ -147,7 +147,7 @@ void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& clust
         plan.sweep.empty() ? plan.bytes : *std::max_element(plan.sweep.begin(), plan.sweep.end());
     if (fields.given("servers") && !plan.served())
         fields.reject("servers",
-                      fmt::format("'{}' has no servers", plan.selection ? plan.selection->name : algorithm.name),
+                      fmt::format("'{}' uses no servers", plan.selection ? plan.selection->name : algorithm.name),
                       "`--algorithm parameter-server` uses them");
     check_fidelity(fields, plan.fidelity, cluster);
     check_placement(fields, cluster, plan.placement, plan.ranks);

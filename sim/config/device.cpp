@@ -14,7 +14,8 @@ constexpr std::int64_t largest_batch = 1 << 24;
 constexpr double longest_s = 3600;
 
 void describe(Fields& fields, Calibration& calibration) {
-    fields.integer({"batch", "Samples per iteration in that measurement.", true}, calibration.batch, 1, largest_batch);
+    fields.integer({"batch", "Batch of that measurement: samples per iteration.", true}, calibration.batch, 1,
+                   largest_batch);
     fields.quantity({"throughput", "Throughput of one device without any exchange: `219 images/s`.", true},
                     calibration.samples_per_s, Dimension::rate, {.least = 1e-6, .most = 1e12});
     fields.text({"source", "Source of the measurement: who measured it, and how.", true}, calibration.source);

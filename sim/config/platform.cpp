@@ -143,7 +143,7 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
         return fields.reject("spread", "'spread' and 'policy' exclude each other", "keep 'policy'");
     if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
         return fields.reject("policy",
-                             fmt::format("'d-mod-k' needs a fat tree, and the fabric is a {}",
+                             fmt::format("'d-mod-k' needs a fat tree, but the fabric is a {}",
                                          shape_name(cluster.fabric.topology.shape)),
                              "`policy: ecmp`");
     if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)

@@ -19,7 +19,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
     if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return fmt::format("it is one of '{}'", fmt::join(known, "', '"));
+    return fmt::format("write one of '{}'", fmt::join(known, "', '"));
 }
 
 Node mapping_at(const Mark& mark) {

@@ -235,7 +235,7 @@ TEST_CASE("bad input: Windows lines, a byte order mark and no newline at the end
 TEST_CASE("bad input: unknown, misspelt and duplicate keys") {
     const Bench bench;
     const std::pair<const char*, Mistake> mistakes[] = {
-        {"ranks: 2, colour: 3", {"", ":3:22: error: unknown key 'colour'", "it is one of"}},
+        {"ranks: 2, colour: 3", {"", ":3:22: error: unknown key 'colour'", "write one of"}},
         {"ranks: 2, batch: 3", {"", ":3:29: error: 3 samples do not divide into 2 replicas", "4 samples do"}},
         {"ranks: 2, batch_per_rnak: 3",
          {"", ":3:22: error: unknown key 'batch_per_rnak'", "did you mean 'batch_per_rank'"}},
@@ -626,7 +626,7 @@ TEST_CASE("bad input: an exchange alone") {
         {"--bytes", {"1e30 B", "", ""}},
         {"--bytes", {"20 EB", "", ""}},
         {"--bytes", {"", "a number with a unit is missing", ""}},
-        {"--servers", {"2", "'ring' has no servers", "parameter-server"}},
+        {"--servers", {"2", "'ring' uses no servers", "parameter-server"}},
         {"--set", {"platform.fabric.latency=1", "--set:1:25: error: 'latency': 1 has no unit", ""}},
         {"--set", {"platfrom.nodes=4", "--set:1:1: error: unknown key 'platfrom'", "did you mean 'platform'"}},
     };

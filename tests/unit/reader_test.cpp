@@ -248,11 +248,11 @@ TEST_CASE("a quantity is above zero, or not below it") {
 TEST_CASE("a choice is one of its words") {
     CHECK(error_in("color: gren") == "1:8: 'color' cannot be 'gren' | did you mean 'green'?");
     CHECK(error_in("color: Red") == "1:8: 'color' cannot be 'Red' | did you mean 'red'?");
-    CHECK(error_in("color: 1") == "1:8: 'color' cannot be '1' | it is one of 'red', 'green', 'blue'");
+    CHECK(error_in("color: 1") == "1:8: 'color' cannot be '1' | write one of 'red', 'green', 'blue'");
 }
 
 TEST_CASE("unknown keys are refused, with what was probably meant") {
-    CHECK(error_in("a: 1\n").starts_with("1:1: unknown key 'a' | it is one of 'title', 'flag', "));
+    CHECK(error_in("a: 1\n").starts_with("1:1: unknown key 'a' | write one of 'title', 'flag', "));
     CHECK(error_in("rnks: 32\n") == "1:1: unknown key 'rnks' | did you mean 'ranks'?");
     CHECK(error_in("inner: {name: a, cout: 1}").starts_with("1:18: unknown key 'cout' | did you mean 'count'?"));
 }
