@@ -27,7 +27,7 @@ std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
     if (batch > 0) {
         if (batch % replicas != 0)
             return Misfit{"batch", fmt::format("{} do not divide into {} replicas", samples(batch), replicas),
-                          fmt::format("{} would", samples((batch / replicas + 1) * replicas))};
+                          fmt::format("{} would divide evenly", samples((batch / replicas + 1) * replicas))};
         plan.batch_per_rank = batch / replicas;
         plan.scaling = Scaling::strong;
     }

@@ -372,10 +372,10 @@ TEST_CASE("ranges of layers are the model's, and each layer is in one") {
 
 TEST_CASE("batches that do not divide are errors") {
     const Mistake mistakes[] = {
-        {"ranks: 8, batch: 20", "20", "20 samples do not divide into 8 replicas", "24 samples do"},
-        {"ranks: 8, batch: 1", "1", "1 sample do", "8 samples do"},
+        {"ranks: 8, batch: 20", "20", "20 samples do not divide into 8 replicas", "24 samples would divide"},
+        {"ranks: 8, batch: 1", "1", "1 sample do", "8 samples would divide"},
         {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples do not divide into 4 replicas",
-         "32 samples do"},
+         "32 samples would divide"},
         {"ranks: 8, batch_per_rank: 4, batch: 32", "32", "'batch' and 'batch_per_rank' exclude each other", ""},
         {"ranks: 8, parallelism: {grid: auto}", "auto", "there is no 'batch'", "`batch`"},
         {"ranks: 2, batch: 8, parallelism: {grid: auto, pipeline: {micro_batches: 3}}", "auto", "none of 2 grids fits",
