@@ -11,7 +11,7 @@ namespace syncline::batch {
 
 class Claims {
 public:
-    /// Throws OutputError.
+    /// Opens the file of locks. Throws OutputError.
     explicit Claims(const std::filesystem::path& directory);
     ~Claims();
     Claims(const Claims&) = delete;

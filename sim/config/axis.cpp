@@ -33,7 +33,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
     return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// `2^10`.
+/// A power such as `2^10`.
 struct Power {
     std::int64_t base, exponent;
 };

@@ -17,7 +17,7 @@
 ///     base: zhang-2021.yaml                       # a scenario's file, or its mapping
 ///     axes:                                       # the points are the product of all axes, the last one fastest
 ///       platform.fabric.topology: [star, ring]    # over any key of a scenario: a list,
-///       training.ranks: 2^1..2^6                  # powers, or `2..64 step 2` (the end is a value if a step hits it)
+///       training.ranks: 2^1..2^6                  # powers, or `2..64 step 2` (its end only if a step reaches it)
 ///       variant: [ring, parameter-server]         # of the base's variants (default: all of them)
 ///     zip:                                        # joined axes: equally many values, taken together
 ///       - {training.batch_per_rank: [32, 64], training.iterations: [4, 2]}
@@ -67,9 +67,8 @@ struct StudyPoint {
     /// Number, from 1, of the combination of the axes' values, sizes and grids; points with the same number are its
     /// repetitions.
     std::int64_t combination = 0;
-    std::vector<Setting>
-        settings;             ///< in the axes' order: "variant", where the base has any, axes, sizes or grids, draws
-    std::int64_t repeat = 1;  ///< from 1
+    std::vector<Setting> settings;  ///< in the axes' order: "variant" if the base has any, axes, sizes or grids, draws
+    std::int64_t repeat = 1;        ///< from 1
     std::uint64_t seed = 1;
     Resolved resolved;   ///< also if the point does not fit, as far as it could be assembled
     std::string misfit;  ///< empty, or why the point is not a scenario: the rendered errors
