@@ -8,7 +8,8 @@
 ///
 /// Minimises Σ r², where r = ln(predicted / measured) of each measurement, over the logarithms of the numbers. A coarse
 /// grid gives the start for BOBYQA, which needs no derivatives (Powell, DAMTP 2009/NA06; in NLopt), since simulations
-/// have none. The sensitivity of a number follows from the Jacobian J of r by the logarithms, central differences of 1
+/// have none. The sensitivity of a number follows from the Jacobian J of r by the logarithms, by central differences of
+/// 1
 /// %: independent errors of 1 % in the measurements change number j by sqrt((JᵀJ)⁻¹_jj) %. Left out: minima other than
 /// the one nearest to the best point of the grid.
 namespace syncline::validation {
