@@ -19,7 +19,7 @@ bool ends_with(const std::string& text, const std::string& end) {
 }
 
 struct Unit {
-    std::string suffix;  ///< of a column
+    std::string suffix;  ///< the end of a column's name
     std::string name;
 };
 
@@ -31,7 +31,7 @@ Unit unit_of(const std::string& column) {
     return {"", last == "bytes" || last.find("bytes_") != std::string::npos ? "B" : ""};
 }
 
-/// The unit in which `text`, a quantity, comes out of number_of().
+/// Returns the unit in which number_of() returns `text`, a quantity.
 std::string base_unit(const std::string& text) {
     for (const auto& [dimension, name] :
          {std::pair{Dimension::bytes, "B"}, std::pair{Dimension::seconds, "s"}, std::pair{Dimension::bandwidth, "B/s"},
@@ -40,12 +40,12 @@ std::string base_unit(const std::string& text) {
     return "";
 }
 
-/// Has its unit written with it.
+/// Returns whether a value is written with its unit.
 bool with_unit(const Mark& mark) {
     return !base_unit(mark.text).empty();
 }
 
-/// The prefix with which `most`, in `unit`, is a number of few digits.
+/// Returns the factor and the prefix with which `most`, in `unit`, has few digits.
 std::pair<double, std::string> prefixed(double most, const std::string& unit) {
     static const std::vector<std::pair<double, std::string>> small{{1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}},
         large{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}},
@@ -65,8 +65,8 @@ bool power_of_two(double value) {
     return std::frexp(value, &exponent) == 0.5;
 }
 
-/// 1, 2, 5, 10, 20, … or, over many decades, 1, 10, 100, …; the first one at or below `least`, the last one at or above
-/// `most`.
+/// Returns 1, 2, 5, 10, 20, … or, over many decades, 1, 10, 100, …; the first value is at or below `least`, the last
+/// one at or above `most`.
 std::vector<double> decades(double least, double most) {
     const std::vector<double> steps = most / least > 1e3 ? std::vector<double>{1} : std::vector<double>{1, 2, 5};
     std::vector<double> all;
@@ -80,14 +80,14 @@ std::vector<double> decades(double least, double most) {
     return all;
 }
 
-/// `64 KiB` for 65536.
+/// Returns `64 KiB` for 65536.
 std::string binary_size(double bytes) {
     for (const auto& [factor, unit] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}})
         if (bytes >= factor) return fmt::format("{:g} {}", bytes / factor, unit);
     return fmt::format("{:g} B", bytes);
 }
 
-/// As many of `ticks` as leave each other room, from the first on.
+/// Drops ticks that are too close to the previous one.
 std::vector<Tick> spread(const std::vector<Tick>& ticks, const PlotAxis& axis) {
     std::size_t longest = 0;
     for (const Tick& tick : ticks) longest = std::max(longest, tick.text.size());
@@ -180,7 +180,7 @@ PlotAxis y_axis(const Spoken& what, const Curves& curves, bool logarithmic) {
     axis.label = labelled(what.name, unit);
     least /= axis.unit;
     most /= axis.unit;
-    // Lengths of bars are compared from zero; curves that hardly differ would be one line if drawn from there.
+    // Lengths of bars are compared from zero, but curves that hardly differ would coincide on an axis from zero.
     const bool from_zero = least >= 0 && (curves.categories || least <= 0.8 * most);
     if (logarithmic)
         set_decades(axis, least, most);

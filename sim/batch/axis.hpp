@@ -5,26 +5,26 @@
 
 #include "sim/batch/curves.hpp"
 
-/// How an axis of a plot is labelled: its name, its unit, from where to where it goes, where its ticks are.
+/// Axes of plots: their name, unit, range and ticks.
 ///
-/// Units come from columns' names (`iteration_time_s`, `bus_bandwidth_Bps`, `memory.total_bytes`) or from the values'
-/// own (`25 Gbps`), with the prefix that suits the largest value.
+/// Units come from columns' names (`iteration_time_s`, `bus_bandwidth_Bps`, `memory.total_bytes`) or from the values
+/// (`25 Gbps`), with the prefix that suits the largest value.
 namespace syncline::batch {
 
 struct Tick {
-    double at = 0;  ///< in the axis's unit, as everything here
+    double at = 0;  ///< in the axis's unit, as all numbers here
     std::string text;
 };
 
 struct PlotAxis {
     std::string label;
-    double unit = 1;  ///< what is drawn is a value divided by this
+    double unit = 1;  ///< values are divided by this before they are drawn
     double low = 0, high = 1;
     bool logarithmic = false;
-    std::vector<Tick> ticks;  ///< empty: gnuplot finds some
+    std::vector<Tick> ticks;  ///< empty: gnuplot chooses them
 };
 
-/// How people say what `expression` is, without its unit: `iteration time`; and that unit.
+/// The name of `expression` in words, without its unit (`iteration time`), and that unit.
 struct Spoken {
     std::string name, unit;
 };

@@ -26,15 +26,15 @@ public:
     }
 
     BatchOutcome run(const std::function<void(const BatchProgress&)>& watch) {
-        // Writing through to the disk takes 13 ms on a slow one, in which no worker is given anything to do: runs that
-        // end one after the other are written down together.
+        // A synchronous write takes 13 ms on a slow disk, during which no worker is started. Runs that end shortly
+        // after each other are therefore stored together.
         constexpr double look_again_s = 0.2, together_s = 0.5;
         const HeldInterrupts held;
         std::vector<Ended> ended;
         Clock::time_point kept = begin_;
         while (!held.interrupted() && under_way()) {
             try {
-                start();  // before what has ended is written down, so that others work meanwhile
+                start();  // before ended runs are stored, so that others work meanwhile
             } catch (...) {
                 keep(ended);
                 throw;
@@ -60,8 +60,8 @@ private:
 
     bool under_way() const { return !waiting_.empty() || !elsewhere_.empty() || !pool_.idle(); }
 
-    /// Starts as many runs as there is room for. What another program has claimed is looked at again when nothing else
-    /// is left: then it is done, or ours if that program is no more.
+    /// Starts runs until the pool is full. Runs that another program has claimed are tried again when no others are
+    /// left: they are then done, or can be claimed if that program has ended.
     void start() {
         if (waiting_.empty()) waiting_.swap(elsewhere_);
         while (!pool_.full() && !waiting_.empty()) {
@@ -71,7 +71,7 @@ private:
                 elsewhere_.push_back(id);
             } else if (const Status status = store_.status(id); is_wanted(status)) {
                 if (!start(id)) return;
-            } else {  // by another program, just now
+            } else {  // another program has just finished it
                 claims_.release(id);
                 count(status == Status::done);
             }
@@ -82,7 +82,7 @@ private:
         return status == Status::pending || (status == Status::failed && retry_failed_);
     }
 
-    /// False if there can be no more processes beside those that work.
+    /// Starts a run. Returns false if no further process can be started beside those that work.
     bool start(const std::string& id) {
         const PlannedRun run = store_.planned(id);
         try {

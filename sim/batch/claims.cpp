@@ -13,7 +13,7 @@ namespace syncline::batch {
 
 namespace {
 
-/// Sixty bits of the run's hash: a file may have that many bytes, none of which has to be there.
+/// Returns the byte that represents a run: sixty bits of its hash. A lock may be on bytes that the file does not have.
 off_t byte_of(const std::string& run_id) {
     return static_cast<off_t>(std::stoull(run_id.substr(0, 15), nullptr, 16));
 }

@@ -3,21 +3,22 @@
 #include <filesystem>
 #include <string>
 
-/// Who runs what, among programs that work on one store: a run's claim is a lock on one byte of `results.lock`.
+/// Claims of runs among programs that work on one store: a claim is a lock on one byte of `results.lock`.
 ///
-/// The kernel lets go of it when the program that holds it ends, however it does. One Claims per store and program:
-/// locks belong to the process (fcntl), so that a second one in it would find all of them free.
+/// The kernel releases it when the program that holds it ends, in whatever way. There must be only one Claims per store
+/// and program: locks belong to the process (fcntl), so a second one in it would find all of them free.
 namespace syncline::batch {
 
 class Claims {
 public:
-    /// Throws OutputError.
+    /// Opens the file of locks. Throws OutputError.
     explicit Claims(const std::filesystem::path& directory);
     ~Claims();
     Claims(const Claims&) = delete;
     Claims& operator=(const Claims&) = delete;
 
-    /// False if another program has it. Throws OutputError where the file system has no locks.
+    /// Claims a run. Returns false if another program has claimed it. Throws OutputError if the file system has no
+    /// locks.
     bool take(const std::string& run_id);
     void release(const std::string& run_id);
 

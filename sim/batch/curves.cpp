@@ -29,7 +29,7 @@ struct Point {
     Value x, series;
     double y = 0;
     std::string study;
-    std::vector<std::string> others;  ///< values of `Points::axes`
+    std::vector<std::string> others;  ///< values by `Points::axes`
 };
 
 struct Points {
@@ -37,7 +37,7 @@ struct Points {
     std::vector<Point> points;
 };
 
-/// The points that can be drawn; the notes say what cannot.
+/// Returns the points that can be drawn; `notes` lists the others.
 Points read_points(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     Points read;
     read.axes = table.settings();
@@ -72,11 +72,12 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
         notes.push_back(fmt::format("{} left out: no {}number for '{}' or '{}'", counted(without, "point"),
                                     options.log_x || options.log_y ? "positive " : "", options.x, options.y));
     if (read.points.empty())
-        throw NothingToDraw(rows.rows.empty() ? "there is no such point" : fmt::format("{}", fmt::join(notes, ", ")));
+        throw NothingToDraw(rows.rows.empty() ? "no point satisfies the conditions"
+                                              : fmt::format("{}", fmt::join(notes, ", ")));
     return read;
 }
 
-/// Of each other axis, how many values of it there are at most in one knot.
+/// Returns, for each other axis, the maximum number of its values in one knot.
 std::vector<std::size_t> values_in_a_knot(const Points& points, const Marks& xs, const Marks& series) {
     std::vector<std::size_t> most(points.axes.size());
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::set<std::string>>> values;
@@ -97,7 +98,7 @@ std::string averaged_over(const Points& points, const Marks& xs, const Marks& se
     for (std::size_t i = 0; i < most.size(); ++i)
         if (most[i] > 1) over.push_back(fmt::format("{} values of '{}'", most[i], points.axes[i]));
     if (over.empty()) return "";
-    return fmt::format("{}, with bars from the least to the most", fmt::join(over, " and "));
+    return fmt::format("{}, with bars from minimum to maximum", fmt::join(over, " and "));
 }
 
 std::vector<Value> values(const std::vector<Point>& points, Value Point::*member) {
@@ -110,7 +111,7 @@ Knot knot(std::size_t x, const std::vector<double>& ys) {
     double sum = 0;
     for (const double y : ys) sum += y;
     const auto [least, most] = std::minmax_element(ys.begin(), ys.end());
-    // Rounding must not put the mean of equal numbers beside them.
+    // Rounding must not move the mean of equal numbers away from them.
     return {x, std::clamp(sum / static_cast<double>(ys.size()), *least, *most), *least, *most};
 }
 
@@ -149,13 +150,13 @@ Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::st
     const Points read = read_points(table, options, notes);
     const Marks xs(values(read.points, &Point::x)), series(values(read.points, &Point::series));
     if (xs.texts() && options.log_x)
-        throw SqlError(fmt::format("'{}' has texts, of which there is no logarithm", options.x));
+        throw SqlError(fmt::format("'{}' has texts, which cannot be on a logarithmic axis", options.x));
 
     std::vector<std::map<std::size_t, std::vector<double>>> at(series.all().size());
     for (const Point& point : read.points) at[series.of(point.series)][xs.of(point.x)].push_back(point.y);
     Curves result{xs.texts(), xs.all(), {}, read.points.front().study, averaged_over(read, xs, series)};
     if (!result.averaged_over.empty())
-        notes.push_back(fmt::format("each point is the mean over {}; --where fixes one", result.averaged_over));
+        notes.push_back(fmt::format("each point is the mean over {}; choose one with --where", result.averaged_over));
     for (std::size_t i = 0; i < at.size(); ++i) {
         result.curves.push_back({options.series ? series.all()[i].text : "", {}});
         for (const auto& [x, ys] : at[i]) result.curves.back().knots.push_back(knot(x, ys));
@@ -163,7 +164,8 @@ Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::st
     for (const Point& point : read.points)
         if (point.study != result.study) result.study.clear();
     if (result.curves.size() > distinguishable)
-        notes.push_back(fmt::format("{} curves are hard to tell apart; --where leaves some out", result.curves.size()));
+        notes.push_back(
+            fmt::format("{} curves are hard to distinguish; choose fewer with --where", result.curves.size()));
     return result;
 }
 

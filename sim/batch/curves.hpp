@@ -6,17 +6,17 @@
 
 #include "sim/batch/plot.hpp"
 
-/// What a plot shows of a table: a curve for each value of the series, a knot for each x that it has points at.
+/// The content of a plot: a curve for each value of the series, with a knot for each x that has points.
 namespace syncline::batch {
 
-/// A value that points share: where it lies and how it is written.
+/// A value that points share: its position and its text.
 struct Mark {
-    double at = 0;  ///< the number, a quantity in its base unit; of texts their place in the order, from 0
+    double at = 0;  ///< the number, or a quantity in its base unit; for texts the place in the order, from 0
     std::string text;
 };
 
 struct Knot {
-    std::size_t x = 0;  ///< in Curves::xs
+    std::size_t x = 0;  ///< index in Curves::xs
     double mean = 0, least = 0, most = 0;
 };
 
@@ -26,16 +26,16 @@ struct Curve {
 };
 
 struct Curves {
-    bool categories = false;  ///< x are texts
+    bool categories = false;  ///< x values are texts
     std::vector<Mark> xs;     ///< ascending
     std::vector<Curve> curves;
-    std::string study;          ///< empty if the points are of several
-    std::string averaged_over;  ///< what points of one knot differ in
+    std::string study;          ///< empty if the points belong to several studies
+    std::string averaged_over;  ///< the axes along which points of one knot differ
 
-    bool averaged() const;  ///< a knot stands for different values
+    bool averaged() const;  ///< returns whether a knot has different values
 };
 
-/// Values in order: numbers and quantities ascending, if all are such; else texts as they first appear.
+/// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
 class Marks {
 public:
     explicit Marks(const std::vector<Value>& values);
@@ -48,7 +48,7 @@ private:
     std::vector<Mark> marks_;
 };
 
-/// Throws SqlError and NothingToDraw.
+/// Reads the curves of a plot. Throws SqlError and NothingToDraw.
 Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes);
 
 }  // namespace syncline::batch

@@ -13,7 +13,7 @@ namespace syncline::batch {
 
 namespace {
 
-/// How long another program's transaction is waited for: it may be noting a large study's points.
+/// Maximum wait for another program's transaction, which may be adding the points of a large study.
 constexpr int patience_ms = 120'000;
 
 Value value_of(sqlite3_value* value) {
@@ -45,7 +45,7 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
         sqlite3_result_null(context);
 }
 
-/// What the system said, else SQLite.
+/// Returns the system's error message, else that of SQLite.
 std::string reason(sqlite3* handle) {
     const int code = sqlite3_system_errno(handle);
     return code != 0 ? std::strerror(code) : sqlite3_errmsg(handle);
@@ -122,12 +122,12 @@ std::string Statement::name(int column) const {
 Database::Database() : shown_("memory") {
     const int code = sqlite3_open(":memory:", &handle_);
     if (code != SQLITE_OK) fail(code);
-    // Else a misspelt name in double quotes would be a text.
+    // Otherwise a misspelt name in double quotes would be a text.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
 }
 
 Database::Database(const std::filesystem::path& file, Mode mode) : shown_(file.string()) {
-    // A reader too, as far as permissions go, has to undo what a killed program left half done.
+    // A reader, too, must roll back what a killed program left unfinished, if permissions allow.
     const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
     try {
@@ -156,7 +156,7 @@ Statement Database::prepare(std::string_view sql) {
     Statement prepared(*this, statement);
     const std::string_view left = sql.substr(static_cast<std::size_t>(rest - sql.data()));
     if (statement == nullptr || left.find_first_not_of(" \n") != std::string_view::npos)
-        throw SqlError("this is not one statement");
+        throw SqlError("this is not a single statement");
     return prepared;
 }
 
@@ -181,7 +181,8 @@ std::int64_t Database::changes() const {
 }
 
 void Database::keep_journal() {
-    // One file, on any file system. Truncating, not deleting, the journal spares the directory's write.
+    // This journal mode keeps the database in one file and works on any file system. Truncating the journal instead of
+    // deleting it avoids a write to the directory.
     ask("PRAGMA journal_mode = TRUNCATE");
     run("PRAGMA synchronous = FULL");
 }
@@ -198,16 +199,16 @@ void Database::fail(int code) const {
         throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, shown_, why, what_now));
     };
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
-        refuse("read", "a program that was killed left it half written, and it is read-only here",
-               "; copy its directory to where it can be written");
+        refuse("read", "a killed program left it half written, and it is read-only",
+               "; copy its directory to a writable place");
     switch (code & 0xff) {
         case SQLITE_NOMEM:
             throw std::bad_alloc();
         case SQLITE_FULL:
-            refuse("write", "the disk is full", "; what was there before is unchanged");
+            refuse("write", "the disk is full", "; its previous content is unchanged");
             break;
         case SQLITE_IOERR:
-            refuse("read or write", reason(handle_), "; what was there before is unchanged");
+            refuse("read or write", reason(handle_), "; its previous content is unchanged");
             break;
         case SQLITE_READONLY:
             refuse("write", "it is read-only", "");
@@ -220,13 +221,13 @@ void Database::fail(int code) const {
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
         case SQLITE_PROTOCOL:
-            refuse("use", fmt::format("another program has held it for {} s", patience_ms / 1000), "");
+            refuse("use", fmt::format("another program has locked it for {} s", patience_ms / 1000), "");
             break;
         case SQLITE_CORRUPT:
             throw OutputError(
                 fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
         case SQLITE_NOTADB:
-            throw OutputError(fmt::format("error: {} is no SQLite database; nothing has been changed", shown_));
+            throw OutputError(fmt::format("error: {} is not an SQLite database; nothing has been changed", shown_));
     }
     throw SqlError(sqlite3_errmsg(handle_));
 }
@@ -244,7 +245,7 @@ Transaction::~Transaction() {
     try {
         database_.run("ROLLBACK");
     } catch (const std::exception&) {
-        // What made the transaction fail has rolled it back already.
+        // The error that ended the transaction has already rolled it back.
     }
 }
 

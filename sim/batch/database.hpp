@@ -14,13 +14,13 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// SQLite, as far as we need it. Only this folder's database.cpp knows its C interface.
+/// A wrapper of the parts of SQLite that we need. Only database.cpp uses its C interface.
 ///
-/// What the file system refuses (full disk, no permission, damage) is thrown as OutputError that names the file and
-/// says what to do; an SQL text that a person wrote wrongly as SqlError.
+/// Errors of the file system (full disk, no permission, damage) are thrown as OutputError, which names the file and
+/// says what to do; errors in SQL written by users are thrown as SqlError.
 namespace syncline::batch {
 
-/// What is wrong with an expression, in SQLite's words or plainer ones.
+/// An error in an expression, in SQLite's words or plainer ones.
 class SqlError : public std::runtime_error {
 public:
     explicit SqlError(const std::string& message, std::string hint = "", std::string word = "")
@@ -32,7 +32,7 @@ private:
     std::string hint_, word_;
 };
 
-/// Nothing, a whole number, a number, or a text.
+/// A value of SQL: nothing, a whole number, a number, or a text.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
 class Database;
@@ -44,9 +44,9 @@ public:
 
     /// Binds parameters from the first on.
     Statement& bind(const std::vector<Value>& values);
-    /// The next row; false if there is none. After the last one the statement may be bound again.
+    /// Moves to the next row; returns false if there is none. After the last row the statement may be bound again.
     bool step();
-    /// Leaves the rows that are left.
+    /// Skips the remaining rows.
     void reset();
     Value value(int column) const;
     std::string text(int column) const;
@@ -63,32 +63,32 @@ private:
 
 class Database {
 public:
-    /// `create` makes an empty file if there is none. `read` changes nothing, but for what a killed program left half
-    /// done, which is undone where the file system allows.
+    /// `create` creates an empty file if there is none. `read` changes nothing, except that it rolls back what a killed
+    /// program left unfinished, if the file system allows.
     enum class Mode { create, change, read };
 
-    /// In memory.
+    /// Creates a database in memory.
     Database();
-    /// Changes nothing of a file that is there.
+    /// Opens a file without changing its content.
     Database(const std::filesystem::path& file, Mode mode);
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// `sql` is one statement. Throws SqlError if it is none.
+    /// Prepares `sql`, a single statement. Throws SqlError if it is not one.
     Statement prepare(std::string_view sql);
-    /// The same, prepared once for all times; whoever does not step to the last row resets it.
+    /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
-    /// Any number of statements without results.
+    /// Runs any number of statements without results.
     void run(const std::string& sql);
-    /// The first value of the first row; nothing if there is none.
+    /// Returns the first value of the first row; nothing if there is none.
     Value ask(std::string_view sql, const std::vector<Value>& values = {});
     std::int64_t changes() const;
 
-    /// Settles how the file is written: for good, so only once it is known to be one of ours.
+    /// Sets how the file is written. The setting is permanent, so the file must be known to be a store of ours.
     void keep_journal();
 
-    /// Lets SQL call `function`, of any number of arguments; it returns the same for the same and throws nothing.
+    /// Lets SQL call `function` with any number of arguments. It must be deterministic and must not throw.
     using Function = std::function<Value(const std::vector<Value>&)>;
     void define(const std::string& name, Function function);
 
@@ -101,10 +101,10 @@ private:
     std::map<std::string, Statement, std::less<>> kept_;
 };
 
-/// Whether `word` has a meaning of its own in SQL.
+/// Returns whether `word` is a keyword of SQL.
 bool is_keyword(const std::string& word);
 
-/// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if it ends otherwise.
+/// A transaction: BEGIN IMMEDIATE … COMMIT, or ROLLBACK if commit() is not called.
 class Transaction {
 public:
     explicit Transaction(Database& database);

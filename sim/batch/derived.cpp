@@ -23,7 +23,7 @@ std::vector<PointLine> point_lines(Store& store, const std::string& study) {
             {"repeat", rows.integer(2)}, {"seed", json_of(rows.value(4))},   {"run_id", rows.text(5)},
             {"status", rows.text(6)},    {"message", json_of(rows.value(7))}};
         std::string line = begin.dump(-1, ' ', false, Json::error_handler_t::replace);
-        // The result is JSON already.
+        // The result is already JSON.
         line.back() = ',';
         line += "\"result\":" + (rows.value(8).index() == 0 ? "null" : rows.text(8)) + "}\n";
         lines.push_back({rows.text(0), rows.integer(1), rows.integer(2), std::move(line)});

@@ -15,7 +15,7 @@ using namespace text;
 
 namespace {
 
-/// A column's name without its unit, which stands beside the values then.
+/// Returns a column's name without its unit, which is shown with the values instead.
 std::string head(const std::string& column) {
     for (const char* unit : {"_samples_per_s", "_Bps", "_bytes", "_s"})
         if (column.ends_with(unit)) return column.substr(0, column.size() - std::string(unit).size());
@@ -59,7 +59,7 @@ std::string table(const Rows& rows, bool ranks) {
     return aligned(cells);
 }
 
-/// "80 ranked, 4 failed": what there is none of is left out.
+/// Returns "80 ranked, 4 failed"; counts of zero are left out.
 std::string in_words(const PlanCounts& counts) {
     std::vector<std::string> parts{fmt::format("{} ranked", counts.ranked)};
     const auto add = [&](std::int64_t number, const char* what) {
@@ -74,7 +74,7 @@ std::string in_words(const PlanCounts& counts) {
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The most frequent reasons, a line each.
+/// Returns the most frequent reasons, one per line.
 std::string not_ranked_lines(const std::vector<NotRanked>& all) {
     constexpr std::size_t most = 5;
     std::int64_t plans = 0, others = 0;
@@ -87,26 +87,26 @@ std::string not_ranked_lines(const std::vector<NotRanked>& all) {
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
         text += fmt::format("  {}: {}, for example ({})\n", all[i].plans, all[i].reason, all[i].example);
     if (others > 0)
-        text += fmt::format("  {}: for {} more reasons, which --format json lists\n", others, all.size() - most);
+        text += fmt::format("  {}: for {} more reasons, listed by --format json\n", others, all.size() - most);
     return text;
 }
 
 std::string summary(const Exploration& e) {
     std::string text =
-        fmt::format("{}: the {} {}", e.study, e.objective.most ? "most" : "least", e.objective.expression.text);
+        fmt::format("{}: {} {}", e.study, e.objective.most ? "maximise" : "minimise", e.objective.expression.text);
     for (std::size_t i = 0; i < e.constraints.size(); ++i)
         text += fmt::format("{} {}", i == 0 ? " where" : " and", e.constraints[i]);
     text += fmt::format("\n\n{} plans{}: {}\n", e.plans,
                         e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", in_words(e.counts));
-    text += e.stages.empty() ? fmt::format("all that fit are simulated: {} simulations\n", e.simulations)
-                             : fmt::format("searched: {} simulations of the budget of {}\n", e.simulations, e.budget);
+    text += e.stages.empty() ? fmt::format("all fitting plans are simulated: {} simulations\n", e.simulations)
+                             : fmt::format("search: {} simulations of a budget of {}\n", e.simulations, e.budget);
     text += not_ranked_lines(e.not_ranked);
     for (const std::string& note : e.notes) text += fmt::format("note: {}\n", note);
     return text;
 }
 
 std::string axes_table(const Exploration& e, const std::string& objective) {
-    std::vector<Row> cells{{"axis", "share of variance", "best by mean", "mean"}};
+    std::vector<Row> cells{{"axis", "share of variance", "best value by mean", "mean"}};
     for (const AxisImportance& axis : e.axes)
         cells.push_back(
             {axis.axis,
@@ -130,9 +130,9 @@ std::string to_table(const Exploration& e) {
     std::string text = summary(e);
     if (!e.ranked.rows.empty()) {
         text.append("\n").append(table(e.ranked, true));
-        text +=
-            fmt::format("\nnothing is both faster ({}) and cheaper ({}) than these\n\n", head(e.time), head(e.cost)) +
-            table(e.front, false);
+        text += fmt::format("\nPareto front: no plan is both faster ({}) and cheaper ({}) than one of these\n\n",
+                            head(e.time), head(e.cost)) +
+                table(e.front, false);
     }
     if (!e.axes.empty()) text.append("\n").append(axes_table(e, e.objective_column));
     if (!e.stages.empty()) text.append("\n").append(stages_table(e));

@@ -15,7 +15,7 @@ namespace syncline::batch {
 
 namespace {
 
-/// A plan with its figures: objective, time, cost, and what else is shown.
+/// A plan with its figures: objective, time, cost, and others that are shown.
 struct Ranked {
     const Plan* plan;
     std::vector<std::optional<double>> figures;
@@ -25,7 +25,7 @@ std::int64_t count(std::size_t size) {
     return static_cast<std::int64_t>(size);
 }
 
-/// Besides the objective: time, cost, and what else is shown.
+/// Returns the figures besides the objective: time, cost, and others that are shown.
 std::vector<Figure> name_columns(Results& results, Exploration& result) {
     result.objective = results.settled(result.objective);
     result.objective_column = results.name_of(result.objective.expression.text);
@@ -35,11 +35,11 @@ std::vector<Figure> name_columns(Results& results, Exploration& result) {
     for (const char* figure : {"iteration_time_s", "throughput_samples_per_s"})
         if (results.has(figure)) columns.push_back({figure, figure});
     if (!results.priced())
-        result.notes.push_back("cost is the devices' time, ranks times seconds: nodes have no price_per_hour");
+        result.notes.push_back("cost is device time, ranks × seconds, because nodes have no price_per_hour");
     return columns;
 }
 
-/// Those with a rank, best first; counts the others.
+/// Returns the ranked plans, best first, and counts the others.
 std::vector<Ranked> rank(const std::vector<Plan>& plans, std::vector<Figures> figures, Exploration& result) {
     std::vector<Ranked> ranked;
     for (const std::size_t place : best_first(result.objective, figures)) {
@@ -75,7 +75,7 @@ std::vector<Ranked> front_of(const std::vector<Ranked>& ranked) {
     return front;
 }
 
-/// Settings of which the study's plans have several values, and figures, each once.
+/// Returns settings of which the study's plans have several values, and figures, each once.
 Rows rows(const std::vector<Ranked>& chosen, const std::vector<std::string>& keys, const std::vector<std::string>& all,
           const std::vector<std::string>& columns) {
     Rows rows{{"point"}, {}};
@@ -108,7 +108,7 @@ std::vector<std::string> varied(const std::vector<std::string>& keys, const std:
     return some;
 }
 
-/// Of the ranked plans alone.
+/// Rates the axes on the ranked plans only.
 std::vector<AxisImportance> rate(const config::Study& study, const std::vector<Ranked>& ranked, Exploration& result) {
     std::vector<const Plan*> plans;
     std::vector<double> values;
@@ -119,7 +119,7 @@ std::vector<AxisImportance> rate(const config::Study& study, const std::vector<R
     return rate_axes(axes_of(study, plans), result.objective, values, result.notes);
 }
 
-/// The first error of a rendered one, in a line.
+/// Returns the first error of rendered ones, in one line.
 std::string first_error(const std::string& message) {
     constexpr std::string_view before = "error: ";
     const std::string_view text = message;
@@ -128,7 +128,7 @@ std::string first_error(const std::string& message) {
     return std::string(at == std::string_view::npos ? line : line.substr(at + before.size()));
 }
 
-/// Why some of `plans` do not fit, and others failed.
+/// Returns the reasons why some of `plans` do not fit and others failed.
 std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const std::vector<Plan>& plans) {
     std::map<std::int64_t, std::string> failed;
     for (const Failure& failure : first_failures(store, study, std::numeric_limits<std::int64_t>::max()))
@@ -190,7 +190,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
         result.counts.failed = count(last.size());
         return result;
     }
-    measurement.figures(results, {});  // whether expressions are sound
+    measurement.figures(results, {});  // checks the expressions
     const std::vector<Figure> shown = name_columns(results, result);
     std::vector<Figures> figures = measurement.figures(results, last, shown);
     const std::vector<Ranked> ranked = rank(last, std::move(figures), result);
@@ -203,7 +203,8 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     result.front = rows(front_of(ranked), keys, all, columns);
     result.axes = rate(planned.study, ranked, result);
     if (searched && !result.axes.empty())
-        result.notes.push_back("axes are compared on the plans that the search kept: good ones, not all combinations");
+        result.notes.push_back(
+            "axes are compared only on the plans that the search kept: good ones, not all combinations");
     return result;
 }
 

@@ -7,21 +7,21 @@
 #include "sim/batch/measurement.hpp"
 #include "sim/batch/studies.hpp"
 
-/// Which plans of a study are best: all of them simulated where the budget allows, else a search (search.hpp) that says
-/// what it left out. Repetitions of a point are one plan: its figures are their means, and constraints must hold for
-/// each.
+/// Finds the best plans of a study. All plans are simulated if the budget allows, else a search (search.hpp) chooses,
+/// and reports what it left out. Repetitions of a point are one plan: its figures are their means, and each repetition
+/// must satisfy the constraints.
 namespace syncline::batch {
 
 struct ExploreOptions {
     Objective objective;
     std::vector<config::Condition> constraints;
-    std::int64_t budget = 0;  ///< simulations, at whatever setting; 0: all points
+    std::int64_t budget = 0;  ///< maximum number of simulations at any setting; 0: all points
     std::int64_t top = 10;
-    std::uint64_t seed = 1;  ///< of the draw
+    std::uint64_t seed = 1;  ///< seed of the random draw
     bool retry_failed = false;
 };
 
-/// Throws ConfigError where objective or constraints are no expressions over what results have.
+/// Explores a study. Throws ConfigError if objective or constraints are not expressions over columns of results.
 Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOptions& options, const Simulate& simulate);
 
 }  // namespace syncline::batch

@@ -36,7 +36,7 @@ std::string trimmed(const std::string& text) {
     return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
 }
 
-/// Where what begins at `start` with a quote ends; a doubled quote is one of the text.
+/// Returns the end of the quoted text that begins at `start`; a doubled quote is part of the text.
 std::size_t end_of_quoted(const std::string& text, std::size_t start) {
     const char quote = text[start];
     for (std::size_t i = start + 1; i < text.size(); ++i) {
@@ -47,7 +47,8 @@ std::size_t end_of_quoted(const std::string& text, std::size_t start) {
     throw SqlError(std::string("this ") + quote + " is not closed", "", text.substr(start));
 }
 
-/// Of a number: digits, a fraction, an exponent; what follows directly, as in `2x`, is part of it.
+/// Returns the end of a number: digits, a fraction, an exponent. Letters that follow directly, as in `2x`, are part of
+/// it.
 std::size_t end_of_number(const std::string& text, std::size_t start) {
     std::size_t i = start;
     while (i < text.size() && (goes_on(text[i]) || text[i] == '.' ||
@@ -56,7 +57,7 @@ std::size_t end_of_number(const std::string& text, std::size_t start) {
     return i;
 }
 
-/// A key in quotes may be part of it: `calibration."gpt-3.6b".batch`.
+/// Returns the end of a name, of which a quoted key may be a part: `calibration."gpt-3.6b".batch`.
 std::size_t end_of_name(const std::string& text, std::size_t start) {
     std::size_t i = start;
     const auto next = [&] { return i + 1 < text.size() ? text[i + 1] : '\0'; };
@@ -90,14 +91,14 @@ std::vector<Token> tokens_of(const std::string& expression) {
         } else if (is_digit(c)) {
             end = end_of_number(expression, i);
         } else if (c == ';' || rest.starts_with("--") || rest.starts_with("/*") || c == '?' || c == '[' || c == '\0') {
-            throw SqlError("an expression has no place for this", "", std::string(rest));
+            throw SqlError("an expression must not contain this", "", std::string(rest));
         }
         depth += c == '(' ? 1 : c == ')' ? -1 : 0;
         if (depth < 0) throw SqlError("this ) closes nothing", "", std::string(rest));
         tokens.push_back({kind, expression.substr(i, end - i)});
         i = end;
     }
-    if (depth > 0) throw SqlError("a ) is missing");
+    if (depth > 0) throw SqlError("missing )");
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) tokens[i].called = tokens[i + 1].written == "(";
     return tokens;
 }
@@ -114,7 +115,7 @@ std::vector<std::string> split_list(const std::string& text) {
     }
     for (std::string& part : parts) {
         part = trimmed(part);
-        if (part.empty()) throw SqlError("something is missing in this list");
+        if (part.empty()) throw SqlError("this list has an empty item");
     }
     return parts;
 }
@@ -150,7 +151,7 @@ std::string Names::quoted(const std::string& expression) const {
     return sql;
 }
 
-/// The longest beginning of the run that is a column: `ranks-1` is a difference, `batch-size` may be a name.
+/// Quotes the longest beginning of the run that is a column: `ranks-1` is a difference, `batch-size` may be a name.
 std::string Names::columns_in(const Token& run) const {
     const std::string& text = run.written;
     for (std::size_t end = text.size(); end != std::string::npos && end > 0; end = text.find_last_of(".-", end - 1)) {

@@ -5,44 +5,45 @@
 #include <utility>
 #include <vector>
 
-/// SQL expressions that people write, in words: as much of the grammar as it takes to find names, texts and commas.
+/// Lexical analysis of SQL expressions that users write: enough of the grammar to find names, texts and commas.
 namespace syncline::batch {
 
 struct Token {
     enum class Kind { name, text, other };
     Kind kind = Kind::other;
     std::string written;
-    bool called = false;  ///< a name that '(' follows: a function
+    bool called = false;  ///< a name followed by '(': a function
 };
 
-/// In order; joined they are the expression. A name is a run of letters, digits and `_.-` that begins with a letter or
-/// `_`; a text is in single quotes, they included. Throws SqlError where quotes or parentheses are not closed, and at
-/// `;` and comments.
+/// Splits an expression into tokens; joined in order they are the expression. A name is a run of letters, digits and
+/// `_.-` that begins with a letter or `_`; a text includes its single quotes. Throws SqlError at unclosed quotes or
+/// parentheses, `;` and comments.
 std::vector<Token> tokens_of(const std::string& expression);
 
-/// The parts between commas that are in no parentheses or quotes, without spaces around them. Throws SqlError.
+/// Returns the parts between commas outside of parentheses and quotes, without surrounding spaces. Throws SqlError.
 std::vector<std::string> split_list(const std::string& text);
 
-/// The columns that expressions may name, and how else they may be called.
+/// The columns that expressions may name, with their aliases.
 class Names {
 public:
-    /// The first to claim a name keeps it.
+    /// Adds a column. A name or alias that already exists keeps its meaning.
     void add(const std::string& column, const std::vector<std::string>& aliases = {});
-    /// The column that `name` means: its own name, an alias, or the first that begins with it and goes on with `_`.
+    /// Returns the column that `name` means: by its own name, by an alias, or the first whose name continues `name`
+    /// with `_`.
     std::optional<std::string> find(const std::string& name) const;
-    /// `expression` as SQL: columns in double quotes, texts that are numbers or quantities as what
-    /// quantity() makes of them. Throws SqlError.
+    /// Returns `expression` as SQL: columns in double quotes, and texts that are numbers or quantities as arguments of
+    /// quantity(). Throws SqlError.
     std::string quoted(const std::string& expression) const;
-    /// All that may be said, each once.
+    /// Returns all names and aliases, each once.
     std::vector<std::string> all() const;
 
 private:
     std::string columns_in(const Token& run) const;
 
-    std::vector<std::pair<std::string, std::string>> names_;  ///< what is said, what it means
+    std::vector<std::pair<std::string, std::string>> names_;  ///< a name or alias, and its column
 };
 
-/// A name as SQL takes any.
+/// Returns a name quoted for SQL.
 std::string sql_name(const std::string& name);
 
 }  // namespace syncline::batch

@@ -45,7 +45,7 @@ bool Results::priced() {
 }
 
 Figure Results::time() const {
-    // Times 1.0: a whole number of seconds would be divided to a whole number.
+    // The factor 1.0 avoids the integer division of whole seconds.
     if (trains()) return {"time_per_sample_s", "iteration_time_s * 1.0 / samples"};
     return {"completion_time_s", "completion_time_s"};
 }

@@ -9,10 +9,10 @@
 #include "sim/batch/plans.hpp"
 #include "sim/batch/table.hpp"
 
-/// What the results in a store say of plans.
+/// Figures of plans from the results in a store.
 namespace syncline::batch {
 
-/// A column that is shown, and the expression that it is.
+/// A shown column and its expression.
 struct Figure {
     std::string name, expression;
 };
@@ -21,8 +21,8 @@ enum class Outcome { ranked, outside_constraints, failed, without_value };
 
 struct Figures {
     Outcome outcome = Outcome::failed;
-    /// Means over the plan's points, by Results::columns; nothing where one of them has none. The first is the
-    /// objective, if the outcome says that there is one.
+    /// Means over the plan's points, by column; empty if one of the points has no value. The first is the objective, if
+    /// the outcome implies that there is one.
     std::vector<std::optional<double>> values;
 };
 
@@ -32,26 +32,28 @@ public:
 
     bool has(const std::string& column) const;
     bool trains() const { return has("iteration_time_s"); }
-    bool empty() const { return !trains() && !has("completion_time_s"); }  ///< nothing is simulated
+    bool empty() const {
+        return !trains() && !has("completion_time_s");
+    }  ///< returns whether nothing has been simulated
 
-    /// Whether nodes have prices, of some points at least.
+    /// Returns whether nodes have prices in at least some points.
     bool priced();
-    /// What to compare plans by: of trainings time and cost of a sample, since plans may differ in how many samples an
-    /// iteration takes. Where nodes have no price, a plan costs the devices' time.
+    /// Return the figures by which plans are compared: for trainings time and cost per sample, since the samples per
+    /// iteration may differ between plans. If nodes have no price, the cost of a plan is device time.
     Figure time() const;
     Figure cost();
-    /// An objective `cost` is the devices' time where nodes have no price.
+    /// Replaces the objective `cost` by device time if nodes have no price.
     Objective settled(Objective objective);
 
-    /// Of each plan; figures besides the objective: `columns`. Throws ConfigError where an expression is none.
+    /// Returns the figures of each plan: the objective, then `columns`. Throws ConfigError for invalid expressions.
     std::vector<Figures> of(const std::vector<Plan>& plans, const Objective& objective,
                             const std::vector<config::Condition>& constraints, const std::vector<Figure>& columns);
 
-    /// The column that a sound expression is, if it is one: `throughput` is throughput_samples_per_s.
+    /// Returns the column that a valid expression names, if it is a column: `throughput` is throughput_samples_per_s.
     std::string name_of(const std::string& expression) const;
 
 private:
-    /// By point.
+    /// Evaluates an expression for each point.
     std::map<std::int64_t, Value> select(const config::Condition& expression);
 
     Table table_;

@@ -12,7 +12,7 @@ namespace syncline::batch {
 
 namespace {
 
-/// As a ranking has it: without prices, cost is the devices' time.
+/// Adds the cost as in a ranking: without prices it is device time.
 void add_cost(std::vector<config::Setting>& figures, const Cost& cost) {
     figures.push_back({"device_time_s", fmt::format("{}", cost.device_time_s)});
     figures.push_back({"cost", fmt::format("{}", cost.cost.value_or(cost.device_time_s))});

@@ -4,12 +4,12 @@
 
 #include "sim/config/study.hpp"
 
-/// What is known of a point without simulating it.
+/// Forecasts of points without simulation.
 namespace syncline::batch {
 
-/// Figures by closed form, named as results have them: of a training `iteration_time_s`, `throughput_samples_per_s`,
-/// `device_time_s` and `cost` (without prices the same), of an exchange `completion_time_s`, its bandwidths and
-/// `device_time_s`. Nothing where there is no closed form.
+/// Returns figures by closed form, named as in results: for a training `iteration_time_s`, `throughput_samples_per_s`,
+/// `device_time_s` and `cost` (without prices equal to the former), for an exchange `completion_time_s`, its bandwidths
+/// and `device_time_s`. Returns nothing if there is no closed form.
 std::vector<config::Setting> forecast(const config::StudyPoint& point);
 
 }  // namespace syncline::batch

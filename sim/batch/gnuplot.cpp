@@ -16,11 +16,11 @@ namespace syncline::batch {
 
 namespace {
 
-/// A connection to a child; ours and the child's end.
+/// A connection to a child process: our end and the child's end.
 struct Ends {
     int ours = -1, childs = -1;
 
-    // A socket, since writing to one whose reader is gone can be asked not to raise SIGPIPE.
+    // A socket is used because writing to it can be prevented from raising SIGPIPE when the reader is gone.
     Ends() {
         int ends[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -42,7 +42,7 @@ struct Ends {
 };
 
 pid_t start_gnuplot(const Ends& connection) {
-    // -d: not what the user's own settings would make of it.
+    // -d ignores the user's own settings.
     const char* arguments[] = {"gnuplot", "-d", "-", nullptr};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -51,12 +51,12 @@ pid_t start_gnuplot(const Ends& connection) {
     pid_t child = 0;
     const int problem = posix_spawnp(&child, "gnuplot", &actions, nullptr, const_cast<char**>(arguments), environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (problem == ENOENT) throw OutputError("error: there is no gnuplot to draw with\n  hint: install gnuplot-nox");
+    if (problem == ENOENT) throw OutputError("error: gnuplot is not installed\n  hint: install gnuplot-nox");
     if (problem != 0) throw OutputError(fmt::format("error: cannot start gnuplot: {}", std::strerror(problem)));
     return child;
 }
 
-/// False if nobody reads it.
+/// Sends all of `text`; returns false if the reader is gone.
 bool send_all(int socket, std::string_view text) {
     while (!text.empty()) {
         const ssize_t sent = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
@@ -82,7 +82,7 @@ std::string drawn(const std::string& script) {
     Ends connection;
     const pid_t child = start_gnuplot(connection);
     connection.hand_over();
-    // A script's last line is what makes gnuplot write, so that it never waits for us while we wait for it.
+    // gnuplot writes only at the last line of a script, so it never waits for us while we wait for it.
     const bool sent = send_all(connection.ours, script);
     std::string picture = receive_all(connection.ours);
     int status = 0;

@@ -11,7 +11,7 @@ std::vector<std::size_t> rung_sizes(std::size_t points, std::size_t rungs, std::
     std::vector<std::size_t> sizes(rungs, 0);
     std::size_t left = std::min(budget, points);
     for (std::size_t rung = 0; rung < rungs; ++rung) {
-        // Of r rungs to go, each with half of the one before, the first has 2^(r-1) of 2^r - 1 parts.
+        // Of r remaining rungs, each with half the points of the previous one, the first has 2^(r-1) of 2^r - 1 parts.
         const std::size_t first = std::size_t{1} << (rungs - rung - 1), parts = 2 * first - 1;
         if (left < parts) continue;
         sizes[rung] = (left * first + parts - 1) / parts;
@@ -32,7 +32,7 @@ std::vector<std::size_t> successive_halving(std::vector<std::size_t> order, cons
 
 std::vector<std::size_t> spread_draw(const std::vector<std::vector<std::size_t>>& values, std::size_t count,
                                      std::uint64_t seed) {
-    // The standard fixes this generator's numbers. What is drawn among equals is the one with the least number.
+    // The standard fixes the numbers of this generator. Among equal points the one with the smallest number is drawn.
     std::mt19937_64 random(seed);
     std::vector<std::uint64_t> lot(values.size());
     for (std::uint64_t& one : lot) one = random();
@@ -50,7 +50,7 @@ std::vector<std::size_t> spread_draw(const std::vector<std::vector<std::size_t>>
         double least = std::numeric_limits<double>::infinity();
         std::size_t best = 0;
         for (std::size_t i = 0; i < left.size(); ++i) {
-            // An axis of few values has each drawn more often: what counts is how often beside an even share.
+            // An axis with few values has each of them drawn more often, so counts are relative to an even share.
             double often = 0;
             for (std::size_t axis = 0; axis < axes; ++axis)
                 often += drawn[axis][values[left[i]][axis]] * static_cast<double>(drawn[axis].size());

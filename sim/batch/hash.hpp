@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
-/// Names of things by what they are: 32 hexadecimal digits (XXH3, 128 bits).
+/// Names of things by their content: 32 hexadecimal digits (XXH3, 128 bits).
 namespace syncline::batch {
 
-/// Of several texts; where one ends and the next begins counts.
+/// A hash of several texts, which depends on the boundaries between them.
 class Hash {
 public:
     void add(std::string_view text);

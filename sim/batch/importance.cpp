@@ -10,7 +10,7 @@ namespace syncline::batch {
 
 MainEffect main_effect(const std::vector<std::size_t>& value_of, const std::vector<double>& f) {
     if (f.empty()) return {};
-    // Differences from one of them: what does not vary is exactly 0, and large values lose no digits.
+    // Differences from the first value are exactly 0 if nothing varies, and large values lose no digits.
     const double origin = f.front();
     const std::size_t values = *std::max_element(value_of.begin(), value_of.end()) + 1;
     std::vector<double> sums(values, 0), counts(values, 0);

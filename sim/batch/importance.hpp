@@ -3,30 +3,32 @@
 #include <cstddef>
 #include <vector>
 
-/// How much one axis of a study matters by itself: its main effect.
+/// The importance of a single axis of a study: its main effect.
 ///
 /// The share is Var(E[f | axis]) / Var(f): the variance of the means of f by the axis's value, each with the weight of
 /// its points, over the variance of f. It is the first-order Sobol index (I. Sobol', Math. Comput. Simul. 55, 2001),
 /// and what functional ANOVA gives for one hyperparameter (F. Hutter, H. Hoos, K. Leyton-Brown, ICML 2014), here of the
-/// points themselves and not of a model fitted to them: of those that fit, were simulated, and satisfy the constraints,
-/// and of no others. On a full factorial the shares of all axes add up to at most 1, and to 1 exactly where f is a sum
-/// of one function for each axis; what is missing goes with combinations. On other points axes are confounded, and
-/// shares may add up to more: association() says how far. Confounding of three axes or more, of which no two are
-/// associated, is left out.
+/// points themselves and not of a model fitted to them. Only points that fit, were simulated, and satisfy the
+/// constraints are included. On a full factorial the shares of all axes add up to at most 1, and to exactly 1 if f is a
+/// sum of one function for each axis; the rest is due to combinations. On other points axes are confounded, and shares
+/// may add up to more: association() measures how far. Left out: confounding of three or more axes of which no two are
+/// associated.
 namespace syncline::batch {
 
 struct MainEffect {
-    double share = 0;           ///< 0 where f does not vary
+    double share = 0;           ///< 0 if f does not vary
     std::vector<double> means;  ///< by value; NaN for a value without a point
 };
 
-/// `value_of[p]`: which of the axis's values point p has, from 0; `f[p]`: what varies.
+/// Returns the main effect of an axis. `value_of[p]` is the index of the axis's value of point p, from 0; `f[p]` is the
+/// objective.
 MainEffect main_effect(const std::vector<std::size_t>& value_of, const std::vector<double>& f);
 
-/// How far two axes vary together over the points, from which of its values each has: Cramér's V (H. Cramér,
-/// Mathematical Methods of Statistics, 1946, 21.9), sqrt(χ²/n / (min(r, c) - 1)) of the table of r by c values that
-/// points have. 0: each value of one goes with the other's in the same proportions, as on a full factorial. 1: the axis
-/// with more values determines the other, so that no share tells the two apart. 0 where one does not vary.
+/// Returns how far two axes vary together over the points, from the indices of their values: Cramér's V (H. Cramér,
+/// Mathematical Methods of Statistics, 1946, 21.9), sqrt(χ²/n / (min(r, c) - 1)) of the table of r by c values of the
+/// points. 0: each value of one axis occurs with the other's values in the same proportions, as on a full factorial. 1:
+/// the axis with more values determines the other, so their shares cannot be distinguished. 0 also if one axis does not
+/// vary.
 double association(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b);
 
 }  // namespace syncline::batch

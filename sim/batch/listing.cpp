@@ -71,7 +71,7 @@ std::vector<Failure> first_failures(Store& store, const std::string& study, std:
     failed.bind({study, static_cast<std::int64_t>(most)});
     while (failed.step()) {
         std::vector<config::Setting> settings;
-        const auto kept = nlohmann::ordered_json::parse(failed.text(1));  // items() needs it to stay
+        const auto kept = nlohmann::ordered_json::parse(failed.text(1));  // must outlive items()
         for (const auto& [key, value] : kept.items()) settings.push_back({key, value.get<std::string>()});
         failures.push_back({failed.integer(0), shown(settings), failed.text(2)});
     }

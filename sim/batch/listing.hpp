@@ -8,12 +8,12 @@
 #include "sim/batch/studies.hpp"
 #include "sim/batch/table.hpp"
 
-/// What people are told of a batch's points.
+/// Listings of a batch's points.
 namespace syncline::batch {
 
-/// Before anything runs: a row for each point that is `shard`'s, with study, number, settings, repetition, seed,
-/// run_id, and status: what the store in `directory`, if there is one, has of the run; `misfit` of what does not fit.
-/// Where some do not fit, also the message that says why.
+/// Returns a row for each point of `shard` before anything runs: study, number, settings, repetition, seed, run_id, and
+/// status, which is that of the run in the store in `directory`, if there is one, or `misfit` if the point does not
+/// fit. If some points do not fit, a column has the reason.
 Rows list_points(const std::vector<PlannedStudy>& studies, const Shard& shard, const std::filesystem::path& directory);
 
 struct Failure {
@@ -22,7 +22,7 @@ struct Failure {
     std::string message;
 };
 
-/// The first `most` points of the study that failed.
+/// Returns the first failed points of the study, up to `most`.
 std::vector<Failure> first_failures(Store& store, const std::string& study, std::size_t most);
 
 }  // namespace syncline::batch

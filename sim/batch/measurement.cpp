@@ -13,7 +13,7 @@ bool Measurement::run(const std::string& study, const std::vector<Plan>& plans) 
     std::vector<std::string> runs;
     for (std::string& id : store_.to_run(study, retry_failed_))
         if (wanted.count(id) > 0) runs.push_back(std::move(id));
-    // A mistake in an expression is to be known after the first result, not after the last.
+    // An error in an expression should be reported after the first result, not after the last.
     if (!checked_ && runs.size() > 1) {
         interrupted_ = simulate_({runs.front()}).interrupted;
         runs.erase(runs.begin());

@@ -9,10 +9,10 @@
 #include "sim/batch/batch.hpp"
 #include "sim/batch/figures.hpp"
 
-/// Plans simulated, as far as a store has no results of them yet, and judged by an objective.
+/// Simulates plans that have no results in a store yet, and rates them by an objective.
 namespace syncline::batch {
 
-/// Runs what is pending of these runs in the store.
+/// Runs those of `runs` that are pending in the store.
 using Simulate = std::function<BatchOutcome(const std::vector<std::string>& runs)>;
 
 class Measurement {
@@ -25,9 +25,9 @@ public:
           retry_failed_(retry_failed),
           simulate_(simulate) {}
 
-    /// The plans must be noted in the store, as points of `study`. False if it was interrupted.
+    /// Simulates the plans, which must be in the store as points of `study`. Returns false if it was interrupted.
     bool run(const std::string& study, const std::vector<Plan>& plans);
-    /// What came of them; figures besides the objective: `columns`. Throws ConfigError where an expression is none.
+    /// Returns the plans' figures: the objective, then `columns`. Throws ConfigError for invalid expressions.
     std::vector<Figures> figures(Results& results, const std::vector<Plan>& plans,
                                  const std::vector<Figure>& columns = {});
 
@@ -43,12 +43,12 @@ private:
     bool retry_failed_;
     const Simulate& simulate_;
     std::set<std::string> simulated_;
-    bool checked_ = false;  ///< expressions are known to be some
+    bool checked_ = false;  ///< the expressions are known to be valid
     bool interrupted_ = false;
 };
 
-/// Places among `figures`, best first: ranked ones, then those outside the constraints, then the others; equals stay in
-/// order.
+/// Returns places in `figures`, best first: ranked ones, then those outside the constraints, then the others. The sort
+/// is stable.
 std::vector<std::size_t> best_first(const Objective& objective, const std::vector<Figures>& figures);
 
 }  // namespace syncline::batch

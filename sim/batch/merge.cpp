@@ -11,7 +11,7 @@
 #include "sim/batch/store.hpp"
 #include "sim/output/files.hpp"
 
-/// Several stores in one. What comes out does not depend on their order.
+/// Merging of several stores. The result does not depend on their order.
 namespace syncline::batch {
 
 namespace {
@@ -24,14 +24,14 @@ std::vector<Value> row_of(const Statement& statement) {
     return row;
 }
 
-/// Copies a table's rows, all that are not there yet.
+/// Copies the rows of a table that do not exist yet.
 void copy(Database& from, Database& to, const std::string& table, const std::string& values) {
     Statement rows = from.prepare("SELECT * FROM " + table);
     Statement insert = to.prepare(fmt::format("INSERT OR IGNORE INTO {} VALUES ({})", table, values));
     while (rows.step()) insert.bind(row_of(rows)).step();
 }
 
-/// A directory that is gone at the end, whatever happens.
+/// A directory that is removed at the end in any case.
 struct Scratch {
     fs::path path;
     ~Scratch() {
@@ -47,14 +47,14 @@ fs::path directory_of(const fs::path& given) {
 [[noreturn]] void refuse(const fs::path& file, int error) {
     if (error == EEXIST)
         throw OutputError(fmt::format(
-            "error: {} is there already; merge into another directory, which may then take its place", file.string()));
+            "error: {} already exists; merge into another directory, which may then replace it", file.string()));
     throw OutputError(fmt::format("error: cannot write {}: {}", file.string(), std::strerror(error)));
 }
 
-/// Gives a file its name for good, unless there is one of that name by now.
+/// Gives a file its final name, unless a file of that name exists by now.
 void settle(const fs::path& from, const fs::path& to) {
     int failed = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-    // Some file systems do not know that; those know links, which replace nothing either.
+    // Some file systems do not support this flag. They support links, which replace nothing either.
     if (failed != 0 && (errno == EINVAL || errno == ENOSYS)) failed = link(from.c_str(), to.c_str());
     if (failed != 0) refuse(to, errno);
     const int directory = open(to.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -64,7 +64,7 @@ void settle(const fs::path& from, const fs::path& to) {
     if (failed != 0) refuse(to, error);
 }
 
-/// False if it was interrupted; then nothing is left behind.
+/// Merges the stores. Returns false if it was interrupted; then nothing is left behind.
 bool merge_unless_interrupted(const std::vector<fs::path>& from, const fs::path& to) {
     const HeldInterrupts held;
     const Scratch scratch{to / fmt::format(".merge-{}", getpid())};
@@ -87,7 +87,7 @@ void Store::take_runs(Store& other) {
     Statement mine = database_.prepare("SELECT status, message, result FROM runs WHERE run_id = ?");
     Statement replace = database_.prepare("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     constexpr int status = 7, message = 8, result = 9;
-    // The better one stays; of two failures the first by message, so that the order of stores does not matter.
+    // The better run stays; of two failures the first by message, so that the order of stores does not matter.
     const auto rank = [](const std::string& word) { return word == "done" ? 2 : word == "failed" ? 1 : 0; };
     while (theirs.step()) {
         const std::string id = theirs.text(0);
@@ -95,10 +95,9 @@ void Store::take_runs(Store& other) {
         if (mine.bind({id}).step()) {
             const int had = rank(mine.text(0)), has = rank(theirs.text(status));
             if (had == 2 && has == 2 && mine.text(2) != theirs.text(result))
-                throw OutputError(
-                    fmt::format("error: {} and another store have results of run {} that differ; nothing has been "
-                                "changed",
-                                other.file_.string(), id));
+                throw OutputError(fmt::format(
+                    "error: {} and another store have different results of run {}; nothing has been changed",
+                    other.file_.string(), id));
             better = has > had || (had == 1 && has == 1 && theirs.text(message) < mine.text(1));
         }
         if (better) replace.bind(row_of(theirs)).step();
@@ -113,8 +112,8 @@ void Store::take_points(Store& other) {
         const std::vector<Value> row = row_of(theirs);
         if (mine.bind({row[0], row[1], row[2]}).step() && mine.value(0) != row[5])
             throw OutputError(
-                fmt::format("error: point {} of study {} is another one in {}: the stores are of two forms of the "
-                            "study; nothing has been changed",
+                fmt::format("error: point {} of study {} differs in {}: the stores hold different forms of the study; "
+                            "nothing has been changed",
                             theirs.text(1), theirs.text(0), other.file_.string()));
         insert.bind(row).step();
     }
@@ -132,7 +131,8 @@ void Store::take(Store& other) {
 void merge_stores(const std::vector<fs::path>& from, const fs::path& to) {
     if (Store::exists(to)) refuse(to / "results.db", EEXIST);
     for (const fs::path& one : from) Store(directory_of(one), Store::Mode::read);
-    if (!merge_unless_interrupted(from, to)) std::raise(SIGINT);  // nothing is left lying: it may end the program now
+    if (!merge_unless_interrupted(from, to))
+        std::raise(SIGINT);  // no files are left behind, so it may end the program now
 }
 
 }  // namespace syncline::batch

@@ -34,8 +34,8 @@ Objective parse_objective(const config::Condition& text) {
     expression.erase(0, expression.find_first_not_of(" \t\n"));
     if (expression.empty())
         throw ConfigError(
-            {{text.at, "there is no objective",
-              "for example iteration_time_s, throughput, cost, or an expression over columns of results"}});
+            {{text.at, "the objective is empty",
+              "write for example iteration_time_s, throughput, cost, or an expression over columns of results"}});
     return objective;
 }
 

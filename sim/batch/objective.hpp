@@ -5,7 +5,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/config/study.hpp"
 
-/// What is to be as small, or as large, as it can be.
+/// The objective to minimise or maximise.
 namespace syncline::batch {
 
 struct Objective {
@@ -13,11 +13,12 @@ struct Objective {
     bool most = false;             ///< larger is better
 };
 
-/// `throughput`, `scaling_efficiency`, `tokens_per_s`, what is reached of devices' peak and bandwidths are to be large,
-/// everything else small, unless a prefix `max:` or `min:` says so. Throws ConfigError if there is nothing.
+/// Parses an objective. `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations of the devices' peak and
+/// bandwidths are maximised, everything else is minimised, unless a prefix `max:` or `min:` is given. Throws
+/// ConfigError if it is empty.
 Objective parse_objective(const config::Condition& text);
 
-/// Is `a` better than `b`?
+/// Returns whether `a` is better than `b`.
 inline bool better(const Objective& objective, double a, double b) {
     return objective.most ? a > b : a < b;
 }

@@ -14,7 +14,7 @@ std::vector<std::size_t> pareto_front(const std::vector<Offer>& offers) {
     });
     std::vector<std::size_t> front;
     for (const std::size_t one : by_time) {
-        // Whatever comes before is as fast, at least: what matters is the cheapest of it, which is the last taken.
+        // All earlier offers are at least as fast, so only the cheapest of them matters, which is the last one taken.
         const bool first = front.empty();
         const bool cheaper = !first && offers[one].cost < offers[front.back()].cost;
         const bool equal =

@@ -12,7 +12,7 @@ namespace syncline::batch {
 
 namespace {
 
-/// Keeps what both say.
+/// Keeps the settings that are in both.
 void keep_common(std::vector<config::Setting>& settings, const std::vector<config::Setting>& others) {
     const auto differs = [&](const config::Setting& one) {
         return std::none_of(others.begin(), others.end(), [&](const config::Setting& other) {
@@ -22,7 +22,7 @@ void keep_common(std::vector<config::Setting>& settings, const std::vector<confi
     settings.erase(std::remove_if(settings.begin(), settings.end(), differs), settings.end());
 }
 
-/// The axes' keys, each with those that go with it; then others that settings have: sizes, grids.
+/// Returns the keys of each axis, joined ones together; then other keys of settings: sizes, grids.
 std::vector<std::vector<std::string>> groups_of(const config::Study& study) {
     std::vector<std::vector<std::string>> groups;
     std::set<std::string> known;

@@ -12,9 +12,9 @@ namespace syncline::batch {
 
 namespace {
 
-/// M. Okabe, K. Ito, "Color universal design", 2008, without the yellow, which is hardly seen on white.
+/// M. Okabe, K. Ito, "Color universal design", 2008, without the yellow, which is hardly visible on white.
 constexpr std::array colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
-/// Circle, square, triangle, diamond, triangle on its tip; numbers of gnuplot's.
+/// gnuplot's numbers of circle, square, triangle, diamond, and triangle on its tip.
 constexpr std::array marks{7, 5, 9, 13, 11};
 constexpr std::array dashes{"solid", "(12,4)", "(3,4)", "(12,4,3,4)"};
 
@@ -23,7 +23,7 @@ auto in_turn(const Cycle& cycle, std::size_t i) {
     return cycle[i % cycle.size()];
 }
 
-/// `text` as gnuplot takes it without seeing anything in it: in single quotes only these mean something.
+/// Returns `text` as a literal of gnuplot. In single quotes, only these have a meaning.
 std::string literal(const std::string& text) {
     std::string result = "'";
     for (std::string_view rest = text; !rest.empty();) {
@@ -40,7 +40,7 @@ std::string literal(const std::string& text) {
     return result + "'";
 }
 
-/// A tick's text is a format, too.
+/// Returns the text of a tick, which is also a format.
 std::string tick_text(const std::string& text) {
     std::string result;
     for (const char letter : text) result += letter == '%' ? "%%" : std::string(1, letter);
@@ -62,8 +62,8 @@ std::string axis_lines(const std::string& name, const PlotAxis& axis) {
     return lines + fmt::format("set {}tics{} ({})\n", name, turned, fmt::join(ticks, ", "));
 }
 
-/// An expression, since a text in single quotes has one line.
-/// `text` broken at spaces into lines that fit over a picture.
+/// Returns `text` broken at spaces into lines that fit above a picture. The result is an expression, since a text in
+/// single quotes has one line.
 std::string in_lines(std::string text) {
     constexpr std::size_t width = 90;
     std::string lines;
@@ -84,8 +84,8 @@ std::string title_of(const PlotOptions& options, const Curves& curves) {
     return fmt::format(R"({} . "\n" . {})", literal(title), in_lines("means over " + curves.averaged_over));
 }
 
-/// What is drawn of the i-th curve: a line with marks; over categories, between which there is nothing, bars side by
-/// side, or where their lengths would mean nothing only marks.
+/// The style of curves: lines with marks; over categories, bars side by side, or only marks on a logarithmic axis,
+/// where the lengths of bars have no meaning.
 class Style {
 public:
     Style(const Curves& curves, bool logarithmic)
@@ -95,7 +95,7 @@ public:
           width_(0.8 / static_cast<double>(curves.curves.size())),
           count_(curves.curves.size()) {}
 
-    /// Curves over categories stand beside each other.
+    /// Returns the horizontal shift of the i-th curve over categories.
     double shift(std::size_t i) const {
         return categories_ ? (static_cast<double>(i) - static_cast<double>(count_ - 1) / 2) * width_ : 0;
     }
@@ -112,7 +112,7 @@ public:
             what = fmt::format("using 1:2 with linespoints linewidth 2 dashtype {} {}", in_turn(dashes, i), points);
         const std::string curve = fmt::format("$curve{} {} linecolor '{}' {}", i, what, colour, title);
         if (!spread_) return curve;
-        // Boxes cover what is drawn before them, and bars of spread the marks of a curve.
+        // Boxes cover what is drawn before them, and error bars cover the marks of a curve.
         const std::string spread = fmt::format(
             "$curve{} using 1:2:3:4 with yerrorbars pointtype 0 linecolor '{}' notitle", i, bars_ ? "#000000" : colour);
         return bars_ ? curve + ", " + spread : spread + ", " + curve;

@@ -7,7 +7,7 @@
 
 #include "sim/batch/table.hpp"
 
-/// A picture of results: one figure against another, a line for each value of a third. Drawn by gnuplot.
+/// Plots of results, drawn by gnuplot: one figure against another, with a line for each value of a third.
 namespace syncline::batch {
 
 struct PlotOptions {
@@ -20,18 +20,18 @@ struct PlotOptions {
 
 enum class Picture { svg, png };
 
-/// No point has what is to be drawn; what() says why.
+/// No point has the figures to draw; what() gives the reason.
 class NothingToDraw : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// gnuplot's script for the picture, data included; the same table gives the same bytes. Points of one series at the
-/// same x are drawn as their mean, with a bar from the least to the most. `notes` gets what the reader should know:
-/// what is averaged over, what is left out. Throws SqlError and NothingToDraw.
+/// Returns gnuplot's script for the picture, including the data; the same table gives the same bytes. Points of one
+/// series at the same x are drawn as their mean, with a bar from minimum to maximum. `notes` gets the axes that are
+/// averaged over and the points that are left out. Throws SqlError and NothingToDraw.
 std::string plot_script(Table& table, const PlotOptions& options, Picture picture, std::vector<std::string>& notes);
 
-/// What gnuplot makes of a script. Throws OutputError if there is no gnuplot, or if it fails.
+/// Returns the picture that gnuplot draws from a script. Throws OutputError if gnuplot is not installed or fails.
 std::string drawn(const std::string& script);
 
 }  // namespace syncline::batch

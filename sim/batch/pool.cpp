@@ -59,7 +59,7 @@ std::size_t default_jobs() {
         if (cores > 0) return static_cast<std::size_t>(cores);
     }
     cpu_set_t cores;
-    // More than fit into the set are as many as it has.
+    // If there are more cores than the set can hold, its size is used.
     return sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<std::size_t>(CPU_COUNT(&cores)) : CPU_SETSIZE;
 }
 

@@ -9,32 +9,33 @@
 
 #include "sim/replay/isolated.hpp"
 
-/// Processes that work side by side, one piece of work each: SimGrid allows one engine in a process, and what crashes,
-/// hangs or eats the memory is to take nothing else with it.
+/// A pool of concurrent processes with one piece of work each. SimGrid allows one engine per process, and work that
+/// crashes, hangs or exhausts the memory must not affect the rest.
 ///
-/// The kernel, when it runs out of memory, ends such a process before ours. A terminal's Ctrl-C reaches us alone.
+/// When memory runs out, the kernel ends such a process before ours. A terminal's Ctrl-C reaches only our process.
 namespace syncline::batch {
 
 struct Ended {
     std::string id;
     bool done = false;
-    std::string text;  ///< what the work returned; or why there is nothing
+    std::string text;  ///< the result of the work, or the reason why there is none
     double wall_s = 0;
 };
 
 class Pool {
 public:
-    /// `timeout_s`: a piece of work that takes longer is killed; nothing: none.
+    /// `timeout_s`: work that takes longer is killed; empty: no limit.
     Pool(std::size_t jobs, std::optional<double> timeout_s) : jobs_(jobs), timeout_s_(timeout_s) {}
 
-    // What still works when the pool goes is killed.
+    // The destructor kills all active work.
 
     bool full() const { return working_.size() >= jobs_; }
     bool idle() const { return working_.empty(); }
     std::size_t size() const { return working_.size(); }
-    /// Throws ReplayError if there can be no more processes.
+    /// Starts a process. Throws ReplayError if that is not possible.
     void start(const std::string& id, const std::function<std::string()>& work);
-    /// What has ended, waiting for one at most `wait_s` long, less when there is something to read from `waker`.
+    /// Returns the work that has ended. Waits for some for up to `wait_s`, or until there is something to read from
+    /// `waker`.
     std::vector<Ended> ended(double wait_s, int waker = -1);
 
 private:
@@ -49,9 +50,9 @@ private:
         Isolated process;
     };
 
-    /// Until the next timeout, or `wait_s` if that is sooner.
+    /// Returns the time until the next timeout, or `wait_s` if that is shorter.
     double patience_s(double wait_s) const;
-    /// Nothing if it goes on.
+    /// Returns the result of a process, or nothing if it is still working.
     std::optional<Ended> look_at(Working& one) const;
 
     std::size_t jobs_;
@@ -59,7 +60,7 @@ private:
     std::list<Working> working_;
 };
 
-/// The cores that this process may use, or as many as Slurm gave its task.
+/// Returns the number of cores that this process may use, or that Slurm assigned to its task.
 std::size_t default_jobs();
 
 }  // namespace syncline::batch

@@ -21,7 +21,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between = 
     return fmt::format("{}", fmt::join(parts, between));
 }
 
-/// `expression`, `expression desc`: what is nothing comes last.
+/// Returns the SQL of `expression` or `expression desc`; missing values come last.
 std::string order_of(const std::string& sort, const Names& names) {
     std::string expression = sort;
     const auto space = expression.find_last_of(" )");
@@ -50,12 +50,12 @@ Statement prepared(Database& database, const std::string& sql, const Names& name
     } catch (const SqlError& error) {
         constexpr std::string_view begin = "no such column: ";
         const std::string message = error.what();
-        if (!message.starts_with(begin)) throw SqlError(message, "texts go in single quotes: algorithm = 'ring'");
+        if (!message.starts_with(begin)) throw SqlError(message, "write texts in single quotes: algorithm = 'ring'");
         const std::string name = message.substr(begin.size());
         const auto meant = closest(name, names.all());
         throw SqlError(fmt::format("there is no column '{}'", name),
                        meant ? fmt::format("did you mean '{}'?", *meant)
-                             : fmt::format("texts go in single quotes; columns are {}", joined(names.all())),
+                             : fmt::format("write texts in single quotes; columns are {}", joined(names.all())),
                        name);
     }
 }
@@ -70,7 +70,7 @@ bool Table::is_setting(const std::string& column) const {
     return std::find(keys_.begin(), keys_.end(), column) != keys_.end();
 }
 
-/// What a column of the result is called.
+/// Returns the name of a column of the result.
 std::string Table::heading(const std::string& expression) const {
     const auto column = names_.find(expression);
     if (!column) return expression;
@@ -78,7 +78,7 @@ std::string Table::heading(const std::string& expression) const {
     return key == keys_.end() ? *column : settings_[static_cast<std::size_t>(key - keys_.begin())];
 }
 
-/// What tells the points apart, how they ended, and what most people ask for.
+/// Returns the settings that distinguish the points, their status, and the main figures.
 std::vector<std::string> Table::default_columns(const Query& query) {
     const auto counts = [&](const std::string& what) {
         Statement count = prepared(memory_, fmt::format("SELECT {} FROM points WHERE {}", what, filter(query)), names_);
@@ -128,7 +128,7 @@ Rows Table::plain(const Query& query, const std::vector<std::string>& columns) {
 }
 
 Rows Table::grouped(const Query& query, const std::vector<std::string>& columns) {
-    // Deviations from the mean are squared, not values: the difference of large sums has no digits left.
+    // Deviations from the mean are squared, not values, since the difference of large sums would lose all digits.
     std::vector<std::string> inner, outer, groups;
     Names results;
     for (std::size_t i = 0; i < query.group.size(); ++i) {

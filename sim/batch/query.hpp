@@ -7,12 +7,13 @@
 
 namespace syncline::batch {
 
-/// The column with a setting as it is written, where that is a quantity: the one named by its key has the value.
+/// Returns the name of the column with a setting as written, if it is a quantity; the column named by its key has the
+/// value.
 inline std::string written(const std::string& key) {
     return "written " + key;
 }
 
-/// Prepares what was put together from people's expressions; an unknown name is explained. Throws SqlError.
+/// Prepares SQL that contains users' expressions. Throws SqlError, which explains unknown names.
 Statement prepared(Database& database, const std::string& sql, const Names& names);
 
 }  // namespace syncline::batch

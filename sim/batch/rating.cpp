@@ -10,14 +10,14 @@ namespace syncline::batch {
 
 namespace {
 
-/// Cramér's V from which on two axes are one, but for rounding; and from which on it is worth a word.
+/// Cramér's V from which two axes are the same, except for rounding; and from which a note is given.
 constexpr double same = 1 - 1e-9, much = 0.5;
 
 std::string listed(const std::vector<std::string>& names) {
     return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-/// Says which axes vary together: each group once, with all of its axes.
+/// Notes the axes that vary together: each group once, with all its axes.
 void note_confounded(const std::vector<PlanAxis>& axes, const std::vector<std::vector<double>>& associations,
                      std::vector<std::string>& notes) {
     std::vector<bool> named(axes.size());
@@ -30,7 +30,7 @@ void note_confounded(const std::vector<PlanAxis>& axes, const std::vector<std::v
             named[j] = true;
         }
         if (group.size() > 1)
-            notes.push_back(fmt::format("{} vary together: their shares cannot be told apart", listed(group)));
+            notes.push_back(fmt::format("{} vary together: their shares cannot be distinguished", listed(group)));
     }
     for (std::size_t i = 0; i < axes.size(); ++i)
         for (std::size_t j = i + 1; j < axes.size(); ++j)

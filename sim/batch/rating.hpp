@@ -9,8 +9,8 @@
 
 namespace syncline::batch {
 
-/// How much each axis matters on `plans`, whose objective is `values`: most important first, each with the axes from
-/// which it cannot be told. Notes say which those are, and which partly vary together.
+/// Returns the importance of each axis for the objective `values` of the plans: most important first, each with the
+/// axes from which it cannot be distinguished. Notes list these, and axes that partly vary together.
 std::vector<AxisImportance> rate_axes(const std::vector<PlanAxis>& axes, const Objective& objective,
                                       const std::vector<double>& values, std::vector<std::string>& notes);
 

@@ -48,7 +48,7 @@ public:
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
-        throw std::logic_error(fmt::format("a result in the store is no JSON: {}", error.what()));
+        throw std::logic_error(fmt::format("a result in the store is not JSON: {}", error.what()));
     }
 
 private:
@@ -59,7 +59,7 @@ private:
 
     const std::function<void(const std::string&, Value)>& visit_;
     std::string path_;
-    std::vector<std::size_t> ends_;  ///< lengths of the paths of objects that are open
+    std::vector<std::size_t> ends_;  ///< lengths of the paths of open objects
     int lists_ = 0;
 };
 

@@ -13,11 +13,11 @@ namespace syncline::batch {
 
 namespace {
 
-/// The plans at one setting, which is a study of its own in the store.
+/// The plans at one setting, which is a separate study in the store.
 struct Rung {
     std::string setting, study;
     std::vector<config::StudyPoint> points;
-    std::vector<Plan> plans;  ///< by place in `fitting`; without points where it does not fit at this setting
+    std::vector<Plan> plans;  ///< by place in `fitting`; without points if the plan does not fit at this setting
 };
 
 std::int64_t count(std::size_t size) {
@@ -36,7 +36,7 @@ bool trains(const config::StudyPoint& point) {
                        [](const config::Section& section) { return section.key == "training"; });
 }
 
-/// Gives the rung's plans its own points; false if they are the simulations that the study has anyway.
+/// Gives the rung's plans its own points. Returns false if they are the same simulations as the study's.
 bool match(Rung& rung) {
     const auto key_of = [](const config::StudyPoint& point) {
         return fmt::format("{}; {}", point.repeat, shown(point.settings));
@@ -72,7 +72,7 @@ std::vector<Rung> rungs_of(const PlannedStudy& planned, const std::vector<Plan>&
     return rungs;
 }
 
-/// In the store, of a cheaper setting, only what is to be simulated.
+/// Adds the chosen plans of a cheaper setting to the store, and no others.
 void note(Store& store, const Rung& rung, const std::vector<Plan>& chosen) {
     std::set<const config::StudyPoint*> wanted;
     for (const Plan& plan : chosen) wanted.insert(plan.points.begin(), plan.points.end());
@@ -86,7 +86,7 @@ void note(Store& store, const Rung& rung, const std::vector<Plan>& chosen) {
     store.end_study();
 }
 
-/// The objective by closed form; nothing if it asks for more than there is before a simulation.
+/// Returns the objective by closed form, or nothing if it needs figures of a simulation.
 std::optional<double> forecast_of(const Objective& objective, const config::StudyPoint& point) {
     std::vector<config::Setting> known = point.settings;
     for (const config::Setting& figure : forecast(point)) known.push_back(figure);
@@ -103,7 +103,7 @@ std::optional<double> forecast_of(const Objective& objective, const config::Stud
     }
 }
 
-/// Of all plans, if all have one.
+/// Returns the forecasts of all plans, if all have one.
 std::optional<std::vector<Figures>> forecasts(const Objective& objective, const std::vector<Plan>& plans) {
     std::vector<Figures> all;
     for (const Plan& plan : plans) {

@@ -19,13 +19,13 @@ std::optional<std::int64_t> whole(std::string_view text) {
     return number;
 }
 
-/// A variable of the environment that Slurm sets; `otherwise` where it does not.
+/// Returns an environment variable of Slurm, or `otherwise` if it is not set.
 std::int64_t variable(const char* name, std::int64_t otherwise) {
     const char* text = std::getenv(name);
     if (text == nullptr) return otherwise;
     if (const auto number = whole(text)) return *number;
     throw ConfigError(
-        {{{name, 1, 1, text}, fmt::format("{} is no whole number", name), "`--shard 1/1` ignores Slurm"}});
+        {{{name, 1, 1, text}, fmt::format("{} is not a whole number", name), "write `--shard 1/1` to ignore Slurm"}});
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ std::optional<Shard> slurm_shard() {
     const bool regular = step > 0 && id >= first && (id - first) % step == 0 && (id - first) / step < count;
     if (!regular)
         throw ConfigError({{{"SLURM_ARRAY_TASK_ID", 1, 1, task},
-                            fmt::format("task {} of an array of {} from {} is no shard", id, count, first),
-                            "submit it with a plain range, `sbatch --array=0-3`, or say `--shard i/n` yourself"}});
+                            fmt::format("task {} of an array of {} from {} is not a shard", id, count, first),
+                            "submit it with a plain range, `sbatch --array=0-3`, or write `--shard i/n`"}});
     return Shard{(id - first) / step + 1, count};
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The unit at the end of a column's name, before what says which of a group's values it is.
+/// Returns the unit at the end of a column's name, before the suffix for a group's mean, minimum, maximum or deviation.
 std::string_view unit_of(std::string_view column) {
     for (const std::string_view part : {"_mean", "_least", "_most", "_deviation"})
         if (column.ends_with(part)) column.remove_suffix(part.size());

@@ -4,20 +4,20 @@
 
 #include "sim/batch/database.hpp"
 
-/// Rows of a query as text. CSV and JSON have numbers as they are; the table is for people.
+/// Formats rows of a query as text. CSV and JSON have unrounded numbers; the table is for reading.
 namespace syncline::batch {
 
 struct Rows;
 
-/// A value as a field of CSV.
+/// Returns a value as a field of CSV.
 std::string field_of(const Value& value);
 
 std::string to_csv(const Rows& rows);
-/// `{"schema_version": …, "points": [{column: value, …}, …]}`
+/// Returns `{"schema_version": …, "points": [{column: value, …}, …]}`
 std::string to_json(const Rows& rows);
-/// One object on a line for each row.
+/// Returns one object per row, each on one line.
 std::string to_json_lines(const Rows& rows);
-/// Times and bandwidths with scaled units, other numbers with six digits.
+/// Returns a table with times and bandwidths in scaled units, and other numbers with six digits.
 std::string to_table(const Rows& rows);
 
 }  // namespace syncline::batch

@@ -35,9 +35,9 @@ config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
 std::string simulate_run(const std::string& scenario, std::uint64_t seed) {
     config::Variant variant = load_run(scenario, seed);
     if (variant.collective) {
-        isolated_already();  // an exchange is one simulation, and so are we
+        isolated_already();  // an exchange is one simulation, which this process runs
         Json result = Json::parse(to_json(simulate_collective(variant.cluster, *variant.collective)));
-        result.erase("schema_version");  // the store has one of its own
+        result.erase("schema_version");  // the store has its own
         return one_line(result);
     }
     require_memory(variant);

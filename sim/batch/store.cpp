@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array section_keys{"collective", "platform", "training", "workload"};
 
-/// A seed may be larger than SQL's numbers: then it is a text.
+/// Returns a seed as a number, or as a text if it exceeds SQL's numbers.
 Value seed_value(std::uint64_t seed) {
     if (seed <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
         return static_cast<std::int64_t>(seed);
@@ -50,15 +50,15 @@ fs::path checked(const fs::path& directory, Store::Mode mode) {
     std::error_code error;
     const fs::path file = directory / "results.db";
     if (fs::exists(directory, error) && !fs::is_directory(directory, error))
-        throw OutputError(fmt::format("error: {} is no directory", directory.string()));
+        throw OutputError(fmt::format("error: {} is not a directory", directory.string()));
     if (mode == Store::Mode::create) {
         fs::create_directories(directory, error);
         if (error)
             throw OutputError(
-                fmt::format("error: cannot make the directory {}: {}", directory.string(), error.message()));
+                fmt::format("error: cannot create the directory {}: {}", directory.string(), error.message()));
     } else if (!fs::exists(file, error) && !error) {
-        throw OutputError(fmt::format("error: there is no {}; `syncline batch STUDY --out {}` makes it", file.string(),
-                                      directory.string()));
+        throw OutputError(fmt::format("error: there is no {}; `syncline batch STUDY --out {}` creates it",
+                                      file.string(), directory.string()));
     }
     return file;
 }
@@ -84,7 +84,8 @@ std::string run_id(const config::Resolved& resolved, std::uint64_t seed) {
 
 std::string run_id(const config::StudyPoint& point) {
     const std::string id = run_id(point.resolved, point.seed);
-    // What does not fit may have come out like something that does, or like something else that does not.
+    // A point that does not fit may be equal, as far as it was resolved, to one that fits or to another one that does
+    // not.
     return point.misfit.empty() ? id : hash_of(id + "misfit" + settings_text(point.settings));
 }
 
@@ -169,7 +170,7 @@ std::int64_t Store::end_study() {
 }
 
 std::vector<std::string> Store::to_run(const std::string& study, bool failed) {
-    // What never fitted has failed without an attempt.
+    // Points that do not fit have failed without an attempt.
     Statement runs = database_.prepare(
         "SELECT run_id FROM points JOIN runs USING (run_id) WHERE study = ? AND (status = 'pending' OR (? AND status = "
         "'failed' AND run_id IN (SELECT run_id FROM attempts))) GROUP BY run_id ORDER BY min(number), min(repeat)");

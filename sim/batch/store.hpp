@@ -16,26 +16,27 @@
 ///     runs(run_id, version, seed, platform, workload, training, collective, status, message, result, checksum)
 ///     texts(hash, text)                                     sections of scenarios, which many runs share
 ///     points(study, number, repeat, settings, run_id, checksum)    settings: {"training.ranks": "4", ...}
-///     attempts(run_id, status, wall_s)                      one row for each time that a run ended, in that order
-///     view scenarios(run_id, scenario)                      the full resolved scenario, which `syncline run` takes
+///     attempts(run_id, status, wall_s)                      one row for each time a run ended, in order
+///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
 ///     meta(key, value)                                      the program's version
 ///
-/// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points are what studies
-/// call it. Of the same study, interrupted or not, in however many shards, runs, texts and points come out equal, row
-/// for row; what depends on the clock is in `attempts` alone. Every change is a transaction, written through to the
-/// disk: what kills the program loses the runs under way and no more. Any number of programs may have it open.
+/// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
+/// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of
+/// shards; only `attempts` depends on the clock. Every change is a transaction that is written synchronously: if the
+/// program is killed, only the active runs are lost. Any number of programs may have the store open.
 ///
-/// A store of another version, of another format, or damaged (rows have a checksum, for what SQLite does not see), is
-/// refused and left as it is.
+/// A store of another version or format, or a damaged one (rows have a checksum for damage that SQLite does not
+/// detect), is rejected and not changed.
 namespace syncline::batch {
 
 enum class Status { pending, done, failed };
 
 std::string name_of(Status status);
 
-/// See hash.hpp.
+/// Returns the name of a run: see hash.hpp.
 std::string run_id(const config::Resolved& resolved, std::uint64_t seed);
-/// The same of a point; what does not fit has a name that nothing else has, wherever the study is read from.
+/// Returns the name of a point's run. A point that does not fit has a unique name, which does not depend on the study's
+/// location.
 std::string run_id(const config::StudyPoint& point);
 
 struct PlannedRun {
@@ -43,11 +44,11 @@ struct PlannedRun {
     std::string scenario;  ///< the resolved text
 };
 
-/// How a run ended.
+/// The outcome of a run.
 struct Ending {
     std::string run_id;
     Status status = Status::done;
-    std::string text;   ///< done: the result, a JSON object; failed: why
+    std::string text;   ///< done: the result, a JSON object; failed: the reason
     double wall_s = 0;  ///< from its process's start to its end
 };
 
@@ -55,22 +56,22 @@ class Store {
 public:
     enum class Mode { create, change, read };
 
-    /// Opens DIR/results.db; with `create` makes the directory and an empty store if there is none. Throws OutputError.
+    /// Opens DIR/results.db; `create` creates the directory and an empty store if there is none. Throws OutputError.
     Store(const std::filesystem::path& directory, Mode mode);
 
     static bool exists(const std::filesystem::path& directory);
 
-    /// Notes the points of a study, to be called between begin_study() and end_study(), which is one transaction; runs
-    /// that are not there yet become pending, or failed with the reason if they do not fit. Points of an earlier form
-    /// of the study, which have not been passed to add() or skip(), leave the list; returns how many. `skip`: a point
-    /// of another shard.
+    /// Add the points of a study: add() and skip() are called between begin_study() and end_study(), which is one
+    /// transaction. New runs become pending, or failed with the reason if they do not fit. end_study() removes points
+    /// of an earlier form of the study, which have not been passed to add() or skip(), and returns their number. skip()
+    /// is for points of another shard.
     void begin_study(const std::string& study);
     std::string add(const config::StudyPoint& point);
     void skip(const config::StudyPoint& point);
     std::int64_t end_study();
 
-    /// Of runs of the study's points: those pending, and with `failed` those failed too, except what never fitted; in
-    /// the points' order, each once.
+    /// Returns the pending runs of the study's points, and with `failed` also the failed ones, except points that do
+    /// not fit; in the points' order, each once.
     std::vector<std::string> to_run(const std::string& study, bool failed);
     struct Counts {
         std::int64_t points = 0, pending = 0, done = 0, failed = 0;
@@ -79,11 +80,11 @@ public:
 
     PlannedRun planned(const std::string& run_id);
     Status status(const std::string& run_id);
-    /// One transaction. A run that is done stays as it is.
+    /// Stores outcomes in one transaction. A run that is done stays unchanged.
     void finish(const std::vector<Ending>& endings);
 
-    /// Takes over what `other` has; a result replaces a failure or nothing. Throws OutputError if both have results of
-    /// a run that differ.
+    /// Takes over the content of `other`; a result replaces a failure or a missing result. Throws OutputError if both
+    /// have different results of a run.
     void take(Store& other);
 
     Database& database() { return database_; }
@@ -99,12 +100,12 @@ private:
     std::filesystem::path file_;
     Database database_;
     std::string study_;
-    std::optional<Transaction> noting_;                     ///< of begin_study() to end_study()
+    std::optional<Transaction> noting_;                     ///< open from begin_study() to end_study()
     std::set<std::pair<std::int64_t, std::int64_t>> seen_;  ///< number and repeat of points passed since then
 };
 
-/// Merges stores, each a directory or its results.db, into a new one in `to`: all or nothing (made under a temporary
-/// name). Throws OutputError.
+/// Merges stores, each a directory or its results.db, into a new one in `to`: all or nothing (it is written under a
+/// temporary name). Throws OutputError.
 void merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to);
 
 }  // namespace syncline::batch

@@ -4,7 +4,7 @@
 #include "sim/batch/store.hpp"
 #include "sim/output/files.hpp"
 
-/// The store as a file: its form, and whether it is one of ours and whole.
+/// The store as a file: its schema, and the check that it is an undamaged store of ours.
 namespace syncline::batch {
 
 namespace {
@@ -31,7 +31,7 @@ CREATE VIEW scenarios(run_id, scenario) AS
 const std::string run_checksum =
     "hash(run_id, version, seed || '', platform, workload, training, collective, status, message, result)";
 
-/// What finds a row that is not as it was written, and names it.
+/// Queries that find rows that have been changed, and name them.
 const std::string unsound[] = {
     "SELECT 'run ' || run_id FROM runs WHERE checksum <> " + run_checksum,
     "SELECT 'point ' || number || ' of ' || study FROM points "
@@ -40,7 +40,7 @@ const std::string unsound[] = {
     "SELECT 'point ' || number || ' of ' || study FROM points WHERE run_id NOT IN (SELECT run_id FROM runs)",
 };
 
-/// What SQLite keeps of a schema: a damaged one may still be SQL, of something else.
+/// Returns the schema as SQLite stores it. A damaged schema may still be valid SQL.
 std::string schema_of(Database& database) {
     const Value text =
         database.ask("SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
@@ -70,32 +70,32 @@ void Store::check() {
                                       file_.parent_path().string()));
     if (application != Value(application_id))
         throw OutputError(
-            fmt::format("error: {} is another program's database, not Syncline's; take another directory", name));
+            fmt::format("error: {} is another program's database, not Syncline's; use another directory", name));
     const std::int64_t its_format = std::get<std::int64_t>(database_.ask("PRAGMA user_version"));
     if (its_format != format)
         throw OutputError(
-            fmt::format("error: {} has format {} of the store, and syncline {} reads format {}; take "
-                        "another directory, or the version that made it",
+            fmt::format("error: {} has store format {}, but syncline {} reads format {}; use another directory, or the "
+                        "version that wrote it",
                         name, its_format, version, format));
     const auto damaged = [&](const std::string& what) {
         throw OutputError(fmt::format("error: {} is damaged: {}; nothing has been changed", name, what));
     };
     Database expected;
     expected.run(schema);
-    if (schema_of(database_) != schema_of(expected)) damaged("its tables are not those that were made");
+    if (schema_of(database_) != schema_of(expected)) damaged("its tables have been changed");
     const Value its_version = database_.ask("SELECT value FROM meta WHERE key = 'version'");
     if (its_version != Value(std::string(version))) {
         const auto* text = std::get_if<std::string>(&its_version);
         throw OutputError(
-            fmt::format("error: {} was made by syncline {}, and this is {}, whose results may differ; take "
-                        "another directory, or that version",
-                        name, text != nullptr ? *text : "of no version", version));
+            fmt::format("error: {} was written by syncline {}, but this is {}, whose results may differ; use another "
+                        "directory, or that version",
+                        name, text != nullptr ? *text : "of unknown version", version));
     }
     const Value found = database_.ask("PRAGMA integrity_check(1)");
     if (found != Value(std::string("ok"))) damaged(std::get<std::string>(found));
     for (const std::string& sql : unsound) {
         const Value row = database_.ask(sql);
-        if (const auto* text = std::get_if<std::string>(&row)) damaged(*text + " is not what was written");
+        if (const auto* text = std::get_if<std::string>(&row)) damaged(*text + " has been changed");
     }
 }
 

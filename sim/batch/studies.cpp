@@ -41,14 +41,14 @@ std::vector<std::string> studies_in(const std::string& directory) {
     std::sort(found.begin(), found.end());
     const auto others = std::stable_partition(found.begin(), found.end(), config::is_study_or_scenario);
     if (others != found.end())
-        say("note: left out what is neither a study nor a scenario: {}\n",
+        say("note: skipped files that are neither a study nor a scenario: {}\n",
             fmt::join(std::vector<std::string>(others, found.end()), ", "));
     found.erase(others, found.end());
-    if (found.empty()) fail(directory, "there is no study or scenario here", "their names end in .yaml");
+    if (found.empty()) fail(directory, "there is no study or scenario here", "their file names end in .yaml");
     return found;
 }
 
-/// "(ranks=8), (ranks=16) and 3 more"
+/// Returns "(ranks=8), (ranks=16) and 3 more".
 std::string first_few(const Reasons::Reason& reason) {
     std::string text = fmt::format("({})", fmt::join(reason.of, "), ("));
     const auto more = reason.count - static_cast<std::int64_t>(reason.of.size());
@@ -56,18 +56,18 @@ std::string first_few(const Reasons::Reason& reason) {
     return text;
 }
 
-/// Says why points do not fit: the most frequent reasons, the first error of each as an example.
+/// Prints why points do not fit: the most frequent reasons, each with its first error as an example.
 void say_misfits(const Reasons& reasons) {
     constexpr std::size_t most = 5;
     std::int64_t said = 0;
     const std::vector<Reasons::Reason> all = reasons.all();
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
         said += all[i].count;
-        say("{}  of {} points{}: {}\n", all[i].example, all[i].count, all[i].varies ? ", some with other numbers" : "",
-            first_few(all[i]));
+        say("{}  in {} points{}: {}\n", all[i].example, all[i].count,
+            all[i].varies ? ", some with different numbers" : "", first_few(all[i]));
     }
     if (all.size() > most)
-        say("and {} more reasons, of {} points; `syncline batch --dry-run --format json` says each\n",
+        say("and {} more reasons, in {} points; `syncline batch --dry-run --format json` lists all\n",
             all.size() - most, reasons.total() - said);
 }
 
@@ -100,7 +100,7 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
                                        const std::vector<std::string>& assignments, const config::Inspect& inspect) {
     std::vector<std::string> files;
     for (const std::string& path : paths) {
-        std::error_code unknown;  // then reading it as a file says why
+        std::error_code unknown;  // reading it as a file then reports the error
         if (!fs::is_directory(path, unknown)) {
             files.push_back(config::find_argument(path, {"study", "scenario"}));
             continue;
@@ -115,9 +115,9 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
         const auto [other, added] = named.emplace(study.name(), file);
         if (!added)
             fail(file, fmt::format("this study and {} are both called '{}'", other->second, study.name()),
-                 "the key `name` names a study, by default its file does");
+                 "set the key `name`; its default is the file's name");
         std::vector<config::StudyPoint> points = points_of(study);
-        if (points.empty()) fail(file, "the study has no points: its conditions leave out all of them");
+        if (points.empty()) fail(file, "the study has no points: its conditions exclude all of them");
         studies.push_back({file, std::move(study), std::move(points)});
     }
     return studies;
@@ -133,7 +133,7 @@ void require_fit(const std::vector<PlannedStudy>& studies) {
         if (reasons.total() > 0)
             refused.push_back({{planned.path, 1, 1, ""},
                                fmt::format("{} of {} points do not fit", reasons.total(), planned.points.size()),
-                               "`exclude` leaves points out; with `--keep-going` these fail and the rest runs"});
+                               "remove points with `exclude`, or run the others with `--keep-going`"});
     }
     if (!refused.empty()) throw ConfigError(std::move(refused));
 }
@@ -147,7 +147,8 @@ void add_points(Store& store, const PlannedStudy& planned, const Shard& shard) {
             store.skip(point);
     }
     const std::int64_t left = store.end_study();
-    if (left > 0) say("note: {} points are no longer in '{}' and have left its list\n", left, planned.study.name());
+    if (left > 0)
+        say("note: {} points are no longer in '{}' and were removed from its list\n", left, planned.study.name());
 }
 
 }  // namespace syncline::batch

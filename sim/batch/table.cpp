@@ -24,7 +24,7 @@ std::string underlined(std::string path) {
     return path;
 }
 
-/// All of `text` as a number.
+/// Returns `text` as a number, if all of it is one.
 Value plain_number(const std::string& text) {
     const char* end = text.data() + text.size();
     std::int64_t whole = 0;
@@ -40,7 +40,7 @@ bool may_be_number(const std::string& text) {
     return !text.empty() && text.find_first_of("0123456789") <= 2;
 }
 
-/// What a setting is compared as.
+/// Returns the value by which a setting is compared.
 Value number_or_text(const std::string& text) {
     if (const Value plain = plain_number(text); plain.index() != 0) return plain;
     const auto number = number_of(text);
@@ -67,7 +67,7 @@ std::optional<double> number_of(const Value& value) {
 }
 
 ConfigError located(const SqlError& error, Location where) {
-    const auto begins = [](char c) { return (c & 0xc0) != 0x80; };  // a character, of UTF-8
+    const auto begins = [](char c) { return (c & 0xc0) != 0x80; };  // a UTF-8 character
     const std::string& line = where.source_line;
     std::size_t from = 0;
     for (int column = 1; from < line.size() && column < where.column; ++from)
@@ -85,7 +85,7 @@ Table::Table(const std::vector<std::string>& keys) {
 
 void Table::make(const std::vector<std::string>& keys, const std::vector<std::string>& figures) {
     keys_ = keys;
-    // A text that is a number is one in comparisons (`ranks = '4'`): settings are of NUMERIC affinity.
+    // Settings have NUMERIC affinity, so that texts that are numbers are compared as numbers (`ranks = '4'`).
     std::vector<std::string> declared{"study TEXT",  "point INTEGER", "repeat INTEGER", "seed",
                                       "run_id TEXT", "status TEXT",   "message TEXT"};
     std::set<std::string> taken(fixed.begin(), fixed.end());

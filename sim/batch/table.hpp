@@ -10,16 +10,15 @@
 #include "sim/batch/expression.hpp"
 #include "sim/config/study.hpp"
 
-/// Points as a table that SQL expressions range over: the language of `include`, `exclude`, `--where`, `--sort` and
-/// `--objective`.
+/// Points as a table for SQL expressions: the language of `include`, `exclude`, `--where`, `--sort` and `--objective`.
 ///
 /// Columns: study, point, repeat, seed, run_id, status, message; each setting's key (`training.ranks`), and its last
-/// part (`ranks`) where no other setting has the same; then every number, text and flag of the results, by path
-/// (`closed_form.iteration_time_s`, `_` for `.` will do), except those that have a setting's name. `throughput`,
-/// `cost`, … are short for the first column that begins so and goes on with `_`.
+/// part (`ranks`) if no other setting has the same; then every number, text and flag of the results, by path
+/// (`closed_form.iteration_time_s`, also with `_` in place of `.`), except those with a setting's name. `throughput`,
+/// `cost`, … are short for the first column whose name continues them with `_`.
 ///
-/// Values with units are numbers in their base units, whether settings or texts in expressions: `bandwidth > '9 Gbps'`,
-/// `iteration_time_s < '10 ms'`. As a column alone such a setting is shown as it is written.
+/// Values with units, in settings and in texts of expressions, are numbers in their base units: `bandwidth > '9 Gbps'`,
+/// `iteration_time_s < '10 ms'`. A column that is only such a setting is shown as written.
 namespace syncline::batch {
 
 class Store;
@@ -29,35 +28,37 @@ struct Rows {
     std::vector<std::vector<Value>> rows;
 };
 
-/// What a query gives: see `syncline results --help`.
+/// A query: see `syncline results --help`.
 struct Query {
-    std::vector<std::string> where;  ///< all must hold
+    std::vector<std::string> where;  ///< conditions, all of which must be true
     std::vector<std::string> sort;   ///< expressions, each optionally with `desc`
-    /// Columns: then there is one row for each group, with the number of its points and, of each of `columns` that is a
-    /// number, mean, least, most and sample standard deviation (`ranks_mean`, `_least`, `_most`, `_deviation`).
+    /// Columns by which points are grouped. If given, there is one row per group, with the number of its points and,
+    /// for each of `columns` that is a number, mean, minimum, maximum and sample standard deviation (`ranks_mean`,
+    /// `_least`, `_most`, `_deviation`).
     std::vector<std::string> group;
     std::vector<std::string> columns;  ///< expressions; empty: the settings that vary, status and the main figures
 };
 
 class Table {
 public:
-    /// Of settings alone, for conditions: one row, which set() replaces.
+    /// Creates a table of settings only, for conditions: one row, which set() replaces.
     explicit Table(const std::vector<std::string>& keys);
-    /// Of all points of a store (of one study, if given).
+    /// Creates a table of all points of a store (of one study, if given).
     explicit Table(Store& store, const std::string& study = "");
 
     void set(const std::vector<config::Setting>& settings);
-    /// Whether `condition` holds for the row of set(). Throws SqlError, with what was meant where a name is misspelt.
+    /// Returns whether `condition` is true for the row of set(). Throws SqlError, with a suggestion for a misspelt
+    /// name.
     bool holds(const std::string& condition);
 
-    /// Throws SqlError.
+    /// Runs a query. Throws SqlError.
     Rows select(const Query& query);
 
-    /// Columns of settings, and of everything, by the name that they are shown by.
+    /// Return the columns of settings, and all columns, by the name that is shown.
     const std::vector<std::string>& settings() const { return settings_; }
     const std::vector<std::string>& columns() const { return columns_; }
 
-    /// `expression` with every name of a column quoted as SQL wants it, short names made long.
+    /// Returns `expression` with all names of columns quoted for SQL and short names expanded.
     std::string quoted(const std::string& expression) const { return names_.quoted(expression); }
 
 private:
@@ -74,18 +75,20 @@ private:
     Database memory_;
     Names names_;
     std::vector<std::string> keys_, settings_, figures_, columns_;
-    std::map<std::string, Value> numbers_;  ///< what settings are compared as
+    std::map<std::string, Value> numbers_;  ///< the values by which settings are compared
     std::map<std::string, Statement> conditions_;
     std::optional<Statement> insert_;
 };
 
-/// Of a setting's key: `ranks` of `training.ranks`.
+/// Returns the last part of a setting's key: `ranks` of `training.ranks`.
 std::string last_part(const std::string& key);
 
-/// What `value` stands for: a number, a quantity in its base unit (`25 Gbps`: bytes per second), else nothing.
+/// Returns `value` as a number: a plain number, or a quantity in its base unit (`25 Gbps`: bytes per second); else
+/// nothing.
 std::optional<double> number_of(const Value& value);
 
-/// What to throw where a person wrote an expression at `where`: its column moves to what is wrong.
+/// Returns the error to throw for an expression that a user wrote at `where`; the column moves to the part that is
+/// wrong.
 ConfigError located(const SqlError& error, Location where);
 
 }  // namespace syncline::batch

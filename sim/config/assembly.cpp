@@ -23,7 +23,7 @@ Node scalar_at(const Mark& mark, const std::string& text) {
     return node;
 }
 
-/// A mapping that stands where its first entry does.
+/// Returns a mapping with the place of its first entry.
 Node mapping(std::vector<Entry> entries) {
     Node node;
     node.kind = Node::Kind::mapping;
@@ -32,7 +32,7 @@ Node mapping(std::vector<Entry> entries) {
     return node;
 }
 
-/// The topology that holds the graph in a file.
+/// Returns a topology that holds the graph in a file.
 Node graph_in(const Node& file) {
     return mapping(
         {{"topology", file.mark, scalar_at(file.mark, shape_name(Shape::graph))}, {"file", file.mark, file}});
@@ -118,7 +118,8 @@ void Assembly::read(const Node& node, const std::string& what, const std::functi
     std::vector<Diagnostic> found;
     config::read(node, what, body, found, &other_files_);
     for (const Diagnostic& error : found) {
-        // A file that could not be read leaves its name where the reader expects a mapping: that has been said already.
+        // A file that could not be read leaves its name where the reader expects a mapping; this error is already
+        // reported.
         const bool unread = std::any_of(unread_.begin(), unread_.end(),
                                         [&](const Location& place) { return same_place(place, error.where); });
         if (!unread) add(errors_, error);
@@ -130,7 +131,7 @@ void Assembly::finish() {
     unread_.clear();
     if (errors_.empty()) return;
     std::vector<Diagnostic> sorted = std::exchange(errors_, {});
-    // In the order in which a person goes through the files, not in that of the field tables.
+    // Errors are sorted as a person reads the files, not as in the field tables.
     std::vector<std::string> files;
     const auto position = [&](const Diagnostic& error) {
         const auto file = std::find(files.begin(), files.end(), error.where.file);
@@ -156,7 +157,7 @@ void require_nodes(Fields& fields, const char* key, Cluster& cluster, const Rank
     std::int64_t nodes = (ranks + each - 1) / each;
     for (const std::int64_t device : placement.devices) nodes = std::max(nodes, device / each + 1);
     if (cluster.nodes == 0) {
-        cluster.nodes = nodes;  // servers' come behind them
+        cluster.nodes = nodes;  // the servers' nodes follow these
         try {
             make_topology(cluster.fabric.topology, Use::fabric, (nodes + servers) * cluster.node.nics);
         } catch (const TopologyError& error) {
@@ -169,11 +170,11 @@ void require_nodes(Fields& fields, const char* key, Cluster& cluster, const Rank
         if (nodes + servers <= cluster.nodes) return;
     }
     const std::string who = servers == 0 ? fmt::format("{} ranks", ranks)
-                                         : fmt::format("{} ranks and {} servers of their own", ranks, servers);
+                                         : fmt::format("{} ranks and {} dedicated servers", ranks, servers);
     const std::string with = each == 1 ? "" : fmt::format(" with {} devices each", each);
     fields.reject(
         key, fmt::format("{} do not fit platform '{}', which has {} nodes{}", who, cluster.name, cluster.nodes, with),
-        cluster.native ? "its file has no more hosts"
+        cluster.native ? "use fewer ranks; its file has no more hosts"
                        : fmt::format("`--set platform.nodes={}` makes it larger", nodes + servers));
 }
 
@@ -184,7 +185,7 @@ void require_countable(Fields& fields, const char* key, double bytes, std::int64
     if (sent > most)
         fields.reject(key,
                       fmt::format("{} ranks would exchange up to {}", ranks, format_quantity(sent, Dimension::bytes)),
-                      fmt::format("at most {} can be counted", format_quantity(most, Dimension::bytes)));
+                      fmt::format("the maximum is {}", format_quantity(most, Dimension::bytes)));
 }
 
 void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks) {
@@ -193,15 +194,15 @@ void require_pieces(Fields& fields, const char* key, double bytes, double piece_
     const double pieces = std::ceil(bytes / piece_bytes), each = static_cast<double>(tasks);
     if (pieces * each > most)
         fields.reject(key, fmt::format("{:.0f} pieces, each sent {} times, are too many", pieces, tasks),
-                      fmt::format("{} or more in a piece can be simulated",
+                      fmt::format("write at least {} per piece",
                                   format_quantity(std::ceil(bytes * each / most), Dimension::bytes)));
 }
 
 void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {
     constexpr std::int64_t most = 1 << 22;
     if (ranks * servers > most)
-        fields.reject(key, fmt::format("{} ranks and {} servers are {} connections", ranks, servers, ranks * servers),
-                      fmt::format("at most {} can be simulated", most));
+        fields.reject(key, fmt::format("{} ranks and {} servers have {} connections", ranks, servers, ranks * servers),
+                      fmt::format("the maximum is {}", most));
 }
 
 }  // namespace syncline::config

@@ -33,7 +33,7 @@ std::optional<std::int64_t> whole(std::string_view text) {
     return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// `2^10`.
+/// A power such as `2^10`.
 struct Power {
     std::int64_t base, exponent;
 };
@@ -46,7 +46,7 @@ std::optional<Power> power(std::string_view text) {
     return Power{*base, *exponent};
 }
 
-/// What came of reading a range: numbers, or what is wrong.
+/// The result of reading a range: numbers, or an error.
 struct Range {
     std::vector<std::int64_t> numbers;
     std::string error;
@@ -55,8 +55,8 @@ struct Range {
 Range powers(std::string_view first, std::string_view last, std::string_view step) {
     const auto from = power(first), to = power(last);
     const auto by = step.empty() ? std::optional<std::int64_t>(1) : whole(step);
-    if (!from || !to || from->base != to->base) return {{}, "these are no powers of one whole number"};
-    if (!by || *by < 1) return {{}, fmt::format("'{}' is no step", trim(step))};
+    if (!from || !to || from->base != to->base) return {{}, "both ends must be powers of the same whole number"};
+    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trim(step))};
     if (from->exponent > to->exponent) return {{}, fmt::format("{} is more than {}", trim(first), trim(last))};
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     std::vector<std::int64_t> numbers;
@@ -72,13 +72,13 @@ Range powers(std::string_view first, std::string_view last, std::string_view ste
 Range steps(std::string_view first, std::string_view last, std::string_view step) {
     const auto from = whole(first), to = whole(last);
     const auto by = step.empty() ? std::optional<std::int64_t>(1) : whole(step);
-    if (!from || !to) return {{}, "a range is between whole numbers or powers of one"};
-    if (!by || *by < 1) return {{}, fmt::format("'{}' is no step", trim(step))};
+    if (!from || !to) return {{}, "the ends of a range must be whole numbers, or powers of one"};
+    if (!by || *by < 1) return {{}, fmt::format("'{}' is not a step", trim(step))};
     if (*from > *to) return {{}, fmt::format("{} is more than {}", *from, *to)};
-    // Without signs no difference overflows.
+    // Unsigned differences do not overflow.
     const auto width = static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
     if (width / static_cast<std::uint64_t>(*by) >= most_points)
-        return {{}, fmt::format("these are more than {} values", most_points)};
+        return {{}, fmt::format("the range has more than {} values", most_points)};
     std::vector<std::int64_t> numbers;
     for (std::uint64_t at = 0; at <= width; at += static_cast<std::uint64_t>(*by)) {
         numbers.push_back(*from + static_cast<std::int64_t>(at));
@@ -87,7 +87,8 @@ Range steps(std::string_view first, std::string_view last, std::string_view step
     return {std::move(numbers), ""};
 }
 
-/// Two dots with a digit before and behind: `../x.yaml` is none, and `4B..1MB` is one of sizes, which `sweep` takes.
+/// Returns whether a value is two dots with a number on each side: `../x.yaml` is not, and `4B..1MB` is a range of
+/// sizes, which `sweep` reads.
 bool is_range(const Node& node) {
     const auto dots = node.scalar.find("..");
     if (node.quoted || dots == std::string::npos || dots == 0) return false;

@@ -16,24 +16,24 @@ struct AxisColumn {
     std::string key;  ///< a path
     Mark mark;
     std::vector<Node> values;
-    std::vector<std::string> texts;  ///< of each, as people read it: see Setting
+    std::vector<std::string> texts;  ///< of each value, as shown to users: see Setting
 };
 
-/// Reads what stands behind an axis's key: a list; powers `2^1..2^10`; a range `2..64`, `2..64 step 2`, whose end is a
-/// value if a step hits it; or one value. What is wrong is reported to `assembly`, and no values are returned.
+/// Reads the value of an axis's key: a list; powers `2^1..2^10`; a range `2..64`, `2..64 step 2`, whose end is included
+/// if a step reaches it; or one value. Reports errors to `assembly`, and then returns no values.
 AxisColumn read_axis(Assembly& assembly, const std::string& key, const Mark& mark, const Node& node);
 
-/// The texts of a column's values: a file's name without directory and extension, where that tells the values apart.
+/// Returns the texts of a column's values: a file's name without directory and extension, if the values stay distinct.
 std::vector<std::string> texts_of(const std::vector<Node>& values);
 
-/// Entries of a mapping with a plain path for a key, in the order written: `{a: {b: 1, c.d: 2}}` is `a.b: 1`,
-/// `a.c.d: 2`.
+/// Returns the entries of a mapping with plain paths as keys, in the order written: `{a: {b: 1, c.d: 2}}` becomes `a.b:
+/// 1`, `a.c.d: 2`.
 std::vector<Entry> flattened(const Node& mapping, const std::string& prefix = "");
 
-/// A plain text as a value.
+/// Returns a plain text as a value.
 Node scalar(const Mark& mark, std::string text);
 
-/// The document `{a: {b: value}}` of the path `a.b`. Throws ConfigError if it is no path.
+/// Returns the document `{a: {b: value}}` for the path `a.b`. Throws ConfigError if it is not a path.
 Node document_of(const std::string& path, const Mark& mark, Node value);
 
 }  // namespace syncline::config

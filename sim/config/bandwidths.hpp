@@ -3,7 +3,7 @@
 #include "sim/config/fields.hpp"
 #include "sim/platform/cluster.hpp"
 
-/// What bandwidths of machines may be.
+/// Ranges of the bandwidths of machines.
 namespace syncline::config {
 
 inline constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};

@@ -9,7 +9,8 @@ namespace syncline::config {
 
 namespace {
 
-/// Reads `node` as what its top-level keys show it to be, except a scenario, which is more than one document.
+/// Reads `node` as the kind of file that its top-level keys indicate, except a scenario, which is more than one
+/// document.
 std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
     if (node.find("layers")) {
         Model model;
@@ -48,16 +49,15 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
         return "transport";
     }
-    assembly.report(node.mark,
-                    "this is neither a scenario nor a platform, a device, a transport, a workload, a topology or a "
-                    "selection",
+    assembly.report(node.mark, "this is not a scenario, platform, device, transport, workload, topology or selection",
                     "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
                     "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
                     "topology 'topology', a selection 'rows'");
     return "";
 }
 
-/// By its keys, which may be paths; in other files a path is an unknown key, which reading them says.
+/// Recognises a scenario by its keys, which may be paths. In other files a path is an unknown key, which reading
+/// reports.
 bool is_scenario(const Node& node) {
     Node top = node;
     try {

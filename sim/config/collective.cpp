@@ -15,7 +15,7 @@ namespace syncline::config {
 
 namespace {
 
-/// The mapping that `--sweep bytes=4B..512MB` or `--sweep bytes=1MB,2MB` stands for.
+/// Returns the mapping for `--sweep bytes=4B..512MB` or `--sweep bytes=1MB,2MB`.
 Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, std::size_t at) {
     const auto mark = [&](std::size_t offset) { return Mark{start.source, 1, static_cast<int>(at + offset) + 1}; };
     const auto scalar = [&](std::size_t from, std::size_t to) {
@@ -29,7 +29,7 @@ Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, s
     const bool named = equals != std::string::npos;
     const std::size_t begin = named ? equals + 1 : 0;
     if (!named)
-        assembly.report(mark(0), fmt::format("'{}' does not say what it goes through", value),
+        assembly.report(mark(0), fmt::format("'{}' does not name the key to sweep", value),
                         "write for example --sweep bytes=4B..512MiB");
     Node sizes = scalar(begin, value.size());
     if (value.find(',') != std::string::npos) {
@@ -47,7 +47,7 @@ Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, s
     return sweep;
 }
 
-/// An option as a document's entry, whose place is the option as it was typed.
+/// Returns an option as an entry of a document; its location is the option as typed.
 Entry entry(Assembly& assembly, const Argument& argument) {
     const std::string option = "--" + argument.key;
     const std::string text = option + " " + argument.value;
@@ -63,10 +63,10 @@ Entry entry(Assembly& assembly, const Argument& argument) {
     return option_entry(assembly.library, argument);
 }
 
-/// A key of the platform's that has an option of its own.
+/// Replaces a key of the platform for which there is an option.
 void replace_in_platform(Node& document, Entry option) {
     Node* platform = document.find("platform");
-    if (!platform || platform->kind != Node::Kind::mapping) return;  // which is an error, and said to be one
+    if (!platform || platform->kind != Node::Kind::mapping) return;  // an error, which reading it reports
     std::erase_if(platform->entries, [&](const Entry& entry) { return entry.key == option.key; });
     platform->entries.push_back(std::move(option));
 }
@@ -75,16 +75,17 @@ void replace_in_platform(Node& document, Entry option) {
 
 void describe(Fields& fields, CollectivePlan& plan) {
     AlgorithmSpec& algorithm = plan.algorithm;
-    fields.integer({"ranks", "How many take part.", true}, plan.ranks, 1, largest_group);
+    fields.integer({"ranks", "Number of ranks that take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
-    fields.one_of({"operation", "What is done with the buffers."}, algorithm.operation, exchange_operations());
+    fields.one_of({"operation", "Collective operation."}, algorithm.operation, exchange_operations());
     algorithm.name = exchange_algorithms(algorithm.operation).front();
-    fields.one_of({"algorithm", "How."}, algorithm.name, exchange_algorithms(algorithm.operation));
+    fields.one_of({"algorithm", "Algorithm that carries out the operation."}, algorithm.name,
+                  exchange_algorithms(algorithm.operation));
     describe_algorithm(fields, algorithm);
     std::int64_t round = plan.round;
     fields.integer({"round",
-                    "Gossip whose peers change: the round that is simulated alone, counted from 0; by default the mean "
-                    "over all of them."},
+                    "Round of gossip to simulate, counted from 0, if peers change between rounds. Default: the mean "
+                    "over all rounds."},
                    round, 0, std::numeric_limits<std::int32_t>::max());
     plan.round = static_cast<std::int32_t>(round);
     const auto subset = [&](Key key, std::uint32_t& members) {
@@ -92,34 +93,41 @@ void describe(Fields& fields, CollectivePlan& plan) {
         fields.integer(key, number, 1, largest_group);
         members = static_cast<std::uint32_t>(number);
     };
-    subset({"contributors", "Of allgather and allreduce: only the first so many ranks have something to give."},
+    subset({"contributors",
+            "Number of ranks, the first ones, that contribute data. Applies to allgather and allreduce. Default: all "
+            "ranks."},
            algorithm.contributors);
-    subset({"receivers", "Of allgather and allreduce: only the first so many ranks want the result."},
+    subset({"receivers",
+            "Number of ranks, the first ones, that receive the result. Applies to allgather and allreduce. Default: "
+            "all ranks."},
            algorithm.receivers);
     describe_selection(fields, plan.selection);
-    fields.integer({"servers", "Of a parameter server: how many, on nodes of their own."}, plan.servers, 1,
-                   largest_group);
+    fields.integer({"servers", "Number of parameter servers, each on its own node. Applies to parameter-server."},
+                   plan.servers, 1, largest_group);
     describe(fields, plan.fidelity);
     const bool none = algorithm.operation == "barrier";
     double bytes = 0;
-    fields.quantity({"bytes", "Of the whole buffer, the same on every rank.", false, false, none ? nullptr : "sweep"},
-                    bytes, Dimension::bytes, {.zero = true, .most = 1e15});
+    fields.quantity(
+        {"bytes", "Size of the whole buffer, the same on every rank.", false, false, none ? nullptr : "sweep"}, bytes,
+        Dimension::bytes, {.zero = true, .most = 1e15});
     if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     plan.bytes = static_cast<std::uint64_t>(bytes);
     fields.section(
-        {"sweep", "In place of `bytes`: the same exchange at several sizes, one after the other."}, [&](Fields& inner) {
-            inner.sizes({"bytes", "A list, or a range with factor 2 or another: `4B..512MiB`, `4B..1MB*4`.", true},
-                        plan.sweep);
+        {"sweep", "Several sizes of the same exchange, run one after the other; replaces `bytes`."},
+        [&](Fields& inner) {
+            inner.sizes(
+                {"bytes", "List of sizes, or range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
+                plan.sweep);
         });
     for (const char* key : {"bytes", "sweep"})
-        if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "leave it out");
+        if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "remove it");
     if (fields.given("bytes") && fields.given("sweep"))
-        fields.reject("sweep", "'sweep' beside 'bytes'", "leave one of the two out");
+        fields.reject("sweep", "'sweep' and 'bytes' exclude each other", "remove one of the two");
 }
 
 namespace {
 
-/// Rejects a round that there is not.
+/// Rejects a round that does not exist.
 void check_round(Fields& fields, const CollectivePlan& plan) {
     if (!fields.given("round") || !fields.sound()) return;
     if (plan.algorithm.peers == Peers::all)
@@ -128,7 +136,7 @@ void check_round(Fields& fields, const CollectivePlan& plan) {
     const std::uint32_t rounds = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
     if (static_cast<std::uint32_t>(plan.round) >= rounds)
         fields.reject("round", fmt::format("there is no round {}", plan.round),
-                      fmt::format("peers are the same again after {} rounds: 0 to {}", rounds, rounds - 1));
+                      fmt::format("peers repeat after {} rounds: write 0 to {}", rounds, rounds - 1));
 }
 
 }  // namespace
@@ -139,8 +147,8 @@ void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& clust
         plan.sweep.empty() ? plan.bytes : *std::max_element(plan.sweep.begin(), plan.sweep.end());
     if (fields.given("servers") && !plan.served())
         fields.reject("servers",
-                      fmt::format("'{}' has no servers", plan.selection ? plan.selection->name : algorithm.name),
-                      "`--algorithm parameter-server` has");
+                      fmt::format("'{}' uses no servers", plan.selection ? plan.selection->name : algorithm.name),
+                      "`--algorithm parameter-server` uses them");
     check_fidelity(fields, plan.fidelity, cluster);
     check_placement(fields, cluster, plan.placement, plan.ranks);
     if (plan.served()) {
@@ -188,7 +196,7 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
     }
     CollectiveQuestion question;
     assembly.read(document, "collective", [&](Fields& fields) {
-        fields.section({"platform", "The cluster.", true},
+        fields.section({"platform", "Cluster on which the exchange runs.", true},
                        [&](Fields& inner) { describe(inner, question.cluster, inspect); });
         describe(fields, question.plan);
         if (fields.sound()) check_collective(fields, question.plan, question.cluster);

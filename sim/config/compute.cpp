@@ -12,7 +12,7 @@ namespace syncline::config {
 
 namespace {
 
-/// Names of `of` that are not in `in`.
+/// Returns the names of `of` that are not in `in`.
 std::vector<std::string> missing(const std::vector<std::string>& of, const std::vector<std::string>& in) {
     std::vector<std::string> result;
     for (const std::string& name : of)
@@ -20,7 +20,7 @@ std::vector<std::string> missing(const std::vector<std::string>& of, const std::
     return result;
 }
 
-/// The first names, and how many more there are.
+/// Returns the first names, and the number of further ones.
 std::string listed(const std::vector<std::string>& names) {
     constexpr std::size_t shown = 3;
     const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(shown, names.size()));
@@ -33,23 +33,23 @@ void check_measured(Fields& fields, const Model& model, const Device& device) {
     if (measured == nullptr) {
         std::vector<std::string> workloads;
         for (const MeasuredLayers& row : device.layer_times) workloads.push_back(row.workload);
-        return fields.reject("compute",
-                             fmt::format("device '{}' has no times of the layers of '{}'", device.name, model.name),
-                             workloads.empty() ? "they stand in the device's `layer_times`"
-                                               : fmt::format("its 'layer_times' has those of {}", listed(workloads)));
+        return fields.reject("compute", fmt::format("device '{}' has no layer times for '{}'", device.name, model.name),
+                             workloads.empty() ? "add them to the device's `layer_times`"
+                                               : fmt::format("its 'layer_times' has {}", listed(workloads)));
     }
     std::vector<std::string> layers, timed;
     for (const Layer& layer : model.layers) layers.push_back(layer.name);
     for (const MeasuredLayers::Layer& layer : measured->layers) timed.push_back(layer.name);
     const std::vector<std::string> untimed = missing(layers, timed), unknown = missing(timed, layers);
-    const std::string where = fmt::format("the times that device '{}' has for '{}'", device.name, model.name);
+    const std::string where = fmt::format("the layer times of device '{}' for '{}'", device.name, model.name);
     if (!untimed.empty()) {
         const auto near = closest(untimed.front(), unknown);
-        fields.reject("compute", fmt::format("{} leave out {}", where, listed(untimed)),
-                      near ? fmt::format("is '{}' there meant to be '{}'?", *near, untimed.front())
-                           : "every layer needs its own");
+        fields.reject(
+            "compute", fmt::format("{} omit {}", where, listed(untimed)),
+            near ? fmt::format("should '{}' there be '{}'?", *near, untimed.front()) : "every layer needs an entry");
     } else if (!unknown.empty()) {
-        fields.reject("compute", fmt::format("{} name {}, which the workload has not", where, listed(unknown)), "");
+        fields.reject("compute", fmt::format("{} name {}, which the workload does not have", where, listed(unknown)),
+                      "");
     }
 }
 
@@ -57,9 +57,9 @@ void check_measured(Fields& fields, const Model& model, const Device& device) {
 
 void describe_compute(Fields& fields, ComputeKind& kind) {
     fields.one_of({"compute",
-                   "How long devices compute: by the roofline, scaled to a measured throughput where there is one "
-                   "(`calibrated`); by the roofline alone; by its kernels with im2col; with the device's `efficiency`; "
-                   "or by its `layer_times` (`measured`)."},
+                   "Compute model: the roofline, scaled to a measured throughput if there is one (`calibrated`); the "
+                   "roofline alone (`roofline`); the kernels with im2col (`im2col`); the device's `efficiency`; or its "
+                   "`layer_times` (`measured`)."},
                   kind,
                   {{"calibrated", ComputeKind::calibrated},
                    {"roofline", ComputeKind::roofline},

@@ -5,13 +5,13 @@
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/model.hpp"
 
-/// The choice of a compute model, and what it needs of the device.
+/// Reads the choice of a compute model, and checks what the model needs of the device.
 namespace syncline::config {
 
-/// The key `compute`.
+/// Describes the key `compute`.
 void describe_compute(Fields& fields, ComputeKind& kind);
 
-/// Rejects `compute` where the device does not say what the model needs.
+/// Rejects `compute` if the device does not give what the model needs.
 void check_compute(Fields& fields, ComputeKind kind, const Model& model, const Device& device);
 
 }  // namespace syncline::config

@@ -8,13 +8,13 @@ void check_extents(Fields& fields, const char* key, const std::vector<std::int64
     for (const std::int64_t value : values)
         if (value > largest_extent)
             fields.reject(key, fmt::format("'{}': {} is too large", key, value),
-                          fmt::format("at most {}", largest_extent));
+                          fmt::format("the maximum is {}", largest_extent));
 }
 
 void check_count(Fields& fields, const char* key, double count, const char* what) {
     if (count > static_cast<double>(largest_count))
         fields.reject(key, fmt::format("{:.3g} {} are too many", count, what),
-                      fmt::format("at most {:.0e}", static_cast<double>(largest_count)));
+                      fmt::format("the maximum is {:.0e}", static_cast<double>(largest_count)));
 }
 
 double product(const std::vector<std::int64_t>& values) {

@@ -5,21 +5,21 @@
 
 #include "sim/config/fields.hpp"
 
-/// Bounds of what a workload counts. Sums, and their bytes, then stay within 64 bits, and a slip is told from a model.
+/// Bounds of the counts of a workload. They keep sums, and their bytes, within 64 bits, and reveal typing errors.
 namespace syncline::config {
 
-/// Of anything counted, in one layer or in all together.
+/// Maximum of any count, in one layer or in all layers together.
 inline constexpr std::int64_t largest_count = 100'000'000'000'000'000;
-/// Of one side of anything: channels, pixels, words, units.
+/// Maximum of one dimension: channels, pixels, words, units.
 inline constexpr std::int64_t largest_extent = 1 << 24;
 
-/// Rejects `key` where one of its values is no extent.
+/// Rejects `key` if one of its values exceeds the largest extent.
 void check_extents(Fields& fields, const char* key, const std::vector<std::int64_t>& values);
 
-/// Rejects `key` where so many of `what` ("parameters") are no count.
+/// Rejects `key` if `count` of `what` ("parameters") exceeds the largest count.
 void check_count(Fields& fields, const char* key, double count, const char* what);
 
-/// In floating point, so that it cannot overflow; 1 of nothing.
+/// Returns the product, in floating point so that it cannot overflow; 1 of no values.
 double product(const std::vector<std::int64_t>& values);
 
 }  // namespace syncline::config

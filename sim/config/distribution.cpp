@@ -17,7 +17,7 @@ namespace syncline::config {
 
 namespace {
 
-/// `1.5 us`
+/// A number with its unit: `1.5 us`.
 struct Measured {
     double number = 0;
     std::string unit;  ///< as written; empty: a plain number
@@ -31,13 +31,13 @@ std::optional<Measured> measured(const std::string& text) {
     if (problem != std::errc() || !std::isfinite(result.number)) return {};
     result.unit = std::string(stop, end);
     result.unit.erase(0, result.unit.find_first_not_of(' '));
-    // Beyond 2^53 whole numbers are no longer told apart.
+    // Beyond 2^53 a double cannot represent every whole number.
     result.whole = result.unit.empty() && std::abs(result.number) < 0x1p53 &&
                    text.find_first_not_of("-0123456789") == std::string::npos;
     return result;
 }
 
-/// A number of `from` as one of `to`; nothing if they are not of one dimension.
+/// Returns a value converted to unit `to`, or nothing if the units differ in dimension.
 std::optional<double> converted(const Measured& value, const std::string& to) {
     if (value.unit == to) return value.number;
     for (const Dimension dimension :
@@ -51,7 +51,7 @@ std::optional<double> converted(const Measured& value, const std::string& to) {
 }  // namespace
 
 void Distribution::describe(Fields& fields) {
-    fields.one_of({"distribution", "Of which the values are."}, kind_,
+    fields.one_of({"distribution", "Kind of distribution."}, kind_,
                   {{"uniform", Kind::uniform}, {"normal", Kind::normal}, {"lognormal", Kind::lognormal}});
     struct Parameter {
         Kind of;
@@ -59,19 +59,20 @@ void Distribution::describe(Fields& fields) {
         const char* doc;
         std::string text = {};
     };
-    Parameter parameters[] = {{Kind::uniform, "least", "Uniform: no value is less."},
-                              {Kind::uniform, "most", "Uniform: no value is more."},
-                              {Kind::normal, "mean", "Normal: the mean."},
-                              {Kind::normal, "deviation", "Normal: the standard deviation."},
-                              {Kind::lognormal, "median", "Lognormal: half of the values are less."},
-                              {Kind::lognormal, "sigma", "Lognormal: the standard deviation of the logarithm."}};
+    Parameter parameters[] = {
+        {Kind::uniform, "least", "Minimum of a uniform distribution."},
+        {Kind::uniform, "most", "Maximum of a uniform distribution."},
+        {Kind::normal, "mean", "Mean of a normal distribution."},
+        {Kind::normal, "deviation", "Standard deviation of a normal distribution."},
+        {Kind::lognormal, "median", "Median of a lognormal distribution."},
+        {Kind::lognormal, "sigma", "Standard deviation of the logarithm of a lognormal distribution."}};
     std::vector<const Parameter*> own;
     for (Parameter& parameter : parameters) {
         fields.text({parameter.name, parameter.doc}, parameter.text);
         if (parameter.of == kind_)
             own.push_back(&parameter);
         else if (fields.given(parameter.name))
-            fields.reject(parameter.name, fmt::format("'{}' is of no use here", parameter.name),
+            fields.reject(parameter.name, fmt::format("'{}' has no effect here", parameter.name),
                           "uniform has 'least' and 'most', normal 'mean' and 'deviation', lognormal 'median' and "
                           "'sigma'");
     }
@@ -85,14 +86,16 @@ void Distribution::measure(Fields& fields, const char* first, const std::string&
     constexpr const char* example_of_draws = "write for example 5 us, 10 %, or 0.5";
     const auto a = measured(first_text), b = measured(second_text);
     if (!a)
-        fields.reject(first, fmt::format("'{}' is no number, with a unit or without", first_text), example_of_draws);
+        fields.reject(first, fmt::format("'{}' is not a number, with or without a unit", first_text), example_of_draws);
     if (!b)
-        fields.reject(second, fmt::format("'{}' is no number, with a unit or without", second_text), example_of_draws);
+        fields.reject(second, fmt::format("'{}' is not a number, with or without a unit", second_text),
+                      example_of_draws);
     if (!a || !b) return;
     // A logarithm has no unit.
     const auto other = kind_ != Kind::lognormal ? converted(*b, a->unit) : converted(*b, "");
     if (!other)
-        return fields.reject(second, fmt::format("'{}' is not of the same kind as '{}'", second_text, first_text),
+        return fields.reject(second,
+                             fmt::format("the units of '{}' and '{}' differ in dimension", second_text, first_text),
                              example_of_draws);
     first_ = a->number;
     second_ = *other;

@@ -7,17 +7,18 @@
 
 namespace syncline::config {
 
-/// What a study's `draw` draws a key's values from. Parameters are numbers, per cents or quantities, of one unit or of
-/// several that convert; values have that of the first one, six significant digits, and are whole numbers where all
-/// parameters are. They are not bounded: one that the key does not take makes a point that does not fit.
+/// The distribution from which a study's `draw` draws a key's values. Parameters are numbers, percentages or
+/// quantities, of one unit or of convertible units. Values have the unit of the first parameter and six significant
+/// digits, and are whole numbers if all parameters are. They are not bounded: a value that the key does not accept
+/// makes a point that does not fit.
 class Distribution {
 public:
     enum class Kind { uniform, normal, lognormal };
 
-    /// The table of its keys.
+    /// Describes its keys.
     void describe(Fields& fields);
 
-    /// The same for the same seed, key and distribution, whatever else is drawn.
+    /// Returns a value, which is the same for the same seed, key and distribution, whatever else is drawn.
     std::string draw(std::uint64_t seed, const std::string& key) const;
 
 private:

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file itself, however it was reached.
+/// Returns the path that identifies a file, by whatever path it was reached.
 fs::path identity(const fs::path& path) {
     std::error_code error;
     fs::path canonical = fs::canonical(path, error);
@@ -26,7 +26,7 @@ fs::path identity(const fs::path& path) {
     return error ? path : absolute;
 }
 
-/// Refuses a reference to a file that is being read already, since it would never end.
+/// Rejects a reference to a file that is already being read, since expansion would never end.
 void check_cycle(const Mark& reference, const fs::path& path) {
     const fs::path file = identity(path);
     std::string way = shown(path);
@@ -42,7 +42,7 @@ void check_cycle(const Mark& reference, const fs::path& path) {
 Location locate(const Mark& mark) {
     if (!mark.source) return {};
     std::string_view rest = mark.source->text;
-    // A mark may be where the text ends, past the last line.
+    // A mark may be at the end of the text, after the last line.
     for (int line = 1; line < mark.line && !rest.empty(); ++line)
         rest.remove_prefix(std::min(rest.size(), std::min(rest.size(), rest.find('\n')) + 1));
     std::string_view line = rest.substr(0, rest.find('\n'));

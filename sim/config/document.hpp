@@ -9,10 +9,10 @@
 
 #include "sim/base/diagnostics.hpp"
 
-/// YAML documents in which every value knows where it was written.
+/// YAML documents in which every value has the place where it was written.
 ///
-/// A strict reading of YAML on top of yaml-cpp: one document per file, keys are plain words and stand once, no anchors
-/// and no aliases. Nesting is bounded, so is a file's size. Only this folder knows yaml-cpp (yaml.cpp).
+/// A strict subset of YAML on top of yaml-cpp: one document per file, keys are plain words and unique, no anchors and
+/// no aliases. Nesting and a file's size are bounded. Only this folder uses yaml-cpp (yaml.cpp).
 namespace syncline::config {
 
 struct Source;
@@ -28,7 +28,7 @@ struct Source {
     std::string name;  ///< as shown to the user: the path as it was reached, or an option such as `--set`
     std::filesystem::path directory;  ///< paths written in this text are relative to it
     std::string text;
-    std::filesystem::path file;  ///< which one it is, however it was reached; empty for an argument
+    std::filesystem::path file;  ///< its identity, by whatever path it was reached; empty for an argument
     Mark reference;              ///< where another text names this file, if one does
 };
 
@@ -41,10 +41,10 @@ struct Node {
 
     Kind kind = Kind::null;
     Mark mark;
-    std::string scalar;          ///< of a scalar: its text, unquoted
-    bool quoted = false;         ///< of a scalar: it stood in quotes, so it is a text even if it looks like a number
-    std::vector<Node> items;     ///< of a sequence
-    std::vector<Entry> entries;  ///< of a mapping, in the order written
+    std::string scalar;          ///< the text of a scalar, unquoted
+    bool quoted = false;         ///< a scalar was in quotes, so it is a text even if it looks like a number
+    std::vector<Node> items;     ///< the items of a sequence
+    std::vector<Entry> entries;  ///< the entries of a mapping, in the order written
 
     Node* find(std::string_view key);
     const Node* find(std::string_view key) const;
@@ -56,37 +56,37 @@ struct Entry {
     Node value;
 };
 
-/// The file that `reference`, a scalar, names: relative to the directory of the text in which it stands.
+/// Returns the file that `reference`, a scalar, names, relative to the directory of the text that contains it.
 std::filesystem::path referred_file(const Node& reference);
 
-/// What the user sees of `path`: `scenarios/../platforms/x.yaml` is `platforms/x.yaml`.
+/// Returns `path` as shown to the user: `scenarios/../platforms/x.yaml` as `platforms/x.yaml`.
 std::string shown(const std::filesystem::path& path);
 
-/// Owns the texts that nodes point into. Outlives every Node read through it.
+/// Owns the texts that nodes point into. Must outlive every Node read through it.
 class Library {
 public:
     /// Reads and parses a file that the command line names. Throws ConfigError.
     Node load_argument(const std::string& path);
 
-    /// Replaces `node`, a scalar that names a file, by what that file holds (which may again be the name of a file). A
-    /// file is read once, however often it is named. The path is relative to the directory of the text that names it;
-    /// the name may be a preset's, of one of `kinds` (find_file() in presets.hpp, which takes `words`, too). A node
-    /// that is no scalar is left alone. Throws ConfigError: the place is that of the reference when the file cannot be
-    /// read or refers back to itself, else a place in the file.
+    /// Replaces `node`, a scalar that names a file, by the content of that file (which may again be the name of a
+    /// file). A file is read once, however often it is named. The path is relative to the directory of the text that
+    /// names it; the name may be a preset's, of one of `kinds` (find_file() in presets.hpp, which takes `words`, too).
+    /// A node that is not a scalar stays unchanged. Throws ConfigError, at the reference if the file cannot be read or
+    /// refers back to itself, else at a place in the file.
     void expand(Node& node, const std::vector<std::string>& kinds = {}, const std::vector<std::string>& words = {});
 
-    /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Nothing but comments is a null.
-    /// Throws ConfigError.
+    /// Parses `text` as YAML, except its first `skip` bytes; `name` is shown in errors. Returns a null if there are
+    /// only comments. Throws ConfigError.
     Node parse(std::string name, std::string text, std::filesystem::path directory, std::size_t skip = 0);
 
-    /// The place where `text`, which is no YAML, begins; `name` is shown in errors.
+    /// Returns the place where `text`, which is not YAML, begins; `name` is shown in errors.
     Mark cite(std::string name, std::string text, std::filesystem::path directory);
 
 private:
     Node load(const std::filesystem::path& path, std::string text, const Mark& reference);
     const Source& add(Source source);
     std::vector<std::unique_ptr<Source>> sources_;
-    std::map<std::string, Node> expanded_;  ///< what files hold, by path: each is read once
+    std::map<std::string, Node> expanded_;  ///< the content of files, by path: each is read once
 };
 
 }  // namespace syncline::config

@@ -10,44 +10,45 @@ namespace syncline::config {
 
 void describe(Fields& fields, RankPlacement& placement) {
     int order = static_cast<int>(placement.order);
-    fields.choice({"placement",
-                   "Which device each rank runs on: one after the other, one on each node and then the next, in random "
-                   "order (see --seed), or a list with each rank's device, numbered node by node."},
-                  order, {"packed", "round-robin", "random"}, &placement.devices);
+    fields.choice(
+        {"placement",
+         "Rank placement: on devices in order (`packed`), one rank on each node in turn (`round-robin`), in random "
+         "order (`random`; see --seed), or a list with the device of each rank, numbered node by node."},
+        order, {"packed", "round-robin", "random"}, &placement.devices);
     placement.order = static_cast<RankPlacement::Order>(order);
 }
 
 void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
     fields.section({"overlay",
-                    "Who exchanges with whom, in pipelined-tree, hierarchical and gossip: a topology, its name, or the "
-                    "name of a file that holds it.",
+                    "Communication pattern (overlay) of pipelined-tree, hierarchical and gossip: a topology, its name, "
+                    "or the name of a file that holds it.",
                     false, true},
                    [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
     fields.quantity({"segment",
-                     "Of pipelined-tree, segmented-ring, ring-broadcast (default: in one) and double-binary-tree "
-                     "(default: 512 KiB): the buffer, or each block of it, travels in pieces of at most so many bytes: "
-                     "`1 MiB`."},
+                     "Maximum size of the segments in which the buffer, or each block of it, is sent: `1 MiB`. Applies "
+                     "to pipelined-tree, segmented-ring, ring-broadcast (default: one segment) and double-binary-tree "
+                     "(default: 512 KiB)."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of(
         {"peers",
-         "Of gossip: with all neighbours in every iteration, or with one, the next one each time, or in groups "
-         "of which one rank at a time speaks to another group (`inner-outer`: BlueFog; the overlay is "
-         "hierarchical, and its innermost level says how large a group is)."},
+         "Peers of a rank in gossip: all neighbours in every iteration (`all`), one neighbour per iteration in turn "
+         "(`one`), or groups of which one rank at a time exchanges with another group (`inner-outer`: BlueFog; the "
+         "overlay is hierarchical, and its innermost level gives the size of a group)."},
         algorithm.peers, {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}});
 }
 
 void describe(Fields& fields, Fidelity& fidelity) {
     fields.one_of({"fidelity",
-                   "Every message is simulated (`message`), or what repeats is simulated once and stands for the rest "
-                   "(`folded`), or that only above 1,000,000 messages (`auto`)."},
+                   "Level of detail: every message is simulated (`message`), repeated steps are simulated once and "
+                   "extrapolated (`folded`), or they are folded only above 1,000,000 messages (`auto`)."},
                   fidelity,
                   {{"message", Fidelity::message}, {"folded", Fidelity::folded}, {"auto", Fidelity::automatic}});
 }
 
 void check_fidelity(Fields& fields, Fidelity fidelity, const Cluster& cluster) {
     if (fidelity == Fidelity::folded && cluster.native)
-        fields.reject("fidelity", "nothing can be folded on a platform of 'simgrid_xml'",
-                      "its links may change with time, so nothing is known to repeat: `fidelity: message`");
+        fields.reject("fidelity", "folding is not possible on a platform of 'simgrid_xml'",
+                      "its links may change with time, so no step is known to repeat; write `fidelity: message`");
 }
 
 void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
@@ -59,7 +60,7 @@ void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement
             return fields.reject("placement", fmt::format("there is no device {}", device),
                                  fmt::format("platform '{}' has {}: 0 to {}", cluster.name, devices, devices - 1));
         if (!taken.insert(device).second)
-            return fields.reject("placement", fmt::format("device {} stands twice", device), "");
+            return fields.reject("placement", fmt::format("device {} is listed twice", device), "");
     }
     if (placement.devices.size() != static_cast<std::size_t>(ranks))
         fields.reject("placement",
@@ -77,7 +78,8 @@ void check_algorithm(Fields& fields, const AlgorithmSpec& algorithm, std::int64_
 
 void check_no_algorithm(Fields& fields) {
     for (const char* key : {"overlay", "segment", "peers", "round", "contributors", "receivers"})
-        if (fields.given(key)) fields.reject(key, fmt::format("'{}' is of no use to a parameter server", key), "");
+        if (fields.given(key))
+            fields.reject(key, fmt::format("'{}' has no effect with a parameter server", key), "remove it");
 }
 
 }  // namespace syncline::config

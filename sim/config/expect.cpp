@@ -14,48 +14,48 @@ constexpr const char* expect_key = "expect";
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 constexpr double largest_expected = 1e20;
 
-/// Which of the keys that bound a number are there, and what they mean together.
+/// Describes the keys that bound a number, and checks their combination.
 void describe_bounds(Fields& fields, Expectation& expectation) {
     const auto number = [&](Key name) -> std::optional<double> {
         double value = absent;
         fields.number(name, value, 0, largest_expected);
         return std::isnan(value) ? std::nullopt : std::optional(value);
     };
-    expectation.value = number({"value", "What must be found, in the field's unit; goes with `tolerance`."});
+    expectation.value = number({"value", "Expected value in the field's unit; requires `tolerance`."});
     bool percent = false;
-    fields.number_or_percent({"tolerance", "How far from `value` it may be: a number, or a part of it (`2 %`)."},
+    fields.number_or_percent({"tolerance", "Maximum deviation from `value`: a number, or a percentage of it (`2 %`)."},
                              expectation.tolerance, percent, 0, largest_expected);
     if (percent) expectation.tolerance *= expectation.value.value_or(0) / 100;
-    expectation.least = number({"least", "In place of `value`: no less than this."});
-    expectation.most = number({"most", "In place of `value`: no more than this."});
+    expectation.least = number({"least", "Minimum, in place of `value`."});
+    expectation.most = number({"most", "Maximum, in place of `value`."});
 
     const bool valued = fields.given("value"), bounded = fields.given("least") || fields.given("most");
     if (valued && bounded)
-        fields.reject("value", "'value' beside 'least' or 'most'", "leave one of the two out");
+        fields.reject("value", "'value' excludes 'least' and 'most'", "remove one of the two");
     else if (!valued && fields.given("tolerance"))
-        fields.reject("tolerance", "'tolerance' without 'value'", "'least' and 'most' need none");
+        fields.reject("tolerance", "'tolerance' without 'value'", "remove it; 'least' and 'most' take no tolerance");
     else if (valued && !fields.given("tolerance"))
         fields.reject("value", "'value' without 'tolerance'", "write for example `tolerance: 2 %`");
     else if (!valued && !bounded)
-        fields.reject("", "nothing is expected here", "give 'value' and 'tolerance', or 'least', or 'most'");
+        fields.reject("", "this item has no expected value", "write 'value' and 'tolerance', or 'least', or 'most'");
     if (expectation.least && expectation.most && *expectation.least > *expectation.most)
         fields.reject("most", fmt::format("'most' is below 'least', {}", *expectation.least), "");
 }
 
 void describe(Fields& fields, Expectation& expectation) {
-    fields.text({"variant", "Which one; `base` where the file has no variants.", true}, expectation.variant);
+    fields.text({"variant", "Name of the variant; `base` if the file has no variants.", true}, expectation.variant);
     fields.text(
-        {"field", "A number of its result, named as in JSON: iteration_time_s, closed_form.iteration_time_s.", true},
+        {"field", "Number of its result, named as in JSON: iteration_time_s, closed_form.iteration_time_s.", true},
         expectation.field);
-    fields.text({"over", "Another variant: the field is divided by that one's."}, expectation.over);
+    fields.text({"over", "Another variant, by whose field this one is divided."}, expectation.over);
     double bytes = absent;
-    fields.quantity({"bytes", "Of an exchange alone at several sizes: which one."}, bytes, Dimension::bytes,
-                    {.zero = true, .most = 1e15});
+    fields.quantity({"bytes", "Size to which the expectation applies, in a single exchange at several sizes."}, bytes,
+                    Dimension::bytes, {.zero = true, .most = 1e15});
     if (!std::isnan(bytes)) expectation.bytes = static_cast<std::uint64_t>(bytes);
     if (!std::isnan(bytes) && bytes != std::floor(bytes))
         fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     describe_bounds(fields, expectation);
-    fields.text({"source", "Who says so: a paper, a formula.", true}, expectation.source);
+    fields.text({"source", "Source of the expectation: a paper, a formula.", true}, expectation.source);
 }
 
 const Variant* find(const Scenario& scenario, const std::string& name) {
@@ -64,7 +64,7 @@ const Variant* find(const Scenario& scenario, const std::string& name) {
     return found == scenario.variants.end() ? nullptr : &*found;
 }
 
-/// What is wrong with the key that names a variant or a size.
+/// An error in the key that names a variant or a size.
 struct Mismatch {
     const char* key;
     std::string message, hint;
@@ -83,16 +83,17 @@ std::optional<Mismatch> missing_variant(const Scenario& scenario, const char* na
 std::optional<Mismatch> missing_size(const Variant& variant, std::optional<std::uint64_t> bytes) {
     if (!variant.collective) {
         if (!bytes) return {};
-        return Mismatch{"bytes", "a training has no sizes to choose from", "leave it out"};
+        return Mismatch{"bytes", "a training has no sizes to choose from", "remove it"};
     }
     const CollectivePlan& plan = *variant.collective;
     const std::vector<std::uint64_t> sizes = plan.sweep.empty() ? std::vector{plan.bytes} : plan.sweep;
-    const std::string range = fmt::format("it goes from {} to {} B", *std::min_element(sizes.begin(), sizes.end()),
-                                          *std::max_element(sizes.begin(), sizes.end()));
+    const std::string range =
+        fmt::format("its sizes are from {} to {} B", *std::min_element(sizes.begin(), sizes.end()),
+                    *std::max_element(sizes.begin(), sizes.end()));
     if (!bytes && sizes.size() > 1)
-        return Mismatch{"", fmt::format("variant '{}' has several sizes", variant.name), "'bytes' says which"};
+        return Mismatch{"", fmt::format("variant '{}' has several sizes", variant.name), "choose one with 'bytes'"};
     if (bytes && std::find(sizes.begin(), sizes.end(), *bytes) == sizes.end())
-        return Mismatch{"bytes", fmt::format("{} B is no size of variant '{}'", *bytes, variant.name), range};
+        return Mismatch{"bytes", fmt::format("{} B is not a size of variant '{}'", *bytes, variant.name), range};
     return {};
 }
 
@@ -107,8 +108,9 @@ std::optional<Mismatch> mismatch(const Scenario& scenario, const Expectation& ex
 }  // namespace
 
 void describe_expectations(Fields& fields, std::vector<Expectation>& expectations) {
-    fields.each({expect_key, "What must come out, each with its source; `syncline run --check` compares."},
-                [&](Fields& item) { describe(item, expectations.emplace_back()); });
+    fields.each(
+        {expect_key, "Expected results, each with its source; `syncline run --check` compares results with them."},
+        [&](Fields& item) { describe(item, expectations.emplace_back()); });
 }
 
 void read_expectations(Assembly& assembly, const Node& list, bool changed, Scenario& scenario) {
@@ -119,7 +121,7 @@ void read_expectations(Assembly& assembly, const Node& list, bool changed, Scena
     document.entries.push_back({expect_key, list.mark, list});
     std::vector<Expectation> all;
     assembly.read(document, "scenario", [&](Fields& fields) { describe_expectations(fields, all); });
-    // What has errors may lack variants and sizes that are meant to be there.
+    // A scenario with errors may lack variants and sizes that are intended.
     if (!assembly.sound()) return;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Node& item = list.items[i];

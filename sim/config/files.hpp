@@ -16,50 +16,48 @@
 #include "sim/training/lowered.hpp"
 #include "sim/workload/model.hpp"
 
-/// The kinds of file that Syncline reads, as field tables, and how a scenario file becomes variants ready to run.
+/// Field tables of the kinds of file that Syncline reads, and loading of scenario files into variants ready to run.
 namespace syncline::config {
 
-/// Looks into a platform in SimGrid's format, which only SimGrid can read: fills in `nodes` and, if there is no device,
-/// its speed. Throws std::runtime_error that says what is
-/// wrong with it.
+/// Inspects a platform in SimGrid's format, which only SimGrid can read: fills in `nodes` and, if there is no device,
+/// its speed. Throws std::runtime_error with the reason if it is wrong.
 using Inspect = std::function<void(Cluster&)>;
 
 void describe(Fields& fields, Cluster& cluster);
-/// The same, and looks into a platform in SimGrid's format.
+/// Does the same, and inspects a platform in SimGrid's format.
 void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
 struct OpenPlan;
-/// What `open` is left with is settled when the cluster and the model are known: see parallelism.hpp.
+/// The remaining content of `open` is settled when the cluster and the model are known: see parallelism.hpp.
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
 void describe(Fields& fields, TopologySpec& spec);
 void describe(Fields& fields, Selection& selection);
 
-/// The shapes' names in files.
+/// Returns the shapes' names in files.
 const std::vector<std::string>& shape_names();
 bool is_shape(const std::string& name);
 
-/// The topology that `fields`, from which `spec` was read, describes. What make_topology says against it is rejected at
-/// the key that is to blame; then there is nothing. Bandwidths and latencies are left out of an overlay.
+/// Builds the topology that `fields`, from which `spec` was read, describes. An error of make_topology is rejected at
+/// the key at fault, and nothing is returned. Overlays have no bandwidths and latencies.
 std::optional<Topology> build(Fields& fields, const TopologySpec& spec, Use use, std::int64_t hosts = 0);
 
-/// One way of training, or one exchange alone, complete: the scenario's base with the variant's overrides and then
-/// `--set` applied.
+/// One complete training or single exchange: the scenario's base with the variant's overrides and then `--set` applied.
 struct Variant {
     std::string name;
     Location training;      ///< where `training` is written
-    std::string choice_of;  ///< the variant that it is one choice of (`grid: auto`); empty: of none
+    std::string choice_of;  ///< the variant of which it is a choice (`grid: auto`); empty: it is not a choice
     Cluster cluster;
     Model model;
     Plan plan;
-    std::optional<CollectivePlan> collective;  ///< in place of model and plan
-    std::string resolved;                      ///< as YAML, nothing left to look up: see Resolved::text()
+    std::optional<CollectivePlan> collective;  ///< replaces model and plan
+    std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 
-    /// Cluster, model and plan of a training, lowered: once, when it is first asked for. None of the three may change
-    /// after that.
+    /// Returns cluster, model and plan of a training in lowered form, which is made once, on first use. None of the
+    /// three may change after that.
     const Lowered& lowered() const;
-    /// Keeps what was lowered while the plan was checked.
+    /// Keeps the form that the checks of the plan made.
     void keep(std::shared_ptr<const Lowered> lowered) { lowered_ = std::move(lowered); }
 
 private:
@@ -68,24 +66,24 @@ private:
 
 struct Scenario {
     std::string name;
-    /// In the file's order; one called "base" where the file has none. All train, or all are exchanges alone.
+    /// In the file's order; one called "base" if the file has none. All are trainings, or all are single exchanges.
     std::vector<Variant> variants;
     std::vector<Expectation> expectations;
-    /// How many more are of variants or sizes that `--set` has taken away.
+    /// Number of further expectations of variants or sizes that `--set` has removed.
     std::size_t expectations_left_out = 0;
-    /// Choices of variants that do not fit, and why: "base 8x1: …".
+    /// Choices of variants that do not fit, with the reason: "base 8x1: …".
     std::vector<std::string> left_out = {};
 };
 
-/// The whole scenario's table, for the schema.
+/// Describes the whole scenario, for the schema.
 void describe(Fields& fields, Scenario& scenario);
 
-/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top, last wins. `seed`: of
-/// all that is drawn. Throws ConfigError with everything that is wrong.
+/// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
+/// earlier ones. `seed` determines everything random. Throws ConfigError with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
                        const Inspect& inspect = {}, std::uint64_t seed = 1);
 
-/// What `syncline collective` is asked: one exchange alone.
+/// The question of `syncline collective`: a single exchange.
 struct CollectiveQuestion {
     Cluster cluster;
     CollectivePlan plan;
@@ -97,24 +95,23 @@ struct Argument {
     std::string value;
 };
 
-/// Reads a question from options. `platform` among them names a file or a preset. Throws ConfigError; the places are
-/// the options.
+/// Reads a question from options. The option `platform` names a file or a preset. Throws ConfigError, located at the
+/// options.
 CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
                                    const Inspect& inspect = {});
 
-/// What `syncline topology` is asked.
+/// The question of `syncline topology`.
 struct TopologyQuestion {
-    TopologySpec spec;  ///< with a name: its own, the file's or the shape's
+    TopologySpec spec;  ///< named: by its own name, the file's or the shape's
     Topology topology;
 };
 
-/// Makes the topology that `argument` names: a shape, with its defaults (even where a file or a preset has the same
-/// name); else a file or a preset: a topology in YAML, GraphML or DOT, or a platform, of which its `fabric` is taken.
-/// Each of `assignments`
-/// (`key=value`) is applied on top, last wins. Throws ConfigError.
+/// Makes the topology that `argument` names: a shape with its defaults (even if a file or a preset has the same name);
+/// else a file or a preset: a topology in YAML, GraphML or DOT, or a platform, whose `fabric` is used. Each of
+/// `assignments` (`key=value`) is applied on top; later values override earlier ones. Throws ConfigError.
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use);
 
-/// What `syncline workload` is asked: a model on a device.
+/// The question of `syncline workload`: a model on a device.
 struct WorkloadQuestion {
     Model model;
     Device device;
@@ -123,17 +120,17 @@ struct WorkloadQuestion {
 };
 
 /// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files or presets. Throws
-/// ConfigError; the places are the options.
+/// ConfigError, located at the options.
 WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments);
 
-/// Checks one file by itself and says what it is: one of file_kinds(). Throws ConfigError.
+/// Checks one file and returns its kind: one of file_kinds(). Throws ConfigError.
 std::string check_file(const std::string& path, const Inspect& inspect = {});
 
-/// The kinds of file that there are: "scenario", "platform", "device", "transport", "workload", "topology",
+/// Returns the kinds of file: "scenario", "platform", "device", "transport", "workload", "topology",
 /// "selection", "study".
 const std::vector<std::string>& file_kinds();
 
-/// The JSON Schema of a kind of file.
+/// Returns the JSON Schema of a kind of file.
 std::string schema_of(const std::string& kind);
 
 }  // namespace syncline::config

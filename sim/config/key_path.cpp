@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* example = R"(write for example platform.device.calibration."gpt-3.6b".throughput)";
 
-/// Where what begins with a quote at `start` ends, behind its other quote; npos if that is missing.
+/// Returns the end of the quoted text that begins at `start`, after its closing quote; npos if that is missing.
 std::size_t end_of_quoted(std::string_view text, std::size_t start) {
     for (std::size_t i = start + 1; i < text.size(); ++i) {
         if (text[i] != '"') continue;
@@ -18,7 +18,7 @@ std::size_t end_of_quoted(std::string_view text, std::size_t start) {
     return std::string_view::npos;
 }
 
-/// What stands in quotes.
+/// Returns the text within quotes.
 std::string unquoted(std::string_view text) {
     std::string key;
     for (std::size_t i = 1; i + 1 < text.size(); ++i) {
@@ -42,18 +42,17 @@ KeyPath parse_path(std::string_view text) {
         std::size_t end = 0;
         if (at < text.size() && text[at] == '"') {
             end = end_of_quoted(text, at);
-            if (end == std::string_view::npos) return fail(at, "a quote in this path is not closed", example);
+            if (end == std::string_view::npos) return fail(at, "unclosed quote in this path", example);
             path.parts.push_back({unquoted(text.substr(at, end - at)), at});
-            if (end < text.size() && text[end] != '.') return fail(end, "a dot is missing behind the quote", example);
+            if (end < text.size() && text[end] != '.') return fail(end, "missing dot after the quote", example);
         } else {
             end = std::min(text.find('.', at), text.size());
             const std::string_view part = text.substr(at, end - at);
             if (const auto quote = part.find('"'); quote != std::string_view::npos)
-                return fail(at + quote, "a quote stands in the middle of a key", example);
+                return fail(at + quote, "quote in the middle of a key", example);
             path.parts.push_back({std::string(part), at});
         }
-        if (path.parts.back().key.empty())
-            return fail(at, "this path has an empty part", "keys are joined by single dots");
+        if (path.parts.back().key.empty()) return fail(at, "this path has an empty part", "join keys by single dots");
         if (end == text.size()) return path;
         at = end + 1;
     }
@@ -79,7 +78,7 @@ std::size_t end_of_path(std::string_view text) {
         if (text[i] == '=') return i;
         if (text[i] == '"' && (i == 0 || text[i - 1] == '.')) {
             const std::size_t end = end_of_quoted(text, i);
-            if (end == std::string_view::npos) return text.find('=', i);  // to be complained about
+            if (end == std::string_view::npos) return text.find('=', i);  // reported as an error later
             i = end - 1;
         }
     }

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-/// Key paths, the way people write them: `training.ranks` leads through a document's mappings, part by part.
+/// Key paths as users write them: `training.ranks` leads through a document's mappings, part by part.
 ///
-/// A part that holds a dot, an '=' or a quote stands in double quotes, where a quote is doubled:
-/// `calibration."gpt-3.6b".throughput`. Everything that takes a path apart, or makes one, does it here.
+/// A part that contains a dot, an '=' or a quote is written in double quotes, with quotes doubled:
+/// `calibration."gpt-3.6b".throughput`. All code that splits or builds a path uses these functions.
 namespace syncline::config {
 
 struct PathPart {
@@ -16,7 +16,7 @@ struct PathPart {
     std::size_t at = 0;  ///< where it begins in the text
 };
 
-/// What came of reading a path: its parts, or what is wrong with it.
+/// The result of reading a path: its parts, or an error.
 struct KeyPath {
     std::vector<PathPart> parts;
     std::string error, hint;
@@ -25,17 +25,17 @@ struct KeyPath {
 
 KeyPath parse_path(std::string_view text);
 
-/// `key` as a part of a path: in quotes where it needs them.
+/// Returns `key` as a part of a path, in quotes if it needs them.
 std::string path_part(std::string_view key);
 
-/// The path with only the quotes that it needs, so that two ways to write one are equal; what is no path stays as it
-/// is.
+/// Returns the path with only the quotes that it needs, so that two spellings of one path are equal. A text that is not
+/// a path is returned unchanged.
 std::string plain_path(const std::string& text);
 
-/// Where the path at the start of `text` ends: at the first '=' that is not in quotes, npos if there is none.
+/// Returns the end of the path at the start of `text`: the first '=' that is not in quotes, npos if there is none.
 std::size_t end_of_path(std::string_view text);
 
-/// Whether `path` leads through `prefix`, both plain.
+/// Returns whether `path` leads through `prefix`; both are plain.
 bool lies_in(std::string_view path, std::string_view prefix);
 
 }  // namespace syncline::config

@@ -20,7 +20,7 @@ constexpr std::int64_t most_repeats = 10'000;
 struct Kind {
     std::string name;
     std::vector<std::string> needs;
-    std::vector<std::string> takes;  ///< besides
+    std::vector<std::string> takes;  ///< optional
 };
 
 const std::vector<Kind> kinds{
@@ -39,7 +39,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// "a dense layer", "an attention layer".
+/// Returns "a dense layer", "an attention layer".
 std::string layer_of(const Kind& kind) {
     const bool vowel = std::string_view("aeiou").find(kind.name.front()) != std::string_view::npos;
     return fmt::format("{} {} layer", vowel ? "an" : "a", kind.name);
@@ -47,10 +47,10 @@ std::string layer_of(const Kind& kind) {
 
 void check_keys(Fields& fields, const Kind& kind) {
     const std::string hint =
-        fmt::format("it has {} and may have {}", fmt::join(kind.needs, ", "), fmt::join(kind.takes, ", "));
+        fmt::format("it needs {} and takes {}", fmt::join(kind.needs, ", "), fmt::join(kind.takes, ", "));
     for (const std::string& key : kind.needs)
         if (!fields.given(key)) fields.reject(key, fmt::format("{} needs '{}'", layer_of(kind), key), hint);
-    std::vector<std::string> wrong;  // each once, though several kinds have it
+    std::vector<std::string> wrong;  // each once, even if several kinds have it
     for (const Kind& other : kinds)
         for (const auto* list : {&other.needs, &other.takes})
             for (const std::string& key : *list)
@@ -119,7 +119,7 @@ Layer make_dense(Fields& fields, const LayerKeys& keys, const std::vector<Layer>
     return fields.sound() ? dense(keys.name, shape) : Layer{};
 }
 
-/// Whether the attention of these keys makes sense.
+/// Rejects an attention whose heads do not divide its width, or that is too large.
 void check_attention(Fields& fields, const LayerKeys& keys) {
     if (keys.width % keys.heads != 0)
         fields.reject("heads", fmt::format("a width of {} does not divide into {} heads", keys.width, keys.heads), "");
@@ -159,46 +159,55 @@ Layer make_embedding(const LayerKeys& keys) {
 void visit(Fields& fields, LayerKeys& keys) {
     std::vector<std::string> names;
     for (const Kind& kind : kinds) names.push_back(kind.name);
-    fields.text({"name", "Unique in the workload.", true}, keys.name);
-    fields.choice({"kind", "What the layer computes; which other keys it has depends on it.", true}, keys.kind, names);
-    fields.integers({"input", "Of a convolution: [channels, height, width] of one sample."}, keys.input, 3, 1);
-    fields.integer({"filters", "Of a convolution: channels that it produces."}, keys.filters, 1, largest_extent);
-    fields.integers({"kernel", "Of a convolution: one number, or [height, width]."}, keys.kernel, 2, 1);
-    fields.integers({"stride", "Of a convolution: one number, or [height, width]."}, keys.stride, 2, 1);
-    fields.integers({"padding", "Of a convolution, on each side: one number, or [height, width]."}, keys.padding, 2, 0);
-    fields.integer({"groups", "Of a convolution: each filter sees channels/groups channels."}, keys.groups, 1,
+    fields.text({"name", "Name of the layer, unique in the workload.", true}, keys.name);
+    fields.choice({"kind", "Kind of the layer, which determines its other keys.", true}, keys.kind, names);
+    fields.integers({"input", "Input of a convolution: [channels, height, width] of one sample."}, keys.input, 3, 1);
+    fields.integer({"filters", "Number of filters of a convolution: the channels that it produces."}, keys.filters, 1,
                    largest_extent);
-    fields.flag({"bias", "Adds one parameter per filter, or per output of a dense layer."}, keys.bias);
-    fields.flag({"batch_norm", "Of a convolution: adds a scale and a shift per filter."}, keys.batch_norm);
-    fields.integer({"inputs", "Of a dense or custom layer: elements read, per sample; of a dense layer, per position."},
+    fields.integers({"kernel", "Kernel size of a convolution: one number, or [height, width]."}, keys.kernel, 2, 1);
+    fields.integers({"stride", "Stride of a convolution: one number, or [height, width]."}, keys.stride, 2, 1);
+    fields.integers({"padding", "Padding of a convolution on each side: one number, or [height, width]."}, keys.padding,
+                    2, 0);
+    fields.integer({"groups", "Number of groups of a grouped convolution: each filter sees channels/groups channels."},
+                   keys.groups, 1, largest_extent);
+    fields.flag({"bias", "Bias: one more parameter per filter of a convolution, or per output of a dense layer."},
+                keys.bias);
+    fields.flag({"batch_norm", "Batch normalisation of a convolution: a scale and a shift per filter."},
+                keys.batch_norm);
+    fields.integer({"inputs", "Elements that a custom layer reads per sample, or a dense layer per position."},
                    keys.counts.inputs, 0, largest_count);
-    fields.integer({"outputs", "Of a dense layer: elements produced, per position."}, keys.outputs, 1, largest_extent);
+    fields.integer({"outputs", "Elements that a dense layer produces per position."}, keys.outputs, 1, largest_extent);
     fields.integer({"positions",
-                    "Tokens of a sample, each of which a dense, attention, feed-forward, transformer or embedding "
-                    "layer is applied to; by default the workload's sequence, and 1 for a dense layer without one."},
+                    "Number of tokens of a sample to which a dense, attention, feed-forward, transformer or embedding "
+                    "layer is applied. Default: the workload's `sequence`, or 1 for a dense layer if there is none."},
                    keys.positions, 1, largest_extent);
-    fields.integer({"width", "Of an attention, feed-forward, transformer or embedding layer: elements of a token."},
+    fields.integer({"width", "Elements of a token in an attention, feed-forward, transformer or embedding layer."},
                    keys.width, 1, largest_extent);
-    fields.integer({"heads", "Of an attention or transformer layer; they divide the width."}, keys.heads, 1,
+    fields.integer({"heads", "Number of heads of an attention or transformer layer; it must divide the width."},
+                   keys.heads, 1, largest_extent);
+    fields.integer({"hidden", "Units between the two matrices of a feed-forward or transformer layer."}, keys.hidden, 1,
                    largest_extent);
-    fields.integer({"hidden", "Of a feed-forward or transformer layer: units between its two matrices."}, keys.hidden,
-                   1, largest_extent);
-    fields.integer({"repeat", "Of a transformer: so many layers, each an attention and a feed-forward layer."},
+    fields.integer({"repeat", "Number of layers of a transformer, each an attention and a feed-forward layer."},
                    keys.repeat, 1, most_repeats);
-    fields.integer({"vocabulary", "Of an embedding: rows of its table."}, keys.vocabulary, 1, largest_extent);
-    fields.flag({"learned_positions", "Of an embedding: adds a row for each position."}, keys.learned_positions);
-    fields.integer({"segments", "Of an embedding: adds a row for each of so many parts of a text."}, keys.segments, 0,
-                   largest_extent);
-    fields.flag({"norm", "Adds a scale and a shift per input of a dense layer, or per element of an embedding."},
-                keys.norm);
-    fields.flag({"gathered", "Of a dense layer: ranks that hold a part of the outputs each need all of them."},
+    fields.integer({"vocabulary", "Rows of an embedding's table."}, keys.vocabulary, 1, largest_extent);
+    fields.flag({"learned_positions", "Learned positions of an embedding: one more row for each position."},
+                keys.learned_positions);
+    fields.integer({"segments", "Number of segments (parts of a text) of an embedding, each with one more row."},
+                   keys.segments, 0, largest_extent);
+    fields.flag(
+        {"norm", "Normalisation: a scale and a shift per input of a dense layer, or per element of an embedding."},
+        keys.norm);
+    fields.flag({"gathered",
+                 "Gathering of a dense layer's outputs: ranks that each hold a part of the outputs need all of them."},
                 keys.gathered);
-    fields.flag({"tied", "Of a dense layer: its weights are those of an embedding above, and are counted there."},
-                keys.tied);
-    fields.integer({"parameters", "Of a custom layer: what is exchanged."}, keys.counts.parameters, 0, largest_count);
-    fields.integer({"macs", "Of a custom layer: multiply-accumulates of the forward pass, per sample."},
-                   keys.counts.macs, 0, largest_count);
-    fields.integer({"activations", "Of a custom layer: elements produced, per sample."}, keys.counts.activations, 0,
+    fields.flag(
+        {"tied", "Weight tying: a dense layer shares the weights of an embedding above, where they are counted."},
+        keys.tied);
+    fields.integer({"parameters", "Number of parameters of a custom layer, which are exchanged."},
+                   keys.counts.parameters, 0, largest_count);
+    fields.integer({"macs", "Multiply-accumulates of a custom layer's forward pass, per sample."}, keys.counts.macs, 0,
+                   largest_count);
+    fields.integer({"activations", "Elements that a custom layer produces per sample."}, keys.counts.activations, 0,
                    largest_count);
 }
 
@@ -218,7 +227,7 @@ std::vector<Layer> make_layers(Fields& fields, const LayerKeys& keys, const std:
     if (keys.kind == dense_kind) return {make_dense(fields, keys, above)};
     if (contains(kind.takes, "positions") && keys.positions == 0)
         fields.reject("positions", fmt::format("{} needs 'positions'", layer_of(kind)),
-                      "or write 'sequence' in place of 'input', for all layers");
+                      "add it, or write 'sequence' in place of 'input' for all layers");
     if (!fields.sound()) return {};
     if (keys.kind == embedding_kind) return {make_embedding(keys)};
     if (contains(kind.needs, "width")) return make_transformer(fields, keys, layer_names(keys));

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* measured_key = "measured";
 
-/// The item of a list that is known to be there.
+/// Returns an item of a list that is known to exist.
 const Node& item(const Node& mapping, std::string_view list, std::size_t number) {
     return mapping.find(list)->items[number];
 }
@@ -39,7 +39,7 @@ std::string meant(const std::string& word, const std::vector<std::string>& known
     return known.empty() ? "" : fmt::format("there are '{}'", fmt::join(known, "', '"));
 }
 
-/// A value in `unit` is this much in the field's own; 0: not one that `field` can have.
+/// Returns the factor from `unit` to the field's own unit, or 0 if `field` cannot have this unit.
 double factor_of(const std::string& unit, const std::string& field) {
     const bool time = field.ends_with("_s") && !field.ends_with("_per_s");
     if (!time && !field.ends_with("_Bps")) return 0;
@@ -49,7 +49,7 @@ double factor_of(const std::string& unit, const std::string& field) {
 
 }  // namespace
 
-/// A scenario's file and what was measured, put together.
+/// A scenario's file together with its measurements.
 struct MeasuredScenario::Parts {
     Assembly assembly;
     Inspect inspect;
@@ -58,7 +58,7 @@ struct MeasuredScenario::Parts {
     std::vector<Node> last;  ///< `--set`
     Node list;               ///< the key's value
     Measurements measurements;
-    std::vector<std::size_t> places;  ///< by row: its number within its series
+    std::vector<std::size_t> places;  ///< the number of each row within its series
 
     const Node& node(const MeasuredSeries& series) const {
         return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
@@ -95,8 +95,8 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
            : is_measured_table(files.measured) ? measured_table(assembly, files.measured)
                                                : assembly.library.load_argument(files.measured);
     if (list.kind == Node::Kind::null && assembly.sound())
-        assembly.report(top, "nothing was measured here: the scenario has no key 'measured'",
-                        "write it, or name a file that holds what it would (`syncline calibrate --measured`)");
+        assembly.report(top, "the scenario has no measurements: key 'measured' is missing",
+                        "add it, or name a file that holds its content (`syncline calibrate --measured`)");
     if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();
 }
@@ -126,7 +126,7 @@ void MeasuredScenario::Parts::check_series() {
         if (series.name.empty()) series.name = series.variant;
         if (std::find(variants.begin(), variants.end(), series.variant) == variants.end())
             assembly.report(mark_of(node, "variant"),
-                            series.variant.empty() ? "which variant was measured?"
+                            series.variant.empty() ? "the series does not name its variant"
                                                    : fmt::format("there is no variant '{}'", series.variant),
                             meant(series.variant, variants));
         if (!series.unit_name.empty()) series.unit = factor_of(series.unit_name, series.field);
@@ -134,8 +134,8 @@ void MeasuredScenario::Parts::check_series() {
         for (std::size_t i = 1; i < series.over.size(); ++i)
             if (std::find(series.over.begin(), series.over.begin() + static_cast<std::ptrdiff_t>(i), series.over[i]) !=
                 series.over.begin() + static_cast<std::ptrdiff_t>(i))
-                assembly.report(item(node, "over", i).mark, fmt::format("'{}' is there twice", series.over[i]),
-                                "a row has one value of it");
+                assembly.report(item(node, "over", i).mark, fmt::format("'{}' is listed twice", series.over[i]),
+                                "remove one of them");
         series.field_at = locate(node.find("field") ? node.find("field")->mark : mark_of(list, "field"));
     }
 }
@@ -151,11 +151,11 @@ void MeasuredScenario::Parts::check_rows() {
         if (row.settings.size() != series.over.size())
             assembly.report(
                 mark_of(node, "at"),
-                fmt::format("'at' has {} values, and 'over' {} keys", row.settings.size(), series.over.size()),
-                fmt::format("one for each of '{}'", fmt::join(series.over, "', '")));
+                fmt::format("'at' has {} values, but 'over' has {} keys", row.settings.size(), series.over.size()),
+                fmt::format("write one value for each of '{}'", fmt::join(series.over, "', '")));
         if (std::find(names.begin(), names.end(), row.name) != names.end())
-            assembly.report(node.mark, fmt::format("row '{}' is there twice", row.name),
-                            "two series of one variant need a 'name' each");
+            assembly.report(node.mark, fmt::format("row '{}' is listed twice", row.name),
+                            "give each series of one variant its own 'name'");
         names.push_back(row.name);
     }
 }
@@ -167,8 +167,8 @@ void MeasuredScenario::Parts::check_parameters(const std::vector<std::vector<std
         parameter.at = locate(mark_of(node, "key"));
         for (std::size_t j = 0; j < i; ++j)
             if (measurements.parameters[j].key == parameter.key)
-                assembly.report(mark_of(node, "key"), fmt::format("'{}' is there twice", parameter.key),
-                                "it has one value");
+                assembly.report(mark_of(node, "key"), fmt::format("'{}' is listed twice", parameter.key),
+                                "remove one of them");
         find_rows(parameter, node, named[i]);
     }
     if (assembly.sound()) check_uses();
@@ -188,16 +188,16 @@ void MeasuredScenario::Parts::find_rows(MeasuredParameter& parameter, const Node
         const auto number = static_cast<std::size_t>(found - names.begin());
         if (!measurements.rows[number].calibrates)
             assembly.report(mark,
-                            fmt::format("row '{}' is counted as predicted, so nothing can be fitted on it", *found),
-                            "either the row says `calibrates: true`, and is not counted, or it is left out here");
+                            fmt::format("row '{}' is a predicted row, so no parameter can be fitted to it", *found),
+                            "write `calibrates: true` in the row, or remove it here");
         parameter.rows.push_back(number);
     }
     if (named.empty())
         for (std::size_t i = 0; i < names.size(); ++i)
             if (measurements.rows[i].calibrates) parameter.rows.push_back(i);
     if (parameter.rows.empty() && named.empty())
-        assembly.report(mark_of(node, "key"), fmt::format("there is no row to find '{}' on", parameter.key),
-                        "rows that say `calibrates: true`");
+        assembly.report(mark_of(node, "key"), fmt::format("there is no calibration row for '{}'", parameter.key),
+                        "write `calibrates: true` in some rows");
     std::sort(parameter.rows.begin(), parameter.rows.end());
     const auto repeated = std::unique(parameter.rows.begin(), parameter.rows.end());
     parameter.rows.erase(repeated, parameter.rows.end());
@@ -211,16 +211,18 @@ void MeasuredScenario::Parts::check_uses() {
         const MeasuredRow& row = measurements.rows[i];
         if (!row.calibrates || used[i]) continue;
         if (measurements.parameters.empty())
-            return assembly.report(node(row).mark, "rows calibrate, and there is nothing to be found on them",
-                                   "name it in 'parameters', or with "
-                                   "`syncline calibrate --fit platform.fabric.bandwidth='1..12.5 GBps'`");
-        assembly.report(node(row).mark, fmt::format("row '{}' calibrates, and no parameter is found on it", row.name),
-                        "it would only be taken out of the score");
+            return assembly.report(node(row).mark, "there are calibration rows, but no parameters",
+                                   "list them in 'parameters', or write `syncline calibrate --fit "
+                                   "platform.fabric.bandwidth='1..12.5 GBps'`");
+        assembly.report(
+            node(row).mark, fmt::format("no parameter uses calibration row '{}'", row.name),
+            "it would only be excluded from the score; remove `calibrates: true`, or list the row in a parameter");
     }
 }
 
-/// Every row's scenario, with all parameters at their least and at their most. The same simulation under another name
-/// could be fitted and counted at once: also one that differs only by what a parameter replaces.
+/// Reads every row's scenario with all parameters at their minimum and at their maximum. Rejects rows that repeat a
+/// simulation under another name, which could then be fitted and predicted at the same time; rows that differ only by
+/// what a parameter replaces are repetitions as well.
 void MeasuredScenario::Parts::check_scenarios() {
     std::vector<std::optional<double>> least, most;
     for (const MeasuredParameter& parameter : measurements.parameters) {
@@ -248,18 +250,18 @@ void MeasuredScenario::Parts::check_repeated(const MeasuredRow& row, const std::
         if (!both && measurements.series[other->series].field != measurements.series[row.series].field) continue;
         return assembly.report(node(row).mark,
                                fmt::format("row '{}' is the same simulation as row '{}'{}", row.name, other->name,
-                                           both ? ", which would be fitted and counted as predicted" : ""),
-                               fmt::format("that one stands in line {}", other->at.line));
+                                           both ? ", which would be fitted and predicted" : ""),
+                               fmt::format("the other row is in line {}", other->at.line));
     }
 }
 
 void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids) {
     if (variant.collective && !variant.collective->sweep.empty())
-        assembly.report(node(row).mark, "this row is an exchange at several sizes, and one was measured",
-                        "let `over` have collective.bytes, or `set` give it");
+        assembly.report(node(row).mark, "this row has several sizes, but a measurement has one",
+                        "add collective.bytes to `over` or `set`");
     if (!grids.fitting.empty())
-        assembly.report(node(row).mark, "this row leaves its grid open, and one was measured",
-                        "let `over` have training.parallelism.grid, or `set` give it");
+        assembly.report(node(row).mark, "this row leaves its grid open, but a measurement has one",
+                        "add training.parallelism.grid to `over` or `set`");
 }
 
 Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector<std::optional<double>>& values) {

@@ -9,12 +9,12 @@
 #include "sim/config/files.hpp"
 #include "sim/config/resolved.hpp"
 
-/// What somebody has measured on a cluster, beside the scenario that describes it: its key `measured`.
+/// Published measurements on a cluster, given in the scenario that describes it by its key `measured`.
 ///
 ///     measured:
 ///       source: Horovod with NCCL on Piz Daint (...)
 ///       noise: 5 %                              # the spread that the source states
-///       field: throughput_samples_per_s         # what was measured, of a variant's result, as JSON names it
+///       field: throughput_samples_per_s         # the measured field of a variant's result, named as in JSON
 ///       series:                                 # measurements that differ by a few keys, smallest first
 ///         - variant: alexnet
 ///           over: [training.ranks]
@@ -22,21 +22,21 @@
 ///             - {at: [1], value: 2025, calibrates: true}
 ///             - {at: [2], value: 1608, calibrates: true}
 ///             - {at: [4], value: 2469}          # this one is predicted
-///       parameters:                             # found from the rows that calibrate, in this order
+///       parameters:                             # estimated from the calibration rows, in this order
 ///         - {key: platform.device.calibration.alexnet-tf.throughput, unit: images/s, least: 500, most: 9000,
 ///            rows: [alexnet 1]}
 ///         - {key: platform.transport.bandwidth, unit: GBps, least: 0.5, most: 12.5, rows: [alexnet 2]}
 ///
-/// A row either calibrates or is predicted, never both: a parameter on a row that is predicted is refused, so is a row
-/// that calibrates nothing, which would only be taken out of the score, and one that repeats another, by whatever name
-/// or field, also where only a parameter's key or the name of something in it tells them apart. A parameter would
-/// replace a key that rows or their series give: that is refused, too. A series may have `name`, `set` (changes to the
-/// variant), `field`, `unit` of its values and `doubt`; without `rows` a parameter is found on all rows that calibrate.
-/// Left out: that two keys, or two spellings of a value, may mean the same.
+/// A row is either a calibration row or a predicted row, never both. Rejected are: a parameter that uses a predicted
+/// row; a calibration row that no parameter uses, which would only be excluded from the score; a row that repeats
+/// another one under whatever name or field, also if they differ only by a parameter's key or by the name of something
+/// in it; and a parameter that would replace a key given by rows or their series. A series may have `name`, `set`
+/// (changes to the variant), `field`, `unit` of its values and `doubt`. Without `rows` a parameter is estimated from
+/// all calibration rows. Left out: two keys, or two spellings of a value, with the same meaning are not recognised.
 namespace syncline::config {
 
 struct MeasuredRow {
-    std::string name;  ///< of its series, and where it is in it: `alexnet 2`
+    std::string name;  ///< the series' name and the row's settings: `alexnet 2`
     std::size_t series = 0;
     std::vector<std::string> settings;  ///< values of the series' keys
     double value = 0;                   ///< in the field's unit
@@ -46,54 +46,55 @@ struct MeasuredRow {
 };
 
 struct MeasuredSeries {
-    std::string name;     ///< by default the variant's
-    std::string variant;  ///< `base` where the file has none
+    std::string name;     ///< default: the variant's
+    std::string variant;  ///< `base` if the file has none
     std::string field;
-    double unit = 1;        ///< how much of the field's unit the file's values count; 0: the field has no such unit
-    std::string unit_name;  ///< as the file has it; empty: the field's own
+    double unit = 1;        ///< factor from the file's values to the field's unit; 0: the field has no such unit
+    std::string unit_name;  ///< as written; empty: the field's own
     std::vector<std::string> over;  ///< keys
-    std::string doubt;              ///< why its rows are no fair test, if they are not; else empty
+    std::string doubt;              ///< why its rows are unreliable; empty: they are reliable
     Location field_at = {}, unit_at = {};
 };
 
-/// A key whose value is not known. Those with the same rows are found together.
+/// A key whose value is unknown. Parameters with the same rows are estimated together.
 struct MeasuredParameter {
     std::string key;
     std::string unit;  ///< appended to the number; empty: none
     double least = 0, most = 0;
-    std::vector<std::size_t> rows;  ///< on which it is found, in order
+    std::vector<std::size_t> rows;  ///< from which it is estimated, in order
     Location at = {};
 
-    std::string text(double value) const;  ///< as `--set` takes it
+    std::string text(double value) const;  ///< as in `--set`
 };
 
 struct Measurements {
     std::string source;
-    double noise = 0;  ///< a part; 0: not stated
+    double noise = 0;  ///< relative; 0: not stated
     std::vector<MeasuredSeries> series;
     std::vector<MeasuredRow> rows;  ///< series by series
     std::vector<MeasuredParameter> parameters;
 };
 
-/// Where it is written.
+/// The files and options that give the measurements.
 struct MeasuredFiles {
     std::string scenario;
-    std::string measured = {};                  ///< a file with what the key would hold, or CSV; empty: the key
-    std::vector<std::string> fits = {};         ///< parameters in place of those written: `KEY=LEAST..MOST UNIT`
+    std::string measured = {};                  ///< a file with the key's content, or CSV; empty: the key
+    std::vector<std::string> fits = {};         ///< parameters that replace those written: `KEY=LEAST..MOST UNIT`
     std::vector<std::string> assignments = {};  ///< `--set`
 };
 
 class MeasuredScenario {
 public:
-    /// Throws ConfigError with everything that is wrong, in every row's scenario too. Whether results have the fields
-    /// is for validation::require_fields().
+    /// Throws ConfigError with all errors, including those of every row's scenario. validation::require_fields() checks
+    /// that results have the fields.
     MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect);
     ~MeasuredScenario();
     MeasuredScenario(MeasuredScenario&&) noexcept;
 
     const std::string& name() const;
     const Measurements& measurements() const;
-    /// The scenario of a row. `values`, by parameter: nothing leaves the scenario's own. Throws ConfigError.
+    /// Returns the scenario of a row. `values` are by parameter; an empty one keeps the scenario's own value. Throws
+    /// ConfigError.
     Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const;
 
     struct Parts;
@@ -102,7 +103,7 @@ private:
     std::unique_ptr<Parts> parts_;
 };
 
-/// Whether the file is a scenario with the key `measured`. Throws ConfigError if it is no YAML.
+/// Returns whether the file is a scenario with the key `measured`. Throws ConfigError if it is not YAML.
 bool is_measured(const std::string& path);
 
 }  // namespace syncline::config

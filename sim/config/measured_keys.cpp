@@ -10,38 +10,40 @@ namespace syncline::config {
 namespace {
 
 constexpr double smallest_measured = 1e-30, largest_measured = 1e20;
-constexpr double least_range = 1.02;  // least_squares.hpp takes differences of 1 % to each side
+constexpr double least_range = 1.02;  // least_squares.hpp takes differences of 1 % on each side
 constexpr const char* field_doc =
-    "A number of the variant's result, named as in JSON: throughput_samples_per_s, completion_time_s.";
+    "Number of the variant's result, named as in JSON: throughput_samples_per_s, completion_time_s.";
 
 void describe(Fields& fields, MeasuredRow& row) {
-    fields.texts({"at", "The values of the series' keys `over`, in their order."}, row.settings);
-    fields.number({"value", "What was measured.", true}, row.value, 0, largest_measured);
-    fields.flag({"calibrates", "Parameters are found on this row; it is not predicted."}, row.calibrates);
+    fields.texts({"at", "Values of the series' keys `over`, in the same order."}, row.settings);
+    fields.number({"value", "Measured value.", true}, row.value, 0, largest_measured);
+    fields.flag({"calibrates", "Calibration row: parameters are estimated from it, and it is not predicted."},
+                row.calibrates);
     if (!fields.sound()) return;
-    if (row.value == 0) fields.reject("value", "'value' is zero", "errors are parts of it");
+    if (row.value == 0) fields.reject("value", "'value' is zero", "errors are relative to it");
     if (row.value > 0 && row.value < smallest_measured) fields.reject("value", "'value' is below 1e-30", "");
 }
 
-/// What a series has of its own, and all of them by default.
+/// Describes the keys that a series may have, and that give the default for all series.
 void describe_field(Fields& fields, MeasuredSeries& series) {
     fields.text({"field", field_doc}, series.field);
-    fields.text({"unit", "Of the values, a time's or a bandwidth's; by default the field's own."}, series.unit_name);
+    fields.text({"unit", "Unit of the values, of time or bandwidth. Default: the field's own."}, series.unit_name);
 }
 
 void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     MeasuredSeries series = common;
-    fields.text({"variant", "Which one; left out where the file has no variants."}, series.variant);
+    fields.text({"variant", "Name of the variant; omitted if the file has no variants."}, series.variant);
     series.name = series.variant;
-    fields.text({"name", "Of the series; by default the variant's."}, series.name);
+    fields.text({"name", "Name of the series. Default: the variant's name."}, series.name);
     describe_field(fields, series);
-    fields.texts({"over", "The keys by which its rows differ: training.ranks."}, series.over);
+    fields.texts({"over", "Keys by which the rows differ: training.ranks."}, series.over);
     std::transform(series.over.begin(), series.over.end(), series.over.begin(), plain_path);
-    // What they hold is read where it is applied.
-    fields.section({"set", "Changes to the variant, for all rows."}, [](Fields&) {});
-    fields.text({"doubt", "Why these rows are no fair test, if so: they are shown, and counted apart."}, series.doubt);
+    // The changes are read when they are applied.
+    fields.section({"set", "Changes to the variant for all rows."}, [](Fields&) {});
+    fields.text({"doubt", "Reason why these rows are unreliable, if they are; they are shown and counted separately."},
+                series.doubt);
     const std::size_t number = all.series.size();
-    fields.each({"rows", "The measurements.", true}, [&](Fields& item) {
+    fields.each({"rows", "Measurements of the series.", true}, [&](Fields& item) {
         MeasuredRow& row = all.rows.emplace_back();
         describe(item, row);
         row.series = number;
@@ -50,42 +52,44 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
 }
 
 void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows) {
-    fields.text({"key", "A path, as `--set` takes it.", true}, parameter.key);
+    fields.text({"key", "Path of the parameter's key, as in `--set`.", true}, parameter.key);
     parameter.key = plain_path(parameter.key);
-    fields.text({"unit", "Of the values that are tried: GBps, us."}, parameter.unit);
-    fields.number({"least", "The least value that makes sense, in this unit.", true}, parameter.least, 0,
-                  largest_measured);
-    fields.number({"most", "The greatest.", true}, parameter.most, 0, largest_measured);
-    fields.texts({"rows", "On which it is found, all of which calibrate; by default on all that do."}, rows);
+    fields.text({"unit", "Unit of the values that are tried: GBps, us."}, parameter.unit);
+    fields.number({"least", "Minimum value, in this unit.", true}, parameter.least, 0, largest_measured);
+    fields.number({"most", "Maximum value, in this unit.", true}, parameter.most, 0, largest_measured);
+    fields.texts({"rows", "Calibration rows from which the parameter is estimated. Default: all calibration rows."},
+                 rows);
     if (!fields.sound()) return;
-    if (parameter.least == 0) fields.reject("least", "'least' is zero", "values are tried by their ratios");
+    if (parameter.least == 0)
+        fields.reject("least", "'least' is zero", "values are varied by factors, so the minimum must be above zero");
     if (parameter.most <= parameter.least)
         fields.reject("most", "'most' is not above 'least'", "");
     else if (parameter.most < least_range * parameter.least)
-        fields.reject("most", "'most' is less than 2 % above 'least'", "there is nothing to be found in between");
+        fields.reject("most", "'most' is less than 2 % above 'least'", "widen the range");
 }
 
 }  // namespace
 
 void describe(Fields& fields, MeasuredKeys& keys) {
     Measurements& all = keys.measurements;
-    fields.text({"source", "Who measured it, and where it is written.", true}, all.source);
+    fields.text({"source", "Source of the measurements: who measured, and where it is published.", true}, all.source);
     bool percent = false;
-    fields.number_or_percent({"noise", "The spread that the source states: `5 %`."}, all.noise, percent, 0, 100);
+    fields.number_or_percent({"noise", "Spread that the source states: `5 %`."}, all.noise, percent, 0, 100);
     if (percent) all.noise /= 100;
     MeasuredSeries common;
     common.field = "throughput_samples_per_s";
     describe_field(fields, common);
-    fields.each({"series", "Measurements that differ by a few keys.", true},
+    fields.each({"series", "Series of measurements that differ by a few keys.", true},
                 [&](Fields& item) { describe(item, all, common); });
     fields.each(
-        {"parameters", "What is not known of the cluster, and on which rows it is found, in this order."},
+        {"parameters", "Unknown parameters of the cluster, estimated in this order, each from its calibration rows."},
         [&](Fields& item) { describe(item, all.parameters.emplace_back(), keys.parameter_rows.emplace_back()); });
 }
 
 void describe_measured(Fields& fields, MeasuredKeys& keys) {
-    fields.section({"measured", "What somebody has measured of this; `syncline validate` compares."},
-                   [&](Fields& inner) { describe(inner, keys); });
+    fields.section(
+        {"measured", "Published measurements of this scenario; `syncline validate` compares predictions with them."},
+        [&](Fields& inner) { describe(inner, keys); });
 }
 
 }  // namespace syncline::config

@@ -11,14 +11,14 @@ namespace syncline::config {
 /// The key `measured` as it was read, before anything is looked up.
 struct MeasuredKeys {
     Measurements measurements;
-    /// By parameter: the rows that it names; none: all that calibrate.
+    /// The rows that each parameter names; if none, all calibration rows.
     std::vector<std::vector<std::string>> parameter_rows;
 };
 
-/// The table of what stands under the key.
+/// Describes the content of the key.
 void describe(Fields& fields, MeasuredKeys& keys);
 
-/// The key itself, for the table of a scenario.
+/// Describes the key itself, for the table of a scenario.
 void describe_measured(Fields& fields, MeasuredKeys& keys);
 
 }  // namespace syncline::config

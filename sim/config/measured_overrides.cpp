@@ -11,15 +11,15 @@ namespace syncline::config {
 
 namespace {
 
-/// Whether path `inner` is `outer`, or a key in it.
+/// Returns whether path `inner` is `outer` or a key in it.
 bool within(std::string_view inner, std::string_view outer) {
     return inner == outer || lies_in(inner, outer);
 }
 
-/// How far a path leads into a document.
+/// The part of a path that exists in a document.
 struct Way {
     const Node* end;  ///< the last value on it
-    bool whole;       ///< it stands at the path's end
+    bool whole;       ///< `end` is at the end of the path
 };
 
 Way go(const Node& document, std::string_view path) {
@@ -36,8 +36,8 @@ void check_over(Assembly& assembly, const MeasuredSeries& series, const Node& no
     for (std::size_t i = 0; i < series.over.size(); ++i)
         if (within(series.over[i], key) || within(key, series.over[i]))
             assembly.report(node.find("over")->items[i].mark,
-                            fmt::format("rows give '{}', and parameter '{}' would replace it", series.over[i], key),
-                            "what a row says is known: take the parameter out");
+                            fmt::format("rows give '{}', but parameter '{}' would replace it", series.over[i], key),
+                            "a row's values are known; remove the parameter");
 }
 
 void check_set(Assembly& assembly, const Node& node, const std::string& key) {
@@ -47,7 +47,7 @@ void check_set(Assembly& assembly, const Node& node, const std::string& key) {
     assembly.attempt([&] { split_paths(changes); });
     if (const Way way = go(changes, key); way.whole)
         assembly.report(way.end->mark, fmt::format("parameter '{}' would replace this", key),
-                        "what a series sets is known: take the parameter out, or this key");
+                        "values that a series sets are known; remove the parameter or this key");
 }
 
 }  // namespace
@@ -63,8 +63,8 @@ void check_overrides(Assembly& assembly, const Measurements& measurements, const
         for (const Node& changes : last)
             if (const Way way = go(changes, parameter.key); way.whole || way.end->kind != Node::Kind::mapping)
                 assembly.report(changes.mark,
-                                fmt::format("'{}' is a parameter: its value is found from the rows", parameter.key),
-                                "to give it, take the parameter out of the file");
+                                fmt::format("'{}' is a parameter: its value is estimated from the rows", parameter.key),
+                                "to set it, remove the parameter from the file");
     }
 }
 

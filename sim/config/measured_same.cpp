@@ -7,7 +7,7 @@ namespace syncline::config {
 
 namespace {
 
-/// With what then holds nothing: a transport of which only the name is said.
+/// Removes names and sources, and mappings that are then empty, such as a transport with only a name.
 void forget_texts(Node& mapping) {
     std::erase_if(mapping.entries, [](Entry& entry) {
         if (entry.value.kind == Node::Kind::scalar) return entry.key == "name" || entry.key == "source";
@@ -17,7 +17,8 @@ void forget_texts(Node& mapping) {
     });
 }
 
-/// A workload's name chooses its calibration, so this has to come before the name goes.
+/// Removes calibrations of other workloads. Must be called before names are removed, because a workload's name selects
+/// its calibration.
 void forget_other_calibrations(Node& document) {
     Node* platform = document.find("platform");
     Node* device = platform ? platform->find("device") : nullptr;

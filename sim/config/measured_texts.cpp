@@ -27,7 +27,7 @@ void put(Node& mapping, const char* key, Node value) {
     mapping.entries.push_back({key, mark, std::move(value)});
 }
 
-/// Goes through a text from its start, as Mark counts.
+/// Goes through a text from its start and tracks the Mark.
 class Cursor {
 public:
     Cursor(const Source* source, const std::string& text) : text_(text), mark_{source, 1, 1} {}
@@ -54,7 +54,7 @@ private:
     Mark mark_;
 };
 
-/// A field, up to the comma or the line's end.
+/// Reads a field, up to the comma or the end of the line.
 Node read_field(Assembly& assembly, Cursor& cursor) {
     Node field = scalar(cursor.mark(), "");
     if (!cursor.at_line_end() && cursor.peek() == '"') {
@@ -67,15 +67,15 @@ Node read_field(Assembly& assembly, Cursor& cursor) {
             else
                 field.scalar += c == '"' ? cursor.next() : c;
         }
-        if (open) assembly.report(field.mark, "this quote is not closed", "a quote within quotes is written twice");
+        if (open) assembly.report(field.mark, "this quote is not closed", "write a quote within quotes twice");
         if (!cursor.at_line_end() && cursor.peek() != ',')
-            assembly.report(cursor.mark(), "a comma or the line's end is missing behind the quote");
+            assembly.report(cursor.mark(), "missing comma or end of line after the quote");
     }
     while (!cursor.at_line_end() && cursor.peek() != ',') field.scalar += cursor.next();
     return field;
 }
 
-/// Lines with something in them.
+/// Reads the lines that are not empty.
 std::vector<std::vector<Node>> read_lines(Assembly& assembly, Cursor cursor) {
     std::vector<std::vector<Node>> lines;
     while (!cursor.done()) {
@@ -94,7 +94,7 @@ bool is_variant(const Node& column) {
     return column.scalar == "variant";
 }
 
-/// The series of the line's variant, made when its first row comes.
+/// Returns the series of the line's variant, which its first row creates.
 Node& series_of(Node& list, const std::vector<Node>& head, const std::vector<Node>& line) {
     const auto column = std::find_if(head.begin(), head.end(), is_variant);
     const Node* name = column == head.end() ? nullptr : &line[static_cast<std::size_t>(column - head.begin())];
@@ -140,22 +140,23 @@ Node measured_table(Assembly& assembly, const std::string& path) {
     if (!is_text) return {};
     const std::vector<std::vector<Node>> lines = read_lines(assembly, Cursor(top.source, *file.text));
     if (lines.size() < 2) {
-        assembly.report(top, "there are no measurements here",
-                        "a line of names such as `training.ranks,throughput_samples_per_s`, then a line for each");
+        assembly.report(
+            top, "this table has no measurements",
+            "write a line of names such as `training.ranks,throughput_samples_per_s`, then one line per measurement");
         return {};
     }
     const std::vector<Node>& head = lines.front();
     for (auto column = head.begin(); column != head.end(); ++column)
         if (std::any_of(head.begin(), column, [&](const Node& other) { return other.scalar == column->scalar; }))
-            assembly.report(column->mark, fmt::format("column '{}' is there twice", column->scalar),
-                            "a row has one value of it");
+            assembly.report(column->mark, fmt::format("column '{}' is listed twice", column->scalar),
+                            "remove one of them");
     Node list = empty(Node::Kind::sequence, lines[1].front().mark);
     for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
         if (line->size() == head.size())
             series_of(list, head, *line).find("rows")->items.push_back(row_of(head, *line));
         else
             assembly.report(line->front().mark,
-                            fmt::format("{} fields in this line, and {} in the first", line->size(), head.size()));
+                            fmt::format("this line has {} fields, but the first has {}", line->size(), head.size()));
     }
     Node measured = empty(Node::Kind::mapping, top);
     put(measured, "source", scalar(top, path));
@@ -173,7 +174,7 @@ void replace_parameters(Assembly& assembly, Node& measured, const std::vector<st
         const auto place = [&](std::size_t at) { return Mark{start.source, 1, static_cast<int>(at) + 1}; };
         const std::size_t equals = end_of_path(text), dots = text.find("..", equals == std::string::npos ? 0 : equals);
         if (equals == 0 || equals == std::string::npos || dots == std::string::npos) {
-            assembly.report(start, "this is no parameter with a range",
+            assembly.report(start, "this is not a parameter with a range",
                             "write for example platform.fabric.bandwidth='1..12.5 GBps'");
             continue;
         }

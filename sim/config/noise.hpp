@@ -9,7 +9,7 @@
 /// The keys `jitter` and `stragglers` of a scenario's training.
 namespace syncline::config {
 
-/// `ranks`: nothing if their number is not known, or wrong.
+/// Describes both keys. `ranks` is empty if the number of ranks is unknown or wrong.
 void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& noise);
 
 }  // namespace syncline::config

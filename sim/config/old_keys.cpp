@@ -14,7 +14,7 @@ constexpr const char* now = "where";
 void rename_in(Node& reduction) {
     for (Entry& entry : reduction.entries) {
         if ((entry.key != "on" && entry.key != "true") || reduction.find(now)) continue;
-        warn({locate(entry.mark), fmt::format("'{}' of '{}' is called '{}' now", entry.key, mapping, now),
+        warn({locate(entry.mark), fmt::format("'{}' of '{}' is now called '{}'", entry.key, mapping, now),
               fmt::format("write `{}: {}`; YAML 1.1 reads `on` as true", now, entry.value.scalar)});
         entry.key = now;
     }

@@ -15,7 +15,7 @@ Node* parallelism_of(Node& document) {
     return training ? training->find("parallelism") : nullptr;
 }
 
-/// All grids of a document that are left open: of all layers, and of ranges.
+/// Returns all open grids of a document: of all layers, and of ranges.
 std::vector<Node*> open_grids(Node& document) {
     std::vector<Node*> grids;
     Node* parallelism = parallelism_of(document);

@@ -31,12 +31,12 @@ bool is_mapping(const Node& node) {
     return node.kind == Node::Kind::mapping;
 }
 
-/// Rebuilds a mapping from entries whose keys are paths.
+/// Builds a mapping from entries whose keys are paths.
 class Splitter {
 public:
     std::vector<Diagnostic> errors;
 
-    /// Sets the path that is the key of `entry` in `target` to its value.
+    /// Sets the path given by the key of `entry` to its value in `target`.
     void set(Node& target, Entry entry) {
         const KeyPath path = parse_path(entry.key);
         const auto place = [&, start = entry.mark](std::size_t at) {
@@ -74,7 +74,7 @@ private:
 
     void fail_twice(const Entry& again, const Entry& first) {
         fail(again.mark, fmt::format("'{}' is set twice", first.key),
-             fmt::format("the other time in line {}", first.mark.line));
+             fmt::format("the other one is in line {}", first.mark.line));
     }
 
     void fail(const Mark& mark, const std::string& message, const std::string& hint) {
@@ -103,7 +103,7 @@ void merge(Node& base, const Node& changes) {
         }
         Node value;
         merge(value, change.value);
-        // What only takes keys away from a mapping that is not there does not make one.
+        // Changes that only remove keys from a missing mapping do not create it.
         const bool nothing = is_mapping(value) && value.entries.empty() && !change.value.entries.empty();
         if (!nothing) base.entries.push_back({change.key, change.mark, std::move(value)});
     }
@@ -141,7 +141,7 @@ void split_paths(Node& node) {
     if (!is_mapping(node)) return;
     for (Entry& entry : node.entries) splitter.set(result, std::move(entry));
     node = std::move(result);
-    rename_old_keys(node);  // that a path has led to
+    rename_old_keys(node);  // also those to which a path leads
     if (!splitter.errors.empty()) throw ConfigError(splitter.errors);
 }
 
@@ -151,8 +151,8 @@ Node parse_assignment(Library& library, const std::string& text) {
     const auto refuse = [&](const char* message) {
         throw ConfigError({{{name, 1, 1, text}, message, "write for example training.ranks=8"}});
     };
-    if (equals == std::string::npos) refuse("there is no '=' here");
-    if (equals == 0) refuse("there is no key before '='");
+    if (equals == std::string::npos) refuse("missing '='");
+    if (equals == 0) refuse("missing key before '='");
     Node value = library.parse(name, text, "", equals + 1);
     const Mark start{value.mark.source, 1, 1};
     Node document = mapping_at(start);

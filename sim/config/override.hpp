@@ -5,22 +5,22 @@
 
 #include "sim/config/document.hpp"
 
-/// Overrides: how one document changes another. Variants of a scenario and `--set` are the two users.
+/// Overrides: changes of one document by another. They are used by variants of a scenario and by `--set`.
 ///
-/// A mapping changes key by key, everything else replaces what was there; a null (`~`) removes the key, so its default
-/// comes back. A key may be a path (key_path.hpp): `training.ranks: 8` is the same as `training: {ranks: 8}`.
+/// A mapping changes key by key, everything else replaces the previous value; a null (`~`) removes the key, which
+/// restores its default. A key may be a path (key_path.hpp): `training.ranks: 8` is the same as `training: {ranks: 8}`.
 namespace syncline::config {
 
 void merge(Node& base, const Node& changes);
 
-/// Keys that stand for each other, of which the one that is given later holds: `selection` and `algorithm` (with its
-/// `overlay` and `segment`), `sweep` and `bytes`, `batch` and `batch_per_rank`, `grid` and `model` with `data`. Where
-/// `changes` give one, the other is taken out of `base`: of the document itself, its `training` with its `parallelism`,
-/// and its `collective`. To be done before merging them.
+/// Removes from `base` the alternatives of keys that `changes` give, since a later key overrides an earlier
+/// alternative. Alternatives are `selection` and `algorithm` (with its `overlay` and `segment`), `sweep` and `bytes`,
+/// `batch` and `batch_per_rank`, `grid` and `model` with `data`. Applies to the document itself, its `training` with
+/// its `parallelism`, and its `collective`. Must be called before merging.
 void drop_alternatives(Node& base, const Node& changes);
 
 /// Rewrites keys that are paths (`a.b.c: v`) as nested mappings, everywhere in `node`'s top level.
-/// Throws ConfigError when one is no path, or sets a key twice.
+/// Throws ConfigError if one is not a path, or sets a key twice.
 void split_paths(Node& node);
 
 /// Reads `key.path=value` into a document of its own: `{key: {path: value}}`, the value parsed as YAML. File names in

@@ -11,10 +11,10 @@ namespace syncline::config {
 
 namespace {
 
-/// Of all layers, or of a range.
+/// The layout of all layers or of a range, as written.
 struct WrittenLayout {
     Layout layout;
-    std::int64_t columns = 0;  ///< 0: what remains
+    std::int64_t columns = 0;  ///< 0: as many as remain
     bool automatic = false;
     bool given = false;
 };
@@ -23,36 +23,39 @@ WrittenLayout describe_layout(Fields& fields) {
     WrittenLayout written;
     Layout& layout = written.layout;
     const auto rows = [&](Fields& inner, const char* key) {
-        inner.integer({key, "Ranks that hold a part of every weight each (model or tensor parallelism)."}, layout.rows,
-                      1, largest_group);
+        inner.integer({key, "Number of ranks that each hold a part of every weight (model or tensor parallelism)."},
+                      layout.rows, 1, largest_group);
     };
     const auto columns = [&](Fields& inner, const char* key) {
-        inner.integer({key, "Replicas, each with its part of the batch; by default as many as the ranks make."},
-                      written.columns, 1, largest_group);
+        inner.integer(
+            {key, "Number of replicas, each with its part of the batch. Default: as many as the ranks allow."},
+            written.columns, 1, largest_group);
     };
     rows(fields, "model");
     columns(fields, "data");
     int word = -1;
     fields.choice_or_section(
-        {"grid", "Rows × columns, the same as `model` and `data`; `auto`: every factorisation, each a variant."}, word,
-        {"auto"}, [&](Fields& inner) {
+        {"grid", "Rows × columns, the same as `model` and `data`. `auto`: every factorisation becomes a variant."},
+        word, {"auto"}, [&](Fields& inner) {
             rows(inner, "rows");
             columns(inner, "columns");
         });
     written.automatic = word == 0;
-    fields.integer_or_section({"domain", "Into how many parts images are cut: by height, or by height and width."},
-                              layout.height, 1, largest_group, [&](Fields& inner) {
-                                  inner.integer({"height", "From top to bottom."}, layout.height, 1, largest_group);
-                                  inner.integer({"width", "From left to right."}, layout.width, 1, largest_group);
-                              });
+    fields.integer_or_section(
+        {"domain", "Number of image partitions: by height, or by height and width."}, layout.height, 1, largest_group,
+        [&](Fields& inner) {
+            inner.integer({"height", "Number of partitions from top to bottom."}, layout.height, 1, largest_group);
+            inner.integer({"width", "Number of partitions from left to right."}, layout.width, 1, largest_group);
+        });
     for (const char* key : {"model", "data", "grid", "domain"}) written.given = written.given || fields.given(key);
     for (const char* key : {"model", "data"})
         if (fields.given(key) && fields.given("grid"))
-            fields.reject(key, fmt::format("'{}' beside 'grid'", key), "`grid: {rows: 8, columns: 4}` says both");
+            fields.reject(key, fmt::format("'{}' and 'grid' exclude each other", key),
+                          "`grid: {rows: 8, columns: 4}` says both");
     return written;
 }
 
-/// Rejects a layout whose factors do not make up the ranks of a stage.
+/// Rejects a layout whose factors do not multiply to the ranks of a stage.
 void check_factors(Fields& fields, const WrittenLayout& written, std::int64_t ranks, std::int64_t stages) {
     const Layout& layout = written.layout;
     const std::string whose =
@@ -71,47 +74,52 @@ void check_factors(Fields& fields, const WrittenLayout& written, std::int64_t ra
     const std::string cells =
         layout.cells() == 1 ? "" : fmt::format(" × {}×{} parts of an image", layout.height, layout.width);
     fields.reject(fields.given("data") ? "data" : "grid.columns",
-                  fmt::format("{} rows{} × {} columns are {} ranks, and there are {}", layout.rows, cells,
+                  fmt::format("{} rows{} × {} columns are {} ranks, but there are {}", layout.rows, cells,
                               written.columns, layout.replica() * written.columns, whose),
-                  fmt::format("{} columns remain, also without this key", ranks / layout.replica()));
+                  fmt::format("write {} columns, or remove this key", ranks / layout.replica()));
 }
 
 void describe(Fields& fields, ActivationAlgorithms& algorithms) {
     const auto one = [&](Key key, std::string& name, const char* operation) {
         fields.one_of(key, name, algorithm_names(operation));
     };
-    one({"allgather", "Outputs, of which every row has a part; and weights that are shared out."}, algorithms.allgather,
-        "allgather");
-    one({"reduce_scatter", "Gradients, of which every rank needs a part; also those of weights that are shared out."},
+    one({"allgather", "Algorithm for outputs of which every row has a part, and for sharded weights."},
+        algorithms.allgather, "allgather");
+    one({"reduce_scatter",
+         "Algorithm for gradients of which every rank needs a part, and for those of sharded weights."},
         algorithms.reduce_scatter, "reduce-scatter");
-    one({"allreduce", "Partial sums of outputs, and of gradients of inputs."}, algorithms.allreduce, "allreduce");
-    one({"all_to_all", "Where layers that follow each other are laid out differently."}, algorithms.all_to_all,
-        "all-to-all");
-    one({"uneven_allgather", "Where a layer has fewer parts than there are rows."}, algorithms.uneven_allgather,
-        "allgather");
-    one({"uneven_allreduce", "Where a layer has fewer parts than there are rows."}, algorithms.uneven_allreduce,
+    one({"allreduce", "Algorithm for partial sums of outputs and of gradients of inputs."}, algorithms.allreduce,
         "allreduce");
+    one({"all_to_all", "Algorithm between consecutive layers with different layouts."}, algorithms.all_to_all,
+        "all-to-all");
+    one({"uneven_allgather", "Algorithm of allgathers in a layer with fewer parts than there are rows."},
+        algorithms.uneven_allgather, "allgather");
+    one({"uneven_allreduce", "Algorithm of all-reduces in a layer with fewer parts than there are rows."},
+        algorithms.uneven_allreduce, "allreduce");
 }
 
 void describe_activations(Fields& fields, ActivationAlgorithms& algorithms) {
-    fields.section({"activations", "What carries out the exchanges of activations and of their gradients."},
+    fields.section({"activations", "Algorithms of the exchanges of activations and of their gradients."},
                    [&](Fields& inner) { describe(inner, algorithms); });
 }
 
-/// The keys of a pipeline beside `stages`, whose number may also stand alone.
+/// Describes the keys of a pipeline. The number of stages may also be given alone, in place of the mapping.
 void describe(Fields& fields, Pipeline& pipeline) {
-    fields.integer({"stages", "Groups of ranks that hold some layers each."}, pipeline.stages, 1, largest_group);
-    fields.integer({"micro_batches", "Into which a replica's batch is cut."}, pipeline.micro_batches, 1, 1 << 24);
+    fields.integer({"stages", "Number of stages: groups of ranks that each hold some of the layers."}, pipeline.stages,
+                   1, largest_group);
+    fields.integer({"micro_batches", "Number of micro-batches into which a replica's batch is divided."},
+                   pipeline.micro_batches, 1, 1 << 24);
     fields.one_of({"schedule",
-                   "All forward and then all backward passes (`gpipe`), one after the other as soon as it can be "
-                   "(`1f1b`), or that with several chunks of layers on each stage (`interleaved`)."},
+                   "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
+                   "backward pass in turn, as soon as possible (`1f1b`); or `1f1b` with several chunks of layers on "
+                   "each stage (`interleaved`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved}});
-    fields.integer({"chunks", "Of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
+    fields.integer({"chunks", "Number of chunks of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
     fields.integer_list(
-        {"layers", "How many layers each part of the model has, chunks × stages of them; by default balanced by time."},
+        {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
     if (!fields.sound()) return;
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
@@ -122,25 +130,26 @@ void describe(Fields& fields, Pipeline& pipeline) {
         fields.reject("chunks", fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
                       "write `schedule: interleaved`");
     if (interleaved && pipeline.micro_batches % pipeline.stages != 0)
-        fields.reject(fields.given("micro_batches") ? "micro_batches" : "schedule",
-                      fmt::format("an interleaved schedule needs a multiple of its {} stages as micro-batches, not {}",
-                                  pipeline.stages, pipeline.micro_batches),
-                      "");
+        fields.reject(
+            fields.given("micro_batches") ? "micro_batches" : "schedule",
+            fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
+                        pipeline.stages, pipeline.micro_batches),
+            "");
     const std::int64_t parts = pipeline.stages * pipeline.chunks;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
         fields.reject("layers",
-                      fmt::format("{} stages of {} chunks are {} parts, and here are {}", pipeline.stages,
+                      fmt::format("{} stages of {} chunks are {} parts, but {} are listed", pipeline.stages,
                                   pipeline.chunks, parts, pipeline.layers.size()),
                       "");
 }
 
-/// `stage_ranks`: nothing if it is not known.
+/// Describes one range of layers. `stage_ranks` is empty if it is unknown.
 void describe_range(Fields& fields, std::optional<std::int64_t> stage_ranks, std::int64_t stages,
                     Parallelism& parallelism, OpenPlan& open) {
     LayerRange range;
-    fields.text({"first", "The name of its first layer.", true}, range.first);
+    fields.text({"first", "Name of the first layer of the range.", true}, range.first);
     range.last = range.first;
-    fields.text({"last", "The name of its last layer, which is in it; by default the first one."}, range.last);
+    fields.text({"last", "Name of the last layer of the range, inclusive. Default: the first one."}, range.last);
     const WrittenLayout written = describe_layout(fields);
     ActivationAlgorithms algorithms = parallelism.algorithms;
     describe_activations(fields, algorithms);
@@ -150,7 +159,7 @@ void describe_range(Fields& fields, std::optional<std::int64_t> stage_ranks, std
     parallelism.ranges.push_back(std::move(range));
     if (!fields.sound()) return;
     if (!written.given && !fields.given("activations"))
-        fields.reject("first", "nothing is said about these layers", "write for example `grid: {rows: 8}`");
+        fields.reject("first", "this range changes nothing for its layers", "write for example `grid: {rows: 8}`");
     if (stage_ranks) check_factors(fields, written, *stage_ranks, stages);
 }
 
@@ -159,32 +168,34 @@ void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Paralle
     parallelism.layout = written.layout;
     open.grid = written.automatic;
     Pipeline& pipeline = parallelism.pipeline;
-    fields.integer_or_section({"pipeline", "Stages that hold some layers each: how many, or a mapping."},
-                              pipeline.stages, 1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
+    fields.integer_or_section(
+        {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
+        1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
-                 "Between the halves of a transformer's layers each row holds a part of the positions: all-reduces "
-                 "become reduce-scatters and allgathers."},
+                 "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "
+                 "positions, and all-reduces become reduce-scatters and allgathers."},
                 parallelism.sequence);
-    fields.one_of({"sharding",
-                   "What ranks with the same weights share out between them: the optimiser's state (ZeRO-1), and the "
-                   "gradients (ZeRO-2), and the weights (ZeRO-3, FSDP)."},
-                  parallelism.sharding,
-                  {{"none", Sharding::none},
-                   {"optimizer", Sharding::optimizer},
-                   {"gradients", Sharding::gradients},
-                   {"parameters", Sharding::parameters}});
+    fields.one_of(
+        {"sharding",
+         "Sharding among ranks with the same weights: of nothing (`none`), of the optimiser's state (`optimizer`: "
+         "ZeRO-1), also of the gradients (`gradients`: ZeRO-2), or also of the weights (`parameters`: ZeRO-3, FSDP)."},
+        parallelism.sharding,
+        {{"none", Sharding::none},
+         {"optimizer", Sharding::optimizer},
+         {"gradients", Sharding::gradients},
+         {"parameters", Sharding::parameters}});
     const bool divides = ranks && fields.sound() && *ranks % pipeline.stages == 0;
     if (ranks && fields.sound() && !divides)
         fields.reject("pipeline.stages", fmt::format("{} ranks do not divide into {} stages", *ranks, pipeline.stages),
                       "");
     const auto stage_ranks = divides ? std::optional(*ranks / pipeline.stages) : std::nullopt;
     if (stage_ranks) check_factors(fields, written, *stage_ranks, pipeline.stages);
-    fields.each({"layers", "Ranges of layers that are laid out in another way than the others."},
+    fields.each({"layers", "Ranges of layers with a different layout."},
                 [&](Fields& inner) { describe_range(inner, stage_ranks, pipeline.stages, parallelism, open); });
     if (!fields.sound() || !parallelism.sequence || open.automatic()) return;
     if (!splits_weights(parallelism))
-        fields.reject("sequence", "with one row nobody shares the positions", "write for example `model: 8`");
+        fields.reject("sequence", "'sequence' needs more than one row", "write for example `model: 8`");
 }
 
 }  // namespace
@@ -199,12 +210,11 @@ void describe_parallelism(Fields& training, std::optional<std::int64_t> ranks, P
                           OpenPlan& open) {
     enum Way { data, model, domain, pipeline };
     int way = data;
-    training.choice_or_section(
-        {"parallelism",
-         "What is split between ranks: nothing but the batch (`data`), all weights (`model`), images by height "
-         "(`domain`), layers (`pipeline`), or a product of these."},
-        way, {"data", "model", "domain", "pipeline"},
-        [&](Fields& inner) { describe_product(inner, ranks, parallelism, open); });
+    training.choice_or_section({"parallelism",
+                                "Division of the work among ranks: the batch only (`data`), all weights (`model`), "
+                                "images by height (`domain`), layers (`pipeline`), or a product of these."},
+                               way, {"data", "model", "domain", "pipeline"},
+                               [&](Fields& inner) { describe_product(inner, ranks, parallelism, open); });
     if (way == model) parallelism.layout.rows = ranks.value_or(1);
     if (way == domain) parallelism.layout.height = ranks.value_or(1);
     if (way == pipeline) parallelism.pipeline.stages = ranks.value_or(1);

@@ -8,31 +8,31 @@
 
 #include "sim/config/files.hpp"
 
-/// The key `parallelism` of a scenario's training: a word, or a product of ways to split the model between ranks.
+/// Reads the key `parallelism` of a scenario's training: a word, or a product of ways to divide the model among ranks.
 ///
-/// ranks = stages · rows · columns · cells, where a mapping leaves columns out mostly: they are what remains. `grid:
-/// auto` leaves rows open, too; each way to factorise is then a choice. Everything that does not fit is rejected at the
-/// key that is to blame. Left out: `grid: auto` that tries stages or cells as well.
+/// ranks = stages · rows · columns · cells, where a mapping usually omits columns: they are what remains. `grid: auto`
+/// leaves rows open as well; each factorisation is then a choice. Everything that does not fit is rejected at the key
+/// at fault. Left out: a `grid: auto` that also tries stages or cells.
 namespace syncline::config {
 
-/// Whether some layers have several rows, which can share positions out between them.
+/// Returns whether some layers have several rows, which can divide positions among them.
 bool splits_weights(const Parallelism& parallelism);
 
-/// What is said but not settled until the number of columns is known.
+/// Settings that stay open until the number of columns is known.
 struct OpenPlan {
     std::int64_t batch = 0;           ///< samples of all ranks together; 0: not given
-    bool grid = false;                ///< of all layers: `grid: auto`
-    std::vector<std::size_t> ranges;  ///< of the layers' ranges: those with a `grid: auto` of their own
+    bool grid = false;                ///< `grid: auto` for all layers
+    std::vector<std::size_t> ranges;  ///< ranges of layers with their own `grid: auto`
 
     bool automatic() const { return grid || !ranges.empty(); }
 };
 
-/// Reads the key into `plan.parallelism`. `ranks`: nothing if the number of ranks is not known, or wrong.
+/// Reads the key into `plan.parallelism`. `ranks` is empty if the number of ranks is unknown or wrong.
 void describe_parallelism(Fields& training, std::optional<std::int64_t> ranks, Parallelism& parallelism,
                           OpenPlan& open);
 
-/// What all ranks' batch makes of one replica's, and what in `training` does not go with the parallelism, whatever the
-/// model. To be called when all of it is read, and sound.
+/// Derives one replica's batch from that of all ranks, and rejects what in `training` does not work with the
+/// parallelism, whatever the model. Must be called after all of `training` is read without errors.
 void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open);
 
 /// One way to factorise the ranks of a stage.
@@ -42,12 +42,12 @@ struct GridChoice {
 };
 
 struct GridChoices {
-    std::vector<GridChoice> fitting;    ///< fewest rows first; none where nothing is left open
+    std::vector<GridChoice> fitting;    ///< fewest rows first; none if nothing is left open
     std::vector<std::string> left_out;  ///< "8x1: why", one for each that does not fit
 };
 
-/// Rejects what does not fit the model or the cluster, whose nodes are known. With `grid: auto`: only if no choice
-/// fits.
+/// Rejects what does not fit the model or the cluster, whose nodes are known. With `grid: auto`, rejects only if no
+/// choice fits.
 GridChoices check_parallelism(Fields& training, Variant& variant, const OpenPlan& open);
 
 }  // namespace syncline::config

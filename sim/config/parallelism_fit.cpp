@@ -11,7 +11,7 @@ namespace syncline::config {
 
 namespace {
 
-/// What is wrong, with the path from `training` to the key that is to blame.
+/// An error, with the path from `training` to the key at fault.
 struct Misfit {
     std::string key, message, hint;
 };
@@ -20,13 +20,13 @@ std::string samples(std::int64_t count) {
     return count == 1 ? "1 sample" : fmt::format("{} samples", count);
 }
 
-/// Gives each replica its part of the batch, where all ranks' is given.
+/// Gives each replica its part of the batch, if the batch of all ranks is given.
 std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
     const std::int64_t replicas = plan.replicas(), micro_batches = plan.parallelism.pipeline.micro_batches;
     if (batch > 0) {
         if (batch % replicas != 0)
             return Misfit{"batch", fmt::format("{} do not divide into {} replicas", samples(batch), replicas),
-                          fmt::format("{} do", samples((batch / replicas + 1) * replicas))};
+                          fmt::format("{} would divide evenly", samples((batch / replicas + 1) * replicas))};
         plan.batch_per_rank = batch / replicas;
         plan.scaling = Scaling::strong;
     }
@@ -37,37 +37,37 @@ std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
                   ""};
 }
 
-/// What is only modelled where every rank has the whole model.
+/// Rejects what is modelled only if every rank has the whole model.
 void check_combinations(Fields& training, const Plan& plan) {
     const auto refuse = [&](const char* key, const char* what, const char* hint) {
-        training.reject(key,
-                        fmt::format("'{}' is modelled only where every rank has the whole model, and computes on all "
-                                    "of its batch at once",
-                                    what),
-                        hint);
+        training.reject(
+            key,
+            fmt::format("'{}' is modelled only if every rank has the whole model and computes its whole batch at once",
+                        what),
+            hint);
     };
     if (plan.exchange != ExchangeKind::allreduce)
         refuse("exchange", plan.exchange == ExchangeKind::gossip ? "gossip" : served_allreduce.c_str(),
-               "`exchange: allreduce` goes with every `parallelism`");
+               "`exchange: allreduce` works with every `parallelism`");
     if (plan.overlap == Overlap::across_iterations)
-        refuse("overlap", "across-iterations", "`overlap: wait-free` goes with every `parallelism`");
+        refuse("overlap", "across-iterations", "`overlap: wait-free` works with every `parallelism`");
     if (plan.schedule != Schedule::fifo)
         refuse("schedule", plan.schedule == Schedule::priority ? "priority" : "random",
-               "`schedule: fifo` goes with every `parallelism`");
+               "`schedule: fifo` works with every `parallelism`");
     if (plan.fusion.cycle_s > 0)
-        refuse("fusion.cycle", "cycle", "without a cycle buckets are released when they are full");
+        refuse("fusion.cycle", "cycle", "remove it; buckets are then released when they are full");
     if (plan.fusion.negotiation) refuse("fusion.negotiation", "negotiation", "");
     if (plan.parallelism.sharding == Sharding::none) return;
     if (plan.selection)
-        training.reject("selection", "a selection of all-reduces is of no use to sharded gradients",
-                        "leave out `selection`, or `sharding`");
+        training.reject("selection", "'selection' has no effect on sharded gradients",
+                        "remove `selection` or `sharding`");
     for (const char* key : {"overlay", "segment", "peers"})
         if (training.given(key))
-            training.reject(key, fmt::format("'{}' is of no use to sharded gradients", key),
-                            "they go by `activations: {reduce_scatter, allgather}` of `parallelism`");
+            training.reject(key, fmt::format("'{}' has no effect on sharded gradients", key),
+                            "set `activations: {reduce_scatter, allgather}` of `parallelism` instead");
 }
 
-/// The number of the layer that a range calls `name`; rejects `key` if there is none.
+/// Returns the number of the layer called `name`; rejects `key` if there is none.
 std::optional<std::size_t> find_layer(Fields& training, const std::string& key, const Model& model,
                                       const std::string& name) {
     std::vector<std::string> names;
@@ -95,9 +95,9 @@ void check_ranges(Fields& training, const Model& model, const Parallelism& paral
         }
         for (std::size_t layer = *first; layer <= *last; ++layer) {
             if (item_of[layer] != 0) {
-                training.reject(
-                    key + ".first",
-                    fmt::format("layer '{}' is in item {} as well", model.layers[layer].name, item_of[layer]), "");
+                training.reject(key + ".first",
+                                fmt::format("layer '{}' is also in item {}", model.layers[layer].name, item_of[layer]),
+                                "");
                 break;
             }
             item_of[layer] = i + 1;
@@ -116,17 +116,18 @@ void check_parts(Fields& training, const Model& model, const Pipeline& pipeline)
                         "");
     else if (!pipeline.layers.empty() && listed != layers)
         training.reject("parallelism.pipeline.layers",
-                        fmt::format("these are {} layers, and workload '{}' has {}", listed, model.name, layers), "");
+                        fmt::format("these are {} layers, but workload '{}' has {}", listed, model.name, layers), "");
 }
 
-/// All bytes of gradients by how many ranks have the same weights.
+/// Returns all bytes of gradients by the number of ranks with the same weights.
 std::map<std::uint32_t, std::uint64_t> gradient_groups(const Arrangement& arrangement) {
     std::map<std::uint32_t, std::uint64_t> groups;
     for (const PlacedLayer& layer : arrangement.layers) groups[layer.replicas.size] += layer.bytes;
     return groups;
 }
 
-/// What keeps the algorithm from exchanging gradients. Those of shards have none of its parameters, and any group does.
+/// Returns why the algorithm cannot exchange the gradients, if it cannot. The algorithms for sharded gradients have
+/// none of its parameters and work for any group.
 std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Plan& plan) {
     if (plan.selection || plan.parallelism.sharding != Sharding::none) return {};
     for (const auto& [members, bytes] : gradient_groups(arrangement)) {
@@ -141,14 +142,14 @@ std::optional<Misfit> gradients_misfit(const Arrangement& arrangement, const Pla
     return {};
 }
 
-/// The selection's rows for every size of group.
+/// Checks the selection's rows for every size of group.
 void check_selections(Fields& training, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
     if (!plan.selection) return;
     for (const auto& [members, bytes] : gradient_groups(arrangement))
         check_selection(training, *plan.selection, "allreduce", cluster, members, bytes);
 }
 
-/// Lowers the plan, or says why it cannot be carried out; what is wrong with a selection is rejected at its place.
+/// Lowers the plan, or returns why it cannot be carried out. Rejects errors of a selection at their place.
 std::optional<Misfit> try_lower(Fields& training, const Cluster& cluster, const Model& model, const Plan& plan,
                                 std::shared_ptr<const Lowered>& lowered) {
     try {
@@ -168,7 +169,7 @@ std::optional<Misfit> try_lower(Fields& training, const Cluster& cluster, const 
 }
 
 void reject(Fields& training, const Misfit& misfit) {
-    // Rows have two names.
+    // Rows may be given by two keys.
     const bool model = misfit.key == "parallelism.grid" && training.given("parallelism.model");
     training.reject(model ? "parallelism.model" : misfit.key, misfit.message, misfit.hint);
 }
@@ -181,12 +182,13 @@ Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
     return plan;
 }
 
-/// Where the first `grid: auto` is written.
+/// Returns the key of the first `grid: auto`.
 std::string automatic_key(const OpenPlan& open) {
     return open.grid ? "parallelism.grid" : fmt::format("parallelism.layers.{}.grid", open.ranges.front());
 }
 
-/// Columns beside so many rows where they are left open; nothing if the ranks do not divide.
+/// Returns the number of columns for `rows` rows in layouts that are left open, or nothing if they do not divide the
+/// ranks.
 std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& open, std::int64_t rows) {
     const Parallelism& parallelism = plan.parallelism;
     std::vector<Layout> layouts;
@@ -202,9 +204,9 @@ std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& ope
 void settle_parallelism(Fields& training, Plan& plan, const OpenPlan& open) {
     if (open.automatic() || !plan.parallelism.data_only()) check_combinations(training, plan);
     if (training.given("batch") && training.given("batch_per_rank"))
-        training.reject("batch", "'batch' beside 'batch_per_rank'", "one of them follows from the other");
+        training.reject("batch", "'batch' and 'batch_per_rank' exclude each other", "remove one of the two");
     if (open.automatic() && open.batch == 0)
-        training.reject(automatic_key(open), "`grid: auto` compares grids at the same batch, and there is no 'batch'",
+        training.reject(automatic_key(open), "`grid: auto` compares grids at the same batch, but there is no 'batch'",
                         "write `batch`, the samples of all ranks together, in place of `batch_per_rank`");
     if (!training.sound() || open.automatic()) return;
     if (const auto misfit = share_batch(plan, open.batch)) reject(training, *misfit);

@@ -12,13 +12,14 @@ namespace {
 
 void describe(Fields& fields, Host& host) {
     fields.quantity(
-        {"reduction_rate", "Bytes of one gradient that a parameter server adds to another per second: `10 GBps`."},
+        {"reduction_rate",
+         "Reduction rate of a parameter server: bytes of one gradient added to another per second: `10 GBps`."},
         host.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
-    fields.quantity({"loopback_bandwidth", "Between two processes of one node: `10 GBps`."}, host.loopback_Bps,
-                    Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"loopback_bandwidth", "Bandwidth between two processes of one node: `10 GBps`."},
+                    host.loopback_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
 }
 
-/// Whether the shape's parameters say how many hosts there are.
+/// Returns whether the shape's parameters determine the number of hosts.
 bool is_sized(const TopologySpec& spec) {
     const bool grouped = !spec.levels.empty() && spec.levels.back().size > 0;
     return spec.hosts > 0 || spec.depth > 0 || spec.ports > 0 || spec.hosts_per_router > 0 || grouped ||
@@ -28,7 +29,7 @@ bool is_sized(const TopologySpec& spec) {
 void describe_fabric(Fields& fields, TopologySpec& spec) {
     describe(fields, spec);
     if (!fields.sound()) return;
-    // A user's own graph may say it of every cable.
+    // A user's own graph may give the bandwidth of every cable.
     const bool own = std::all_of(spec.edges.begin(), spec.edges.end(),
                                  [](const UserEdge& edge) { return edge.wire.bandwidth_Bps > 0; });
     if (spec.bandwidth_Bps.empty() && (spec.edges.empty() || !own))
@@ -40,15 +41,15 @@ void describe_fabric(Fields& fields, TopologySpec& spec) {
     }
 }
 
-/// Whether the fabric has a port for every port of the nodes. Where neither the file nor the fabric's parameters say
-/// how many nodes there are, `nodes` stays 0: as many as are needed.
+/// Rejects a fabric without a port for every port of the nodes. If neither the file nor the fabric's parameters give
+/// the number of nodes, `nodes` stays 0: as many as needed.
 void fit(Fields& fields, Cluster& cluster) {
     TopologySpec& spec = cluster.fabric.topology;
     if (spec.rails == 0) spec.rails = cluster.node.nics;
     if (spec.shape == Shape::rails && spec.rails != cluster.node.nics)
         return fields.reject("rails", fmt::format("{} rails for nodes with {} ports", spec.rails, cluster.node.nics),
-                             "each port of a node is on a rail of its own: see `per_node.nics`");
-    // A star is built for the nodes in use, so that any number of them may be there.
+                             "each port of a node is on its own rail; see `per_node.nics`");
+    // A star is built for the nodes in use, so any number of nodes fits.
     const bool open = spec.shape == Shape::star && spec.hosts == 0;
     if (cluster.nodes == 0 && !is_sized(spec) && !open) return;
     const auto topology = build(fields, spec, Use::fabric, open ? 1 : cluster.nodes * cluster.node.nics);
@@ -60,15 +61,15 @@ void fit(Fields& fields, Cluster& cluster) {
 }
 
 void describe_affinity(Fields& fields, NodeDesign& node) {
-    fields.integer_list({"affinity",
-                         "The port that each device uses; by default the first devices the first port, and "
-                         "so on, evenly."},
-                        node.nic_of_device, 0);
+    fields.integer_list(
+        {"affinity",
+         "Network port that each device uses. Default: the devices are divided evenly among the ports, in order."},
+        node.nic_of_device, 0);
     if (node.nic_of_device.empty() || !fields.sound()) return;
     if (node.nic_of_device.size() != static_cast<std::size_t>(node.devices))
         return fields.reject(
             "affinity", fmt::format("'affinity' has {} ports for {} devices", node.nic_of_device.size(), node.devices),
-            "one for each device");
+            "give one port for each device");
     const std::int64_t largest = *std::max_element(node.nic_of_device.begin(), node.nic_of_device.end());
     if (largest >= node.nics)
         fields.reject("affinity", fmt::format("there is no port {}", largest),
@@ -76,53 +77,60 @@ void describe_affinity(Fields& fields, NodeDesign& node) {
 }
 
 void describe(Fields& fields, NodeDesign& node) {
-    fields.integer({"devices", "How many in each node."}, node.devices, 1, 256);
-    fields.section({"links", "Between the devices of a node."}, [&](Fields& inner) {
+    fields.integer({"devices", "Number of devices in each node."}, node.devices, 1, 256);
+    fields.section({"links", "Links between the devices of a node."}, [&](Fields& inner) {
         inner.one_of({"pattern",
-                      "Every two by a link of their own (NVLink), each with the next, all on one switch "
-                      "(NVSwitch), or on PCIe switches that hang on the host bridge.",
+                      "Pattern of the links: one between every two devices (`all-to-all`: NVLink), one to the next "
+                      "device (`ring`), all devices on one switch (`switch`: NVSwitch), or on PCIe switches below the "
+                      "host bridge (`pcie`).",
                       true},
                      node.links,
                      {{"all-to-all", NodeLinks::all_to_all},
                       {"ring", NodeLinks::ring},
                       {"switch", NodeLinks::crossbar},
                       {"pcie", NodeLinks::pcie}});
-        inner.quantity({"bandwidth", "Of each link, each direction: `25 GBps`.", true}, node.link.bandwidth_Bps,
-                       Dimension::bandwidth, bandwidths);
-        inner.quantity({"latency", "Of each link: `1 us`, or `none`.", true}, node.link.latency_s, Dimension::seconds,
-                       {.word = "none", .most = 3600});
-        inner.integer({"devices_per_switch", "PCIe: devices on each switch."}, node.devices_per_switch, 1, 256);
+        inner.quantity({"bandwidth", "Bandwidth of each link in each direction: `25 GBps`.", true},
+                       node.link.bandwidth_Bps, Dimension::bandwidth, bandwidths);
+        inner.quantity({"latency", "Latency of each link: `1 us`, or `none`.", true}, node.link.latency_s,
+                       Dimension::seconds, {.word = "none", .most = 3600});
+        inner.integer({"devices_per_switch", "Number of devices on each PCIe switch. Applies to `pcie`."},
+                      node.devices_per_switch, 1, 256);
         if (inner.given("devices_per_switch") && node.links != NodeLinks::pcie)
-            inner.reject("devices_per_switch", "'devices_per_switch' is of no use here", "`pattern: pcie` has it");
+            inner.reject("devices_per_switch", "'devices_per_switch' has no effect here",
+                         "remove it, or write `pattern: pcie`");
     });
     if (node.devices > 1 && fields.sound() && !fields.given("links"))
         fields.reject("links", fmt::format("{} devices in a node need 'links'", node.devices),
                       "`links: {pattern: all-to-all, bandwidth: 25 GBps, latency: 1 us}`");
-    fields.integer({"nics", "Network ports of each node."}, node.nics, 1, 256);
+    fields.integer({"nics", "Number of network ports of each node."}, node.nics, 1, 256);
     fields.section(
-        {"nic_link", "From a device, or with PCIe from its switch, to its network port; by default it costs nothing."},
+        {"nic_link",
+         "Link from a device, or with PCIe from its switch, to its network port. Default: it costs nothing."},
         [&](Fields& inner) {
-            inner.quantity({"bandwidth", "Each direction: `12 GBps`.", true}, node.nic_link.bandwidth_Bps,
+            inner.quantity({"bandwidth", "Bandwidth in each direction: `12 GBps`.", true}, node.nic_link.bandwidth_Bps,
                            Dimension::bandwidth, bandwidths_or_unlimited);
-            inner.quantity({"latency", "`1 us`, or `none`."}, node.nic_link.latency_s, Dimension::seconds,
+            inner.quantity({"latency", "Latency: `1 us`, or `none`."}, node.nic_link.latency_s, Dimension::seconds,
                            {.word = "none", .most = 3600});
         });
     describe_affinity(fields, node);
     double price = -1;
-    fields.number({"price_per_hour", "Of a node, in a currency of your choice: `12.24`. For the `cost` of results."},
-                  price, 0, 1e9);
+    fields.number(
+        {"price_per_hour", "Price of a node per hour, in any currency: `12.24`. Used for the `cost` of results."},
+        price, 0, 1e9);
     if (fields.given("price_per_hour")) node.price_per_hour = price;
 }
 
 void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     using Policy = Routing::Policy;
-    fields.one_of({"shortest", "By latency, then hops; or by hops, then latency."}, routing.shortest,
-                  {{"latency", Routing::Shortest::latency}, {"hops", Routing::Shortest::hops}});
+    fields.one_of(
+        {"shortest",
+         "Order that defines the shortest path: by latency, then hops (`latency`), or by hops, then latency (`hops`)."},
+        routing.shortest, {{"latency", Routing::Shortest::latency}, {"hops", Routing::Shortest::hops}});
     const bool levels = cluster.fabric.topology.shape == Shape::fat_tree;
     Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
     fields.one_of({"policy",
-                   "Choice among equally short ways: by destination, for fat trees (`d-mod-k`); by a hash of source, "
-                   "destination and channel (`ecmp`); the first (`first`); or the one with the fewest messages in "
+                   "Choice among equally short paths: by destination, for fat trees (`d-mod-k`); by a hash of source, "
+                   "destination and channel (`ecmp`); the first (`first`); or the path with the fewest messages in "
                    "flight when a message starts (`adaptive-at-start`). Default: `d-mod-k` on fat trees, else `ecmp`."},
                   policy,
                   {{"d-mod-k", Policy::d_mod_k},
@@ -132,10 +140,10 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     bool spread = false;
     fields.flag({"spread", "Former name of `policy: ecmp` (`true`) and `policy: first` (`false`)."}, spread);
     if (fields.given("policy") && fields.given("spread"))
-        return fields.reject("spread", "'spread' and 'policy' say the same", "keep 'policy'");
+        return fields.reject("spread", "'spread' and 'policy' exclude each other", "keep 'policy'");
     if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
         return fields.reject("policy",
-                             fmt::format("'d-mod-k' needs a fat tree, and the fabric is a {}",
+                             fmt::format("'d-mod-k' needs a fat tree, but the fabric is a {}",
                                          shape_name(cluster.fabric.topology.shape)),
                              "`policy: ecmp`");
     if (fields.given("policy") && policy == Policy::adaptive_at_start && cluster.network != NetworkModel::exact)
@@ -144,29 +152,31 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     if (fields.given("spread")) routing.policy = spread ? Policy::ecmp : Policy::first;
 }
 
-/// A platform that SimGrid reads takes nothing of ours but the device.
+/// Reads the keys of a platform in SimGrid's format. Its file defines what `nodes`, `per_node`, `fabric` and `routing`
+/// define otherwise.
 void describe_native(Fields& fields, Cluster& cluster) {
     NativePlatform native;
-    fields.texts({"hosts", "Of `simgrid_xml`: the hosts that are nodes, in order; by default all, by name."},
+    fields.texts({"hosts", "Hosts of `simgrid_xml` that are nodes, in order. Default: all hosts, by name."},
                  native.hosts);
     fields.file(
         {"simgrid_xml",
-         "A platform in SimGrid's own format, in place of `nodes` and `fabric`: each host is a node with one device."},
+         "Platform in SimGrid's own format; replaces `nodes` and `fabric`. Each host is a node with one device."},
         [&](const std::string& path, const std::string&) { native.file = path; });
     if (!fields.given("simgrid_xml")) {
         if (fields.given("hosts"))
-            fields.reject("hosts", "'hosts' is of no use here",
-                          "`simgrid_xml` has it; `nodes` says how many nodes there are");
+            fields.reject("hosts", "'hosts' has no effect here",
+                          "it applies to `simgrid_xml`; `nodes` gives the number of nodes");
         return;
     }
     for (const char* key : {"nodes", "per_node", "fabric", "routing"})
         if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' stands in the file of 'simgrid_xml'", key), "give one of the two");
+            fields.reject(key, fmt::format("'{}' is defined by the file of 'simgrid_xml'", key),
+                          "remove one of the two");
     if (!fields.sound()) return;
     std::set<std::string> names;
     for (const std::string& name : native.hosts)
-        if (!names.insert(name).second) fields.reject("hosts", fmt::format("host '{}' stands twice", name), "");
-    // Until the file has been looked into.
+        if (!names.insert(name).second) fields.reject("hosts", fmt::format("host '{}' is listed twice", name), "");
+    // This is provisional: `Inspect` counts the hosts of the file.
     cluster.nodes = native.hosts.empty() ? 1 << 24 : static_cast<std::int64_t>(native.hosts.size());
     cluster.native = std::move(native);
 }
@@ -174,29 +184,28 @@ void describe_native(Fields& fields, Cluster& cluster) {
 }  // namespace
 
 void describe(Fields& fields, Cluster& cluster) {
-    fields.text({"name", "Shown in messages and results."}, cluster.name);
-    // One that SimGrid describes computes at the speed of its slowest host.
+    fields.text({"name", "Name shown in messages and results."}, cluster.name);
+    // A platform in SimGrid's format computes at the speed of its slowest host.
     if (fields.given("simgrid_xml")) cluster.device.memory_Bps = unlimited;
     fields.section(
-        {"device", "What computes in each node, or the name of a file that says it.", false, true, "simgrid_xml"},
+        {"device", "Device in each node, or the name of a file that describes it.", false, true, "simgrid_xml"},
         [&](Fields& inner) { describe(inner, cluster.device); });
-    fields.section({"host", "The node around the device: where parameter servers live."},
+    fields.section({"host", "Node around the device, where parameter servers run."},
                    [&](Fields& inner) { describe(inner, cluster.host); });
-    fields.section({"per_node", "What is inside each node: one device and one port by default."},
+    fields.section({"per_node", "Contents of each node. Default: one device and one port."},
                    [&](Fields& inner) { describe(inner, cluster.node); });
-    fields.section({"fabric", "The network between nodes: a topology, its name, or the name of a file that holds it.",
+    fields.section({"fabric", "Network between nodes: a topology, its name, or the name of a file that holds it.",
                     false, true, "simgrid_xml"},
                    [&](Fields& inner) { describe_fabric(inner, cluster.fabric.topology); });
-    fields.integer({"nodes",
-                    "How many there are; by default as many as the fabric's parameters make, or "
-                    "else as are needed."},
-                   cluster.nodes, 1, 1 << 24);
+    fields.integer(
+        {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
+        cluster.nodes, 1, 1 << 24);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
-    fields.section({"network", "How SimGrid prices a message."}, [&](Fields& inner) {
+    fields.section({"network", "SimGrid's model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
-                      "`exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, with their "
-                      "correction factors for TCP; `Constant`: latency alone."},
+                      "Network model. `exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, "
+                      "with their correction factors for TCP; `Constant`: latency alone."},
                      cluster.network,
                      {{"exact", NetworkModel::exact},
                       {"LV08", NetworkModel::LV08},
@@ -204,18 +213,18 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
     });
-    fields.section({"routing", "How messages find their way through the fabric."},
+    fields.section({"routing", "Routing of messages through the fabric."},
                    [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });
     fields.section({"transport",
-                    "What software adds to wires: overheads, copies, limits; or the name of a file that says it. By "
-                    "default nothing.",
+                    "Costs that software adds to links: overheads, copies, limits; or the name of a file that "
+                    "describes them. Default: none.",
                     false, true},
                    [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);
     if (cluster.native && cluster.transport.host_Bps != unlimited)
         fields.section({"transport", ""}, [](Fields& inner) {
-            inner.reject("host_bandwidth", "'host_bandwidth' is of no use with 'simgrid_xml'",
-                         "that file says what each host's link has");
+            inner.reject("host_bandwidth", "'host_bandwidth' has no effect with 'simgrid_xml'",
+                         "remove it; that file gives the bandwidth of each host's link");
         });
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders of a kind's presets.
+/// Returns the folders of a kind's presets.
 const std::vector<std::string>& folders_of(const std::string& kind) {
     static const std::map<std::string, std::vector<std::string>> folders{
         {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
@@ -30,7 +30,7 @@ const std::vector<std::string>& folders_of(const std::string& kind) {
     return folders.at(kind);
 }
 
-/// The clone in which the program was built, for example build/release below it; empty if there is none.
+/// Returns the clone in which the program was built, for example in its folder build/release; empty if there is none.
 fs::path clone_of_program() {
     std::error_code error;
     fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -42,7 +42,7 @@ fs::path clone_of_program() {
     return {};
 }
 
-/// The folders with presets of these kinds that are there, each with its kind.
+/// Returns the existing folders with presets of these kinds, each with its kind.
 std::vector<std::pair<std::string, fs::path>> folders_there(const Kinds& kinds) {
     std::vector<std::pair<std::string, fs::path>> folders;
     std::error_code error;
@@ -62,7 +62,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
-/// "a shape, a topology or a platform"
+/// Returns "a shape, a topology or a platform".
 std::string one_of(const std::vector<std::string>& names) {
     std::string text;
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -70,7 +70,7 @@ std::string one_of(const std::vector<std::string>& names) {
     return text;
 }
 
-/// The name that was probably meant, and where names were looked for.
+/// Returns the name that was probably meant, and the known names by folder.
 std::string hint_for(const std::string& word, const fs::path& place, const Kinds& kinds,
                      std::vector<std::string> known) {
     std::error_code error;
@@ -84,13 +84,13 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
         sentences.push_back(fmt::format("{} has {}", folder.string(), fmt::join(names, ", ")));
         known.insert(known.end(), names.begin(), names.end());
     }
-    if (sentences.empty()) return fmt::format("there is no folder {}: name a file", folders_of(kinds.front()).front());
+    if (sentences.empty()) return fmt::format("there is no folder {}; name a file", folders_of(kinds.front()).front());
     const std::string names = fmt::format("{}", fmt::join(sentences, "; "));
     const auto meant = closest(word, known);
     return meant ? fmt::format("did you mean '{}'? {}", *meant, names) : names;
 }
 
-/// A preset called `name`: its kind and its file; of each kind the first that is found.
+/// Returns the presets called `name`: the first of each kind, with its file.
 std::map<std::string, fs::path> presets_called(const std::string& name, const Kinds& kinds) {
     std::map<std::string, fs::path> found;
     std::error_code error;

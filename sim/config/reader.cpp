@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_errors = 50;
 
-/// All that one reading finds.
+/// Collects the errors and files that one reading finds.
 class Findings {
 public:
     Findings(std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) : errors_(errors), files_(files) {}
@@ -28,7 +28,7 @@ public:
         if (files_) files_->push_back({name, path, text});
     }
 
-    /// A list of a million wrong values is told from its first ones.
+    /// Returns whether further errors are dropped: of a list of a million wrong values the first ones are enough.
     bool enough() const { return count_ == most_errors; }
 
     void add(const Mark& mark, const std::string& message, const std::string& hint) {
@@ -53,7 +53,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
     if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return known.empty() ? "" : fmt::format("it is one of {}", quoted_list(known));
+    return known.empty() ? "" : fmt::format("write one of {}", quoted_list(known));
 }
 
 std::optional<double> plain_number(std::string_view text, double least, double most) {
@@ -157,7 +157,7 @@ public:
             return {};
         };
         if (node->kind == Node::Kind::sequence && node->items.size() > most_sizes)
-            return fail(node->mark, fmt::format("these are more than {} sizes", most_sizes));
+            return fail(node->mark, fmt::format("the list has more than {} sizes", most_sizes));
         if (node->kind == Node::Kind::sequence) return read_list(key, *node, values, "sizes", one);
         if (node->kind != Node::Kind::scalar || !is_size_range(node->scalar)) {
             if (const auto bytes = one(*node)) values = {*bytes};
@@ -216,8 +216,8 @@ public:
         if (!node) return;
         if (off && node->kind == Node::Kind::scalar && node->scalar == off) return;
         if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
-        std::string hint = off ? fmt::format("it holds keys, or is '{}'", off) : "";
-        if (key.file) hint = "it holds keys, or is the name of a file that does";
+        std::string hint = off ? fmt::format("write keys, or '{}'", off) : "";
+        if (key.file) hint = "write keys, or the name of a file";
         fail(node->mark, fmt::format("'{}' is {}, not a mapping", key.name, kind_of(*node)), hint);
     }
 
@@ -250,7 +250,7 @@ public:
         const auto near = closest(node->scalar, words);
         fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
              near ? fmt::format("did you mean '{}'?", *near)
-                  : fmt::format("it holds keys, or is {}{}", words.size() > 1 ? "one of " : "", quoted_list(words)));
+                  : fmt::format("write keys, or {}{}", words.size() > 1 ? "one of " : "", quoted_list(words)));
     }
 
     void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
@@ -279,8 +279,7 @@ public:
     bool given(std::string_view key) const override { return follow(key).whole; }
     bool sound() const override { return sound_; }
 
-    /// Runs `body`, then reports the keys that it did not ask for, and those that it needs and the mapping does not
-    /// have.
+    /// Runs `body`, then reports unknown keys and missing required keys.
     void run(const std::function<void(Fields&)>& body) {
         if (node_.kind != Node::Kind::mapping)
             return fail(node_.mark, fmt::format("{} is {}, not a mapping", what_, kind_of(node_)));
@@ -298,8 +297,8 @@ private:
     }
 
     struct Followed {
-        const Node* node;  ///< the last one on the way that is there
-        bool whole;        ///< it is the path's end
+        const Node* node;  ///< the last existing node on the path
+        bool whole;        ///< `node` is at the end of the path
     };
 
     Followed follow(std::string_view path) const {
@@ -331,7 +330,7 @@ private:
             inside(list.items[i], fmt::format("item {} of {}", i + 1, key.name), body);
     }
 
-    /// The value of `key` if it is there and holds something.
+    /// Returns the value of `key` if the key is given and its value is not empty.
     const Node* find(const Key& key) {
         known_.emplace_back(key.name);
         const Node* node = node_.find(key.name);
@@ -342,7 +341,7 @@ private:
         }
         if (!node || node->kind != Node::Kind::null) return node;
         fail(node->mark, fmt::format("'{}' has no value", key.name),
-             key.required ? "" : "without the key it has its default");
+             key.required ? "" : "remove the key to use its default");
         return nullptr;
     }
 
@@ -357,7 +356,7 @@ private:
         return node && check_scalar(key, *node, expected) ? node : nullptr;
     }
 
-    /// The items of a list, each read by `read`; as long as one is wrong, `values` stay what they are.
+    /// Reads the items of a list with `read`. If one is wrong, `values` stay unchanged.
     template <class Value, class Read>
     void read_list(const Key& key, const Node& node, std::vector<Value>& values, const char* what, const Read& read) {
         if (node.kind != Node::Kind::sequence)
@@ -372,7 +371,7 @@ private:
     std::optional<std::string> word(const Key& key, const Node& node) {
         if (!check_scalar(key, node, "a text")) return {};
         if (!node.scalar.empty() && !has_control(node.scalar)) return node.scalar;
-        const char* what = node.scalar.empty() ? "is empty" : "holds a control character";
+        const char* what = node.scalar.empty() ? "is empty" : "contains a control character";
         fail(node.mark, fmt::format("'{}' {}", key.name, what));
         return {};
     }
@@ -389,9 +388,9 @@ private:
                 hint = closest(node.scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
                                                           : fmt::format("{}, or '{}'", hint, range.word);
         } else if (range.zero && *quantity.value < 0) {
-            error = fmt::format("'{}' is {}, it must not be negative", key.name, node.scalar);
+            error = fmt::format("'{}' is {}, but must not be negative", key.name, node.scalar);
         } else if (!range.zero && *quantity.value <= 0) {
-            error = fmt::format("'{}' is {}, it must be above zero", key.name, node.scalar);
+            error = fmt::format("'{}' is {}, but must be above zero", key.name, node.scalar);
             if (range.word) hint = fmt::format("or '{}'", range.word);
         } else if (*quantity.value < range.least || *quantity.value > range.most) {
             error = fmt::format("'{}' is {}, which is out of range", key.name, node.scalar);
@@ -416,7 +415,7 @@ private:
             sound_ = false;
             if (findings_.enough()) return;
             fail(entry.mark, fmt::format("unknown key '{}'", entry.key), suggestion(entry.key, known_));
-            // A key that is only misspelt is not missing as well.
+            // A misspelt key is not also reported as missing.
             if (const auto meant = closest(entry.key, known_)) std::erase(missing_, *meant);
         }
     }

@@ -29,7 +29,7 @@ void each_scalar(Node& node, const Visit& visit) {
     for (Node& item : node.items) each_scalar(item, visit);
 }
 
-/// From the working directory.
+/// Returns `path` relative to the working directory.
 std::string from_here(const std::filesystem::path& path) {
     std::error_code error;
     const auto relative = std::filesystem::proximate(path, error);

@@ -6,15 +6,15 @@
 
 #include "sim/config/files.hpp"
 
-/// A scenario with nothing left to look up: one variant, every file's content in place of its name, no overrides.
+/// A resolved scenario: one variant, with the content of every file in place of its name and all overrides applied.
 ///
-/// Two are equal byte by byte exactly if they say the same: keys are sorted, and a value is written as it was (`64 MiB`
-/// and `64MiB` are two). Name, description and expectations are left out. What is not said has the program's defaults,
-/// so that a simulation is given by document, seed and version. Files that are no YAML (graphs, SimGrid's platforms)
-/// stay names, relative to the working directory, and `files` has what they held.
+/// Two are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written (`64
+/// MiB` and `64MiB` differ). Name, description and expectations are left out. Keys that are not given have the
+/// program's defaults, so document, seed and version determine a simulation. Files that are not YAML (graphs, SimGrid's
+/// platforms) stay names, relative to the working directory, and `files` has their content.
 namespace syncline::config {
 
-/// One key of the scenario's top level: points of a study share most of them.
+/// One key of the scenario's top level. Points of a study share most of them.
 struct Section {
     std::string key;   ///< `platform`, `workload`, `training`, `collective`
     std::string text;  ///< YAML, the key included, ended by a newline
@@ -24,16 +24,16 @@ struct Resolved {
     std::vector<Section> sections;   ///< by key
     std::vector<std::string> files;  ///< contents, in the order in which the sections name them
 
-    /// All of it as one YAML document, which is a scenario.
+    /// Returns all sections as one YAML document, which is a scenario.
     std::string text() const;
 };
 
 struct OtherFile;
 
-/// Of a variant's document, put together; `files` are those that it names and that are no YAML.
+/// Resolves a variant's assembled document. `files` are the files that it names and that are not YAML.
 Resolved resolve(Node document, const std::vector<OtherFile>& files);
 
-/// Reads such a document; `name` stands for it in errors. Throws ConfigError.
+/// Reads such a document; errors show `name`. `seed` determines everything random. Throws ConfigError.
 Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed = 1);
 
 }  // namespace syncline::config

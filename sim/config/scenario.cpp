@@ -15,7 +15,7 @@ namespace syncline::config {
 
 namespace {
 
-/// The variant, or each of its choices.
+/// Adds the variant, or each of its choices.
 void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
     for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
     if (choices.fitting.empty()) return scenario.variants.push_back(std::move(variant));
@@ -59,11 +59,11 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);
         variant.resolved = resolve(std::move(document), assembly.other_files()).text();
         if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
-            assembly.report(entry.mark,
-                            fmt::format("variant '{}' trains where others are exchanges alone, or the other "
-                                        "way round",
-                                        entry.key),
-                            "compare like with like: one scenario for each");
+            assembly.report(
+                entry.mark,
+                fmt::format("trainings and single exchanges cannot be compared: variant '{}' differs from the others",
+                            entry.key),
+                "write a separate scenario for each");
         add_variants(scenario, std::move(variant), std::move(choices));
     }
     read_expectations(assembly, file.expectations, !assignments.empty(), scenario);

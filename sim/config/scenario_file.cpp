@@ -13,15 +13,15 @@ namespace syncline::config {
 
 namespace {
 
-/// The changes of one variant, fit to be merged; false if they are not.
+/// Prepares the changes of one variant for merging; returns false if they are not a mapping.
 bool prepare(Assembly& assembly, Entry& variant) {
     if (variant.value.kind != Node::Kind::mapping) {
         assembly.report(variant.value.mark, fmt::format("variant '{}' is not a mapping", variant.key),
-                        "it holds the keys that differ, such as `training.overlap: none`");
+                        "write the keys that differ, such as `training.overlap: none`");
         return false;
     }
     if (variant.key.empty() || has_control(variant.key))
-        assembly.report(variant.mark, "a variant's name is a text without control characters, and not empty");
+        assembly.report(variant.mark, "a variant's name must not be empty or contain control characters");
     assembly.attempt([&] { split_paths(variant.value); });
     for (const char* key : {"name", "variants", "expect", "measured"}) {
         const auto& entries = variant.value.entries;
@@ -29,7 +29,7 @@ bool prepare(Assembly& assembly, Entry& variant) {
             std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
         if (found == entries.end()) continue;
         assembly.report(found->mark, fmt::format("a variant cannot change '{}'", key),
-                        "it changes platform, workload, training and collective");
+                        "it may change platform, workload, training and collective");
         take(variant.value, key);
     }
     return true;
@@ -69,7 +69,7 @@ ScenarioFile take_apart(Assembly& assembly, Node document) {
     Node expectations = take(document, "expect");
     Node measured = take(document, "measured");
     if (variants.kind != Node::Kind::null && variants.kind != Node::Kind::mapping)
-        assembly.report(variants.mark, "'variants' is not a mapping", "it maps a name to the keys that differ");
+        assembly.report(variants.mark, "'variants' is not a mapping", "write the keys that differ, by variant");
     const bool has_variants = !variants.entries.empty();
     std::erase_if(variants.entries, [&](Entry& variant) { return !prepare(assembly, variant); });
     if (!has_variants) {

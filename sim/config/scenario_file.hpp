@@ -8,31 +8,31 @@
 
 namespace syncline::config {
 
-/// A scenario's file, from which the document of each variant is made by changing the base.
+/// A scenario's file. The document of each variant is the base with the variant's changes.
 struct ScenarioFile {
-    Node base;                    ///< without the keys below; what files hold in place of their names
-    std::vector<Entry> variants;  ///< from a name to what differs; one called "base" where the file has none
+    Node base;                    ///< without the keys below; files' content in place of their names
+    std::vector<Entry> variants;  ///< the changes by name; one called "base" if the file has none
     bool has_variants = false;
     Node expectations;
     Node measured;
 };
 
-/// Takes the document of a scenario apart, whose paths are split. What is wrong with it is reported to `assembly`.
+/// Divides the document of a scenario, whose paths are split, into its parts. Reports errors to `assembly`.
 ScenarioFile take_apart(Assembly& assembly, Node document);
 
-/// Merges `changes` into a document, last wins, with what files hold in place of their names.
+/// Merges `changes` into a document, whose values they override, and replaces files' names by their content.
 void change(Assembly& assembly, Node& document, const Node& changes);
 
-/// `--set` values by what they change: the scenario as a whole, before any variant is made, or every variant.
+/// `--set` values by their target: the scenario as a whole, before variants are made, or every variant.
 struct Assignments {
     std::vector<Node> to_scenario;
     std::vector<Node> to_all;
 };
 
-/// What is wrong with them is reported to `assembly`.
+/// Parses `--set` values. Reports errors to `assembly`.
 Assignments parse_assignments(Assembly& assembly, const std::vector<std::string>& texts);
 
-/// Takes the value of `key` out of a mapping; a null if it is not there.
+/// Removes `key` from a mapping and returns its value; a null if there is none.
 Node take(Node& mapping, std::string_view key);
 
 }  // namespace syncline::config

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What parse_quantity takes, as an ECMA 262 regular expression.
+/// Returns what parse_quantity accepts as an ECMA 262 regular expression.
 std::string pattern(Dimension dimension) {
     const char* const size = "([kKMGTPE]|[KMGTP]i)?(B|b|bit)";
     const auto unit = [&]() -> std::string {
@@ -32,7 +32,7 @@ std::string pattern(Dimension dimension) {
     return fmt::format("^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)? *{}$", unit());
 }
 
-/// `value` as a quantity, if four digits say it exactly.
+/// Returns `value` as a quantity, if four digits represent it exactly.
 Json default_quantity(double value, Dimension dimension, const QuantityRange& range) {
     if (range.word && value == range.word_value) return range.word;
     const std::string text = format_quantity(value, dimension);
@@ -56,7 +56,7 @@ public:
     }
     void flag(Key key, bool& value) override { add(key, {{"type", "boolean"}}, value); }
     void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
-        // A value out of range is that of a key which is not given.
+        // A value out of range means that the key is not given.
         add(key, whole(least, most), value < least ? Json() : Json(value));
     }
     void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
@@ -84,7 +84,7 @@ public:
         add(key, {{"anyOf", {size, range, list(size)}}}, {});
     }
     void number(Key key, double& value, double least, double most) override {
-        // A value out of range is that of a key which is not given.
+        // A value out of range means that the key is not given.
         add(key, number(least, most), value >= least && value <= most ? Json(value) : Json());
     }
     void number_or_percent(Key key, double&, bool&, double least, double most, const char* off) override {
@@ -153,7 +153,7 @@ private:
         return {{"type", "number"}, {"minimum", least}, {"maximum", most}};
     }
     static Json list(const Json& items) { return {{"type", "array"}, {"minItems", 1}, {"items", items}}; }
-    /// The forms that a quantity has.
+    /// Returns the forms that a quantity may have.
     static Json quantity(Dimension dimension, const QuantityRange& range) {
         Json any = Json::array({{{"type", "string"}, {"pattern", pattern(dimension)}}});
         if (range.word) any.push_back({{"const", range.word}});

@@ -5,10 +5,11 @@
 
 #include "sim/config/fields.hpp"
 
-/// JSON Schema (draft-07) from a field table, for editors that complete and check YAML (yaml-language-server).
+/// Generates JSON Schema (draft-07) from a field table, for editors that complete and check YAML
+/// (yaml-language-server).
 namespace syncline::config {
 
-/// The schema as indented JSON text, ended by a newline. `id` becomes `$id`, `title` the title.
+/// Returns the schema as indented JSON text, ended by a newline. `id` becomes `$id`, `title` the title.
 std::string schema(const std::string& id, const std::string& title, const std::function<void(Fields&)>& body);
 
 }  // namespace syncline::config

@@ -10,7 +10,7 @@ namespace syncline::config {
 
 namespace {
 
-/// Of all operations, each once.
+/// Returns the algorithms of all operations, each once.
 std::vector<std::string> all_algorithms() {
     std::vector<std::string> names;
     for (const std::string& operation : operation_names())
@@ -21,24 +21,27 @@ std::vector<std::string> all_algorithms() {
 
 void describe(Fields& fields, Protocol& protocol) {
     constexpr QuantityRange times{.word = "none", .most = 3600};
-    fields.text({"name", "Shown in results: `LL`.", true}, protocol.name);
-    fields.quantity({"launch", "Before the first step, on every rank: `6.6 us`."}, protocol.launch_s,
+    fields.text({"name", "Name shown in results: `LL`.", true}, protocol.name);
+    fields.quantity({"launch", "Launch time on every rank, before the first step: `6.6 us`."}, protocol.launch_s,
                     Dimension::seconds, times);
-    fields.section({"latency", "Of every message, beside the links'."}, [&](Fields& inner) {
-        inner.quantity({"inside", "Inside a node: `0.6 us`."}, protocol.inside_latency_s, Dimension::seconds, times);
-        inner.quantity({"between", "Between nodes: `2.7 us`."}, protocol.between_latency_s, Dimension::seconds, times);
+    fields.section({"latency", "Latency of every message, in addition to that of the links."}, [&](Fields& inner) {
+        inner.quantity({"inside", "Latency inside a node: `0.6 us`."}, protocol.inside_latency_s, Dimension::seconds,
+                       times);
+        inner.quantity({"between", "Latency between nodes: `2.7 us`."}, protocol.between_latency_s, Dimension::seconds,
+                       times);
     });
-    fields.number({"bandwidth_factor", "Data over what travels, flags included: 0.5 where half of it is flags."},
-                  protocol.bandwidth_factor, 0.001, 1);
+    fields.number(
+        {"bandwidth_factor", "Ratio of data to transferred bytes, flags included: 0.5 if half of them are flags."},
+        protocol.bandwidth_factor, 0.001, 1);
 }
 
-/// The keys that say how: of a row, or of one of its candidates.
+/// Describes the keys that choose an algorithm, in a row or in one of its candidates.
 void describe(Fields& fields, Candidate& candidate, const std::vector<std::string>& names, const char* unless) {
     candidate.algorithm.name = names.front();
-    const Key key{"algorithm", "How: the name of an algorithm of the operation.", unless == nullptr, false, unless};
+    const Key key{"algorithm", "Name of an algorithm of the operation.", unless == nullptr, false, unless};
     fields.one_of(key, candidate.algorithm.name, names);
     describe_algorithm(fields, candidate.algorithm);
-    fields.section({"protocol", "How its messages are carried, if otherwise than the transport's."},
+    fields.section({"protocol", "Protocol of its messages, if it differs from the transport's."},
                    [&](Fields& inner) { describe(inner, candidate.protocol); });
 }
 
@@ -48,36 +51,36 @@ void describe(Fields& fields, SelectionCondition& condition) {
         fields.quantity(key, bytes, Dimension::bytes, {.least = 1, .most = 1e15});
         if (fields.given(key.name)) value = bytes;
     };
-    size({"below", "Only buffers of fewer bytes: `2 KiB`."}, condition.below_bytes);
-    size({"block_below", "Only buffers whose N-th part has fewer bytes, N ranks."}, condition.block_below_bytes);
+    size({"below", "Upper bound of the buffer's size, exclusive: `2 KiB`."}, condition.below_bytes);
+    size({"block_below", "Upper bound of the size of one N-th of the buffer among N ranks, exclusive."},
+         condition.block_below_bytes);
     const auto ranks = [&](Key key, std::optional<std::uint32_t>& value) {
         std::int64_t number = 1;
         fields.integer(key, number, 1, largest_group);
         if (fields.given(key.name)) value = static_cast<std::uint32_t>(number);
     };
-    ranks({"ranks_below", "Only groups of fewer ranks."}, condition.ranks_below);
-    ranks({"ranks_from", "Only groups of so many ranks or more."}, condition.ranks_from);
+    ranks({"ranks_below", "Upper bound of the number of ranks, exclusive."}, condition.ranks_below);
+    ranks({"ranks_from", "Minimum number of ranks."}, condition.ranks_from);
     const auto flag = [&](Key key, std::optional<bool>& value) {
         bool given = true;
         fields.flag(key, given);
         if (fields.given(key.name)) value = given;
     };
-    flag({"even_ranks", "Only an even number of ranks, or only an odd one."}, condition.even_ranks);
-    flag({"power_of_two", "Only where the number of ranks is a power of two, or only where not."},
-         condition.power_of_two);
+    flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`)."}, condition.even_ranks);
+    flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`)."}, condition.power_of_two);
 }
 
 void describe(Fields& fields, SelectionRow& row) {
     Candidate single;
     std::string& operation = single.algorithm.operation;
-    fields.one_of({"operation", "Which the row is for.", true}, operation, operation_names());
+    fields.one_of({"operation", "Operation to which the row applies.", true}, operation, operation_names());
     const bool known = fields.given("operation") && fields.sound();
     const std::vector<std::string> names = known ? algorithm_names(operation) : all_algorithms();
     describe(fields, row.condition);
     describe(fields, single, names, "least_time");
     fields.each({"least_time",
-                 "In place of `algorithm`: candidates, of which the one with the least predicted time is taken, by "
-                 "NCCL's formulas for ring and double-binary-tree."},
+                 "Candidates, of which the one with the minimum predicted time is chosen, by NCCL's formulas for ring "
+                 "and double-binary-tree; replaces `algorithm`."},
                 [&](Fields& inner) {
                     Candidate candidate;
                     candidate.algorithm.operation = operation;
@@ -86,41 +89,44 @@ void describe(Fields& fields, SelectionRow& row) {
                         inner.reject("algorithm",
                                      fmt::format("there is no predicted time for '{}' of {}", candidate.algorithm.name,
                                                  operation),
-                                     "there is for 'ring' of allreduce, reduce-scatter and allgather, and for "
+                                     "there is one for 'ring' of allreduce, reduce-scatter and allgather, and for "
                                      "'double-binary-tree' of allreduce");
                     row.candidates.push_back(std::move(candidate));
                 });
     if (row.candidates.empty()) return row.candidates.push_back(std::move(single));
     for (const char* key : {"algorithm", "overlay", "segment", "peers", "protocol"})
         if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' beside 'least_time'", key), "each of its candidates has its own");
+            fields.reject(key, fmt::format("'{}' and 'least_time' exclude each other", key),
+                          "each candidate has its own");
 }
 
 }  // namespace
 
 void describe(Fields& fields, Selection& selection) {
-    fields.text({"name", "Shown in results, and where it is said why."}, selection.name);
+    fields.text({"name", "Name shown in results and explanations."}, selection.name);
     std::set<std::string> ended;
-    fields.each({"rows", "The first row of an operation whose conditions all hold decides.", true}, [&](Fields& inner) {
-        SelectionRow row;
-        describe(inner, row);
-        if (inner.sound() && ended.contains(row.operation()))
-            inner.reject("operation", fmt::format("this row for {} is never reached", row.operation()),
-                         "one before it has no condition");
-        if (row.condition.always()) ended.insert(row.operation());
-        selection.rows.push_back(std::move(row));
-    });
+    fields.each(
+        {"rows", "Rows of the table; the first row of an operation whose conditions are all met applies.", true},
+        [&](Fields& inner) {
+            SelectionRow row;
+            describe(inner, row);
+            if (inner.sound() && ended.contains(row.operation()))
+                inner.reject("operation", fmt::format("this row for {} is never reached", row.operation()),
+                             "an earlier row has no condition");
+            if (row.condition.always()) ended.insert(row.operation());
+            selection.rows.push_back(std::move(row));
+        });
     if (!fields.sound()) return;
     for (const std::string& operation : operation_names())
         if (selection.covers(operation) && !ended.contains(operation))
-            fields.reject("rows", fmt::format("all rows for {} have conditions, so that none may fit", operation),
-                          "end them with one that has none");
+            fields.reject("rows", fmt::format("all rows for {} have conditions, so possibly none applies", operation),
+                          "add a last row without conditions");
 }
 
 void describe_selection(Fields& fields, std::optional<Selection>& selection) {
     fields.section({"selection",
-                    "Chooses the algorithm by size and group, in place of `algorithm`: a table, or the name of a file "
-                    "that holds one.",
+                    "Selection of the algorithm by size and group: a table, or the name of a file that holds one; "
+                    "replaces `algorithm`.",
                     false, true},
                    [&](Fields& inner) { describe(inner, selection.emplace()); });
 }
@@ -129,7 +135,7 @@ void check_selection(Fields& fields, const Selection& selection, const std::stri
                      std::int64_t ranks, std::uint64_t bytes) {
     for (const char* key : {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"})
         if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' beside 'selection', which decides", key), "leave one of the two out");
+            fields.reject(key, fmt::format("'{}' and 'selection' exclude each other", key), "remove one of the two");
     if (!selection.covers(operation))
         return fields.reject("selection", fmt::format("'{}' has no row for {}", selection.name, operation), "");
     const auto members = static_cast<std::uint32_t>(ranks);
@@ -137,11 +143,12 @@ void check_selection(Fields& fields, const Selection& selection, const std::stri
         const SelectionRow& row = selection.rows[i];
         if (row.operation() != operation || !row.condition.holds_for_ranks(members)) continue;
         if (row.candidates.size() > 1 && cluster.native)
-            fields.reject("selection",
-                          fmt::format("row {} of '{}' predicts times from bandwidths, which a platform in SimGrid's "
-                                      "format does not show",
-                                      i + 1, selection.name),
-                          "take a row with one algorithm");
+            fields.reject(
+                "selection",
+                fmt::format(
+                    "row {} of '{}' predicts times from bandwidths, which a platform in SimGrid's format does not give",
+                    i + 1, selection.name),
+                "write a row with one algorithm");
         const std::uint64_t most = row.condition.most_bytes(bytes, members);
         for (const Candidate& candidate : row.candidates) {
             try {

@@ -38,7 +38,7 @@ SizeRange parse_size_range(std::string_view text) {
         const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), factor);
         if (problem != std::errc() || end != number.data() + number.size() || !(factor >= 1.01) ||
             !std::isfinite(factor))
-            return wrong(fmt::format("'{}' is no factor above 1", number));
+            return wrong(fmt::format("'{}' is not a factor above 1", number));
     }
     double ends[2];
     const std::string_view parts[2] = {text.substr(0, dots), text.substr(dots + 2, star - dots - 2)};
@@ -46,7 +46,7 @@ SizeRange parse_size_range(std::string_view text) {
         const Quantity size = parse_quantity(parts[i], Dimension::bytes);
         if (!size.value) return wrong(size.error, size.hint);
         if (*size.value < 1 || *size.value > largest_size || *size.value != std::floor(*size.value))
-            return wrong(fmt::format("'{}' is no whole number of bytes from 1 B to {}", trim(parts[i]),
+            return wrong(fmt::format("'{}' is not a whole number of bytes from 1 B to {}", trim(parts[i]),
                                      format_quantity(largest_size, Dimension::bytes)));
         ends[i] = *size.value;
     }
@@ -56,7 +56,7 @@ SizeRange parse_size_range(std::string_view text) {
         const auto bytes = static_cast<std::uint64_t>(size);
         if (range.sizes.empty() || range.sizes.back() != bytes) range.sizes.push_back(bytes);
         if (range.sizes.size() > most_sizes)
-            return wrong(fmt::format("these are more than {} sizes", most_sizes), "take a larger factor");
+            return wrong(fmt::format("the range has more than {} sizes", most_sizes), "write a larger factor");
     }
     return range;
 }

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-/// A geometric range of sizes, as benchmarks take it: `4B..512MiB` is 4 B, 8 B, 16 B, … as far as 512 MiB, `4B..1MB*4`
-/// goes up by another factor. The end is a size only if a step hits it. Sizes are rounded down to whole bytes, and one
-/// that comes twice is left out.
+/// A geometric range of sizes, as in benchmarks: `4B..512MiB` is 4 B, 8 B, 16 B, … up to 512 MiB; `4B..1MB*4` uses
+/// another factor. The end is included only if a step reaches it. Sizes are rounded down to whole bytes, and duplicates
+/// are dropped.
 namespace syncline::config {
 
-/// What came of reading a range: sizes, or what is wrong and how to mend it.
+/// The result of reading a range: sizes, or an error with a hint.
 struct SizeRange {
     std::vector<std::uint64_t> sizes;
     std::string error;

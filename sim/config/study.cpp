@@ -11,13 +11,13 @@ namespace syncline::config {
 
 namespace {
 
-/// One way to settle what a point leaves open: its sizes or its grids.
+/// One way to settle what a point leaves open: its size or its grid.
 struct Choice {
     std::vector<Setting> settings;
     std::function<void(Assembly&, Node&)> apply = [](Assembly&, Node&) {};
 };
 
-/// A document as it was read.
+/// The result of reading a document.
 struct Reading {
     std::optional<Variant> variant;
     GridChoices grids;
@@ -58,14 +58,14 @@ std::vector<Choice> choices_of(const Reading& reading, const Node& document) {
 
 }  // namespace
 
-/// One way through all points.
+/// Goes through all points once.
 class Walk {
 public:
     Walk(Study::Parts& parts, std::vector<Node> changes) : parts_(parts), last_(parts.last) {
         for (Node& change : changes) last_.push_back(std::move(change));
     }
 
-    /// Until `visit` says false.
+    /// Calls `visit` for each wanted point, until it returns false.
     template <class Visit>
     void each(const Study::Wanted& wanted, const Visit& visit) {
         StudyPoint point;
@@ -77,7 +77,7 @@ public:
                     point.seed = static_cast<std::uint64_t>(parts_.file.seed + point.repeat - 1);
                     point.settings = settings(choice, point.seed);
                     if (wanted && !wanted(point.settings)) continue;
-                    // Repetitions differ by what is drawn alone.
+                    // Repetitions differ only by what is drawn.
                     if (!reading || !parts_.file.draw.empty()) {
                         Node document = put_together(point.seed);
                         choice.apply(parts_.assembly, document);
@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    /// The next combination of values.
+    /// Advances to the next combination of values; returns false after the last one.
     bool next() {
         for (std::size_t axis = at_.size(); axis-- > 0;) {
             if (++at_[axis] < parts_.axes[axis].size()) return true;
@@ -161,7 +161,7 @@ private:
 
     Study::Parts& parts_;
     std::vector<Node> last_;
-    std::vector<std::size_t> at_;  ///< of each axis: which value
+    std::vector<std::size_t> at_;  ///< index of the current value of each axis
 };
 
 Study::Study(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect)

@@ -11,18 +11,18 @@
 
 namespace syncline::config {
 
-/// What a study's file says, except of its base and its axes, whose keys are those of a scenario.
+/// The content of a study's file, except its base and its axes, whose keys are those of a scenario.
 struct StudyFile {
     std::string name;
     std::vector<std::string> include, exclude;
     std::int64_t repeat = 1, seed = 1;
     std::vector<std::pair<std::string, Distribution>> draw;  ///< by key, in the order written
-    Question question;  ///< constraints without their places, and no cheaper settings
+    Question question;  ///< constraints without their places, and without cheaper settings
 };
 
 void describe(Fields& fields, StudyFile& study);
 
-/// Whether these are keys of a study, which a scenario has not.
+/// Returns whether the document has keys that only a study has.
 bool is_study(const Node& document);
 
 }  // namespace syncline::config

@@ -19,7 +19,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
     if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return fmt::format("it is one of '{}'", fmt::join(known, "', '"));
+    return fmt::format("write one of '{}'", fmt::join(known, "', '"));
 }
 
 Node mapping_at(const Mark& mark) {
@@ -29,7 +29,7 @@ Node mapping_at(const Mark& mark) {
     return node;
 }
 
-/// Changes entries whose keys are paths; a null takes away.
+/// Changes entries whose keys are paths; a null removes its key.
 void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
     for (Entry& change : changes) {
         const bool removes = change.value.kind == Node::Kind::null;
@@ -45,7 +45,7 @@ void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
     }
 }
 
-/// `{a.b: {least: 1, most: 2}}` from `a.b.least: 1, a.b.most: 2`.
+/// Returns `{a.b: {least: 1, most: 2}}` for `a.b.least: 1, a.b.most: 2`.
 Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
     Node groups = mapping_at(mark);
     for (const Entry& path : paths) {
@@ -62,9 +62,9 @@ Node grouped(const Mark& mark, const std::vector<Entry>& paths) {
     return groups;
 }
 
-/// An assignment taken apart.
+/// An assignment, split into its path and its value.
 struct Assigned {
-    std::vector<std::string> keys;  ///< the path, as its keys are called now (old_keys.hpp)
+    std::vector<std::string> keys;  ///< the path, by the current names of its keys (old_keys.hpp)
     Mark mark;                      ///< of the last one
     Node value;
 
@@ -75,7 +75,8 @@ struct Assigned {
     }
 };
 
-/// Takes `change` apart, which parse_assignment() has made of `text`: a mapping with one key for each part of the path.
+/// Splits `change`, which parse_assignment() has made of `text`: nested mappings with one key for each part of the
+/// path.
 Assigned assigned(const std::string& text, const Node& change) {
     Assigned result{{}, change.mark, change};
     const std::size_t depth = parse_path(text.substr(0, end_of_path(text))).parts.size();
@@ -111,7 +112,7 @@ public:
     }
 
 private:
-    /// `--set` of a scenario's key.
+    /// A `--set` of a scenario's key.
     struct Other {
         Assigned what;
         Node change;
@@ -163,7 +164,7 @@ private:
 
     void read_keys(const std::string& path) {
         parts_.file.name = std::filesystem::path(path).stem().string();
-        // As they have become; what is no mapping stays, to be complained about.
+        // The draws as changed by assignments. A value that is not a mapping stays, and reading it reports an error.
         if (const Node* draws = study_.find("draw"); !draws_.empty() && (!draws || !draws->entries.empty())) {
             const Mark mark = draws_.front().mark;
             take(study_, "draw");
@@ -204,7 +205,8 @@ private:
                 JoinedAxis joined;
                 for (const Entry& entry : flattened(item)) joined.columns.push_back(column(entry));
                 if (joined.columns.empty())
-                    assembly_.report(item.mark, "no axes go together here", "{training.ranks: [4, 8], ...}");
+                    assembly_.report(item.mark, "this item has no axes",
+                                     "write for example {training.ranks: [4, 8], ...}");
                 else
                     parts_.axes.push_back(std::move(joined));
             }
@@ -229,7 +231,7 @@ private:
         return nullptr;
     }
 
-    /// What is set replaces an axis or a draw, or changes every point.
+    /// Applies an assignment: it replaces an axis or a draw, or changes every point.
     void apply(const Other& other) {
         const Mark mark = other.change.mark;
         const std::string key = other.what.path();
@@ -238,7 +240,7 @@ private:
         check_key(key, mark);
         for (const auto& [varied, place] : all_keys())
             if (lies_in(varied, key))
-                assembly_.report(mark, fmt::format("'{}' would hide '{}', along which the study varies", key, varied),
+                assembly_.report(mark, fmt::format("'{}' would hide '{}', which the study varies", key, varied),
                                  fmt::format("set '{}'", varied));
         parts_.last.push_back(other.change);
     }
@@ -267,10 +269,10 @@ private:
         const KeyPath path = parse_path(key);
         const std::string first = path.parts.empty() ? key : path.parts.front().key;
         if (!contains(scenario_keys, first))
-            assembly_.report(mark, fmt::format("'{}' is no key of a scenario", first), meant(first, scenario_keys));
+            assembly_.report(mark, fmt::format("'{}' is not a key of a scenario", first), meant(first, scenario_keys));
     }
 
-    /// Of axes and draws, and where they are written.
+    /// Returns the keys of axes and draws, and where they are written.
     std::vector<std::pair<std::string, Mark>> all_keys() const {
         std::vector<std::pair<std::string, Mark>> keys;
         for (const JoinedAxis& axis : parts_.axes)
@@ -288,11 +290,11 @@ private:
             for (std::size_t j = 0; j < i; ++j) {
                 const auto& [other, place] = keys[j];
                 const std::string hint =
-                    fmt::format("the other one stands in line {} of {}", place.line, place.source->name);
+                    fmt::format("the other one is in line {} of {}", place.line, place.source->name);
                 if (key == other)
-                    assembly_.report(mark, fmt::format("the study varies along '{}' twice", key), hint);
+                    assembly_.report(mark, fmt::format("the study varies '{}' twice", key), hint);
                 else if (lies_in(key, other) || lies_in(other, key))
-                    assembly_.report(mark, fmt::format("'{}' and '{}' are not apart: one holds the other", key, other),
+                    assembly_.report(mark, fmt::format("'{}' and '{}' overlap: one contains the other", key, other),
                                      hint);
             }
         }
@@ -305,15 +307,15 @@ private:
         for (const AxisColumn& column : axis.columns)
             if (column.values.size() != first.values.size())
                 return assembly_.report(column.mark,
-                                        fmt::format("'{}' has {} values, and '{}' has {}", column.key,
+                                        fmt::format("'{}' has {} values, but '{}' has {}", column.key,
                                                     column.values.size(), first.key, first.values.size()),
-                                        "axes that go together have equally many");
+                                        "axes of one 'zip' item must have equally many values");
         std::set<std::vector<std::string>> known;
         for (std::size_t value = 0; value < axis.size(); ++value) {
             std::vector<std::string> texts;
             for (const AxisColumn& column : axis.columns) texts.push_back(column.texts[value]);
             if (!known.insert(texts).second)
-                assembly_.report(first.values[value].mark, fmt::format("'{}' is there twice", fmt::join(texts, ", ")),
+                assembly_.report(first.values[value].mark, fmt::format("'{}' is listed twice", fmt::join(texts, ", ")),
                                  "");
         }
     }
@@ -322,7 +324,7 @@ private:
         std::vector<std::string> names;
         for (const Entry& entry : parts_.base.variants) names.push_back(entry.key);
         if (!parts_.base.has_variants)
-            return assembly_.report(column.mark, "the base has no variants", "leave 'variant' out");
+            return assembly_.report(column.mark, "the base has no variants", "remove 'variant'");
         for (const Node& value : column.values)
             if (value.kind != Node::Kind::scalar || !contains(names, value.scalar))
                 assembly_.report(value.mark, fmt::format("there is no variant '{}'", flow_text(value)),
@@ -334,7 +336,7 @@ private:
         for (const JoinedAxis& axis : parts_.axes) points *= static_cast<double>(axis.size());
         if (points > static_cast<double>(most_points))
             assembly_.report(study_.mark, fmt::format("this study has {:.0f} points", points),
-                             fmt::format("at most {} can be done", most_points));
+                             fmt::format("the maximum is {}", most_points));
         assembly_.finish();
     }
 
@@ -353,7 +355,7 @@ private:
             assembly_.attempt([&] { document_of(drawn.first, place_of_draw(drawn.first), {}); });
     }
 
-    /// What people see.
+    /// Lists axes and keys as users see them.
     void list() {
         for (const JoinedAxis& axis : parts_.axes) {
             Axis& shown = parts_.shown_axes.emplace_back();
@@ -392,7 +394,7 @@ private:
 
     Study::Parts& parts_;
     Assembly& assembly_;
-    Node study_, base_;                ///< the study's own keys; the base, before it is taken apart
+    Node study_, base_;                ///< the study's own keys; the base before take_apart()
     std::vector<Entry> axes_, draws_;  ///< by path
     std::vector<Other> others_;
 };

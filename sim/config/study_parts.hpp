@@ -16,15 +16,16 @@ inline constexpr const char* variant_key = "variant";
 inline constexpr const char* sizes_key = "collective.bytes";
 inline constexpr const char* grids_key = "training.parallelism.grid";
 
-/// Keys that go together, value by value.
+/// Keys that vary together, value by value.
 struct JoinedAxis {
     std::vector<AxisColumn> columns;
-    std::vector<std::vector<Node>> changes;  ///< [value]: to a variant's document, without the choice of a variant
+    std::vector<std::vector<Node>>
+        changes;  ///< [value]: changes to a variant's document, without the choice of a variant
 
     std::size_t size() const { return columns.front().values.size(); }
 };
 
-/// A study as it is held: what its file says, and what its points are put together from.
+/// The content of a study's file, and the parts from which its points are assembled.
 struct Study::Parts {
     Assembly assembly;
     Inspect inspect;
@@ -43,10 +44,10 @@ struct Study::Parts {
 /// Reads a study's or a scenario's file. Throws ConfigError.
 std::unique_ptr<Study::Parts> load_study(const std::string& path, const std::vector<std::string>& assignments);
 
-/// Whether a document gives several sizes; whether it leaves a grid open.
+/// Return whether a document gives several sizes, and whether it leaves a grid open.
 bool gives_sweep(const Node& document);
 bool gives_open_grid(const Node& document);
-/// Settles all grids of a document that are left open. `sequence`: whether positions can be shared out then.
+/// Settles all open grids of a document. `sequence`: whether positions can then be divided among rows.
 void set_grid(Node& document, std::int64_t rows, bool sequence);
 
 }  // namespace syncline::config

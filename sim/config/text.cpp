@@ -14,15 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// yaml-cpp holds all tokens of a bracketed list in memory, about 230 bytes for each bracket, before it shows the first
-/// one. What makes tokens is therefore counted before it sees the text.
+/// yaml-cpp holds all tokens of a bracketed list in memory, about 230 bytes for each bracket, before it returns the
+/// first one. Characters that make tokens are therefore counted before it reads the text.
 constexpr std::size_t most_separators = 500'000;
 
 bool makes_token(char32_t character) {
     return std::u32string_view(U"[]{},:&*!\n").find(character) != std::u32string_view::npos;
 }
 
-/// The name in the same directory that was probably meant.
+/// Returns the name in the same directory that was probably meant.
 std::string nearest(const fs::path& path) {
     constexpr int most_looked_at = 10'000;
     std::error_code error;
@@ -40,7 +40,7 @@ Text failure(const fs::path& path, const std::string& why, const std::string& hi
 }
 
 Text too_large(const fs::path& path, std::size_t most_bytes) {
-    return failure(path, "is too large", fmt::format("at most {} MiB are read", most_bytes >> 20));
+    return failure(path, "is too large", fmt::format("the maximum is {} MiB", most_bytes >> 20));
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Text read_text(const fs::path& path, std::size_t most_bytes) {
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) return failure(path, fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-    // Until it ends, not until its size: the file may have grown since, and those of /proc have none.
+    // Reads to the end, not to the file's size: the file may have grown since, and files in /proc have no size.
     std::string text;
     char block[1 << 16];
     while (file.read(block, sizeof block), file.gcount() > 0) {
@@ -83,12 +83,12 @@ void check_text(const Source& source) {
         if (!character) fail("this byte is not UTF-8 text", "write it as UTF-8");
         const bool space = *character == '\n' || *character == '\r' || *character == '\t';
         if (is_control(*character) && !space)
-            fail(fmt::format("this is control character U+{:04X}", static_cast<unsigned>(*character)),
-                 "a text has none");
+            fail(fmt::format("this is control character U+{:04X}", static_cast<unsigned>(*character)), "remove it");
         if (makes_token(*character)) ++separators;
         if (separators > most_separators)
-            fail("there is too much in this file",
-                 fmt::format("at most {} lines, brackets, commas and other signs of YAML", most_separators));
+            fail("this file has too many tokens",
+                 fmt::format("the maximum is {} lines, brackets, commas and other characters with a meaning in YAML",
+                             most_separators));
         mark.column += static_cast<int>(before - rest.size());
         if (*character == '\n') mark = {&source, mark.line + 1, 1};
     }

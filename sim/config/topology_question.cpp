@@ -11,17 +11,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How many ports the nodes of a platform have; 0 where it does not say.
+/// Returns the number of ports of a platform's nodes; 0 if the platform does not give it.
 std::int64_t ports_of(Assembly& assembly, Node platform) {
     Cluster cluster;
-    std::vector<Diagnostic> errors;  // of what is no topology: others say them
+    std::vector<Diagnostic> errors;  // discarded: other keys of a platform are not checked here
     assembly.expand_platform(platform);
     read(
         platform, "platform", [&](Fields& fields) { describe(fields, cluster); }, errors);
     return errors.empty() ? cluster.nodes * cluster.node.nics : 0;
 }
 
-/// What `argument` names, as a topology's mapping; `hosts` becomes how many are needed, where that is known.
+/// Loads what `argument` names, as a topology's mapping. `hosts` becomes the number of hosts needed, if that is known.
 Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) {
     Node node;
     node.kind = Node::Kind::scalar;

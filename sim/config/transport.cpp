@@ -9,39 +9,40 @@ namespace {
 
 constexpr QuantityRange times{.word = "none", .most = 3600};
 
-/// Messages of more bytes that take less time are a slip of the pen.
+/// Rejects points by which a larger message would take less time: they are typing errors.
 void check_against(Fields& fields, const BandwidthPoint& before, const BandwidthPoint& point) {
     if (point.bytes <= before.bytes)
-        fields.reject("size", "sizes have to ascend",
-                      fmt::format("the one before is {}", format_quantity(before.bytes, Dimension::bytes)));
+        fields.reject("size", "sizes must ascend",
+                      fmt::format("the previous size is {}", format_quantity(before.bytes, Dimension::bytes)));
     else if (point.seconds() < before.seconds())
         fields.reject("bandwidth",
-                      fmt::format("{} would take {}, less than the {} of the size before",
+                      fmt::format("{} would take {}, less than the {} of the previous size",
                                   format_quantity(point.bytes, Dimension::bytes),
                                   format_quantity(point.seconds(), Dimension::seconds),
                                   format_quantity(before.seconds(), Dimension::seconds)),
-                      "a larger message takes no less time");
+                      "a larger message must not take less time");
 }
 
 void describe(Fields& fields, MessageTerms& terms) {
-    fields.quantity({"send_overhead", "That a message keeps its sender busy, before it leaves: `5 us`."},
+    fields.quantity({"send_overhead", "Time for which a message occupies its sender before it leaves: `5 us`."},
                     terms.send_overhead_s, Dimension::seconds, times);
-    fields.quantity({"receive_overhead", "That a message keeps its receiver busy, after it has come: `5 us`."},
-                    terms.receive_overhead_s, Dimension::seconds, times);
-    fields.quantity({"latency", "Of a message, beside its links': `10 us`."}, terms.latency_s, Dimension::seconds,
-                    times);
+    fields.quantity(
+        {"receive_overhead", "Time for which a message occupies its receiver after it has arrived: `5 us`."},
+        terms.receive_overhead_s, Dimension::seconds, times);
+    fields.quantity({"latency", "Latency of a message in addition to that of its links: `10 us`."}, terms.latency_s,
+                    Dimension::seconds, times);
     double everywhere = unlimited;
     std::vector<BandwidthPoint> points;
     fields.quantity_or_each(
         {"bandwidth",
-         "What one connection reaches at most: `2 GBps`; or by the message's size, with times that are linear between "
-         "the sizes: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: 2 GBps}]`."},
+         "Maximum bandwidth of one connection: `2 GBps`; or by message size, with times that are linear between the "
+         "sizes: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: 2 GBps}]`."},
         everywhere, Dimension::bandwidth, bandwidths_or_unlimited, [&](Fields& inner) {
             BandwidthPoint point;
-            inner.quantity({"size", "Of the message: `4 KiB`.", true}, point.bytes, Dimension::bytes,
+            inner.quantity({"size", "Size of the message: `4 KiB`.", true}, point.bytes, Dimension::bytes,
                            {.least = 1, .most = 1e15});
-            inner.quantity({"bandwidth", "At that size: `1 GBps`.", true}, point.bandwidth_Bps, Dimension::bandwidth,
-                           {.least = 1, .most = 1e18});
+            inner.quantity({"bandwidth", "Bandwidth at that size: `1 GBps`.", true}, point.bandwidth_Bps,
+                           Dimension::bandwidth, {.least = 1, .most = 1e18});
             if (!inner.sound()) return;
             if (!points.empty()) check_against(inner, points.back(), point);
             points.push_back(point);
@@ -51,60 +52,61 @@ void describe(Fields& fields, MessageTerms& terms) {
 }
 
 void describe(Fields& fields, Staging& staging) {
-    fields.one_of(
-        {"each",
-         "What is copied at once: every message, before it is sent and after it has come; or the whole buffer "
-         "of a collective, before its first step and after its last.",
-         true},
-        staging.unit, {{"message", Staging::Unit::message}, {"collective", Staging::Unit::collective}});
+    fields.one_of({"each",
+                   "Unit of a copy: every message, before it is sent and after it has arrived (`message`); or the "
+                   "whole buffer of a collective, before its first step and after its last (`collective`).",
+                   true},
+                  staging.unit, {{"message", Staging::Unit::message}, {"collective", Staging::Unit::collective}});
     double rate_Bps = unlimited;
-    fields.quantity({"rate", "Bytes copied per second; by default the device's `host_link`."}, rate_Bps,
+    fields.quantity({"rate", "Copy rate: bytes per second. Default: the device's `host_link`."}, rate_Bps,
                     Dimension::bandwidth, bandwidths_or_unlimited);
     if (fields.given("rate")) staging.rate_Bps = rate_Bps;
-    fields.quantity({"latency", "Of each copy: starting it, and noticing its end."}, staging.latency_s,
+    fields.quantity({"latency", "Latency of each copy: starting it, and detecting its end."}, staging.latency_s,
                     Dimension::seconds, times);
 }
 
 void describe(Fields& fields, Reduction& reduction) {
-    fields.one_of({"where", "Who adds what arrives to what is held."}, reduction.where,
+    fields.one_of({"where", "Processor that adds received data to local data."}, reduction.where,
                   {{"device", Reduction::Where::device}, {"host", Reduction::Where::host}});
     double rate_Bps = unlimited;
-    fields.quantity(
-        {"rate",
-         "Bytes of one operand added to another per second; by default the `reduction_rate` of the device or host."},
-        rate_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"rate",
+                     "Reduction rate: bytes of one operand added to another per second. Default: the `reduction_rate` "
+                     "of the device or host."},
+                    rate_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (fields.given("rate")) reduction.rate_Bps = rate_Bps;
-    fields.quantity({"launch", "Of the kernel that adds, in each step: `5 us`."}, reduction.launch_s,
+    fields.quantity({"launch", "Launch time of the reduction kernel in each step: `5 us`."}, reduction.launch_s,
                     Dimension::seconds, times);
 }
 
 }  // namespace
 
 void describe(Fields& fields, Transport& transport) {
-    fields.text({"name", "Shown in messages."}, transport.name);
+    fields.text({"name", "Name shown in messages."}, transport.name);
     describe(fields, transport.between);
     transport.inside = transport.between;
-    fields.section({"inside_node", "The same for messages within a node; by default they cost what others do."},
-                   [&](Fields& inner) {
-                       transport.inside = {};
-                       describe(inner, transport.inside);
-                   });
+    fields.section(
+        {"inside_node", "The same keys for messages within a node. Default: they cost the same as other messages."},
+        [&](Fields& inner) {
+            transport.inside = {};
+            describe(inner, transport.inside);
+        });
     fields.quantity({"host_bandwidth",
-                     "What a node sends to others at most, and what it receives, all connections "
-                     "together: `20 Gbps`."},
+                     "Maximum bandwidth at which a node sends to other nodes, and at which it receives, over all its "
+                     "connections: `20 Gbps`."},
                     transport.host_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.section(
-        {"staging", "Copies between the device and buffers from which messages are sent."},
+        {"staging", "Copies between the device and the buffers from which messages are sent."},
         [&](Fields& inner) { describe(inner, transport.staging); }, "none");
-    fields.quantity({"driver_query", "Of each send and receive: finding out whether its buffer is on a device."},
-                    transport.driver_query_s, Dimension::seconds, times);
-    fields.flag({"pointer_cache", "Whether answers to driver queries are remembered, so that they cost nothing."},
+    fields.quantity(
+        {"driver_query", "Time that each send and receive takes to find out whether its buffer is on a device."},
+        transport.driver_query_s, Dimension::seconds, times);
+    fields.flag({"pointer_cache", "Caching of the answers to driver queries, so that queries cost nothing."},
                 transport.pointer_cache);
-    fields.section({"reduction", "How a collective's members add."},
+    fields.section({"reduction", "Reductions by the members of a collective."},
                    [&](Fields& inner) { describe(inner, transport.reduction); });
-    fields.quantity({"launch", "Of each collective, on every rank, before its first step."}, transport.launch_s,
-                    Dimension::seconds, times);
-    fields.integer({"window", "Messages of a step that a rank has on their way at once; by default any number."},
+    fields.quantity({"launch", "Launch time of each collective on every rank, before its first step."},
+                    transport.launch_s, Dimension::seconds, times);
+    fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
 }
 

@@ -29,21 +29,21 @@ const Lowered& Variant::lowered() const {
 void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
                       const Inspect& inspect) {
     std::string description;
-    fields.text({"name", "Shown in results; the file's name by default."}, name);
-    fields.text({"description", "For people."}, description);
-    // These are taken out before a variant is read; named here so that a misspelt one is recognised.
-    fields.named({"variants", "From a name to the keys that differ: one file compares several ways."},
+    fields.text({"name", "Name shown in results. Default: the file's name."}, name);
+    fields.text({"description", "Text for readers."}, description);
+    // These keys are removed before a variant is read; they are described here so that misspelt ones are recognised.
+    fields.named({"variants", "Variants to compare, by name: each gives the keys that differ."},
                  [](const std::string&, Fields&) {});
     std::vector<Expectation> expectations;
     describe_expectations(fields, expectations);
     MeasuredKeys measured;
     describe_measured(fields, measured);
-    fields.section({"platform", "The cluster, or the name of a file that describes it.", true, true},
+    fields.section({"platform", "Cluster, or the name of a file that describes it.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
-    fields.section({"workload", "The model, or the name of a file that describes it.", false, true, "collective"},
+    fields.section({"workload", "Model, or the name of a file that describes it.", false, true, "collective"},
                    [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
-    fields.section({"collective", "In place of `workload` and `training`: one exchange alone, at one size or several."},
+    fields.section({"collective", "Single exchange at one size or several; replaces `workload` and `training`."},
                    [&](Fields& inner) {
                        CollectivePlan& plan = variant.collective.emplace();
                        plan.placement.seed = variant.plan.placement.seed;
@@ -52,14 +52,14 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                    });
     for (const char* key : {"workload", "training"})
         if (fields.given("collective") && fields.given(key))
-            fields.reject(key, fmt::format("'{}' beside 'collective'", key),
-                          "a scenario trains, or is an exchange alone");
-    const Key training{"training", "How the model is trained on the cluster.", false, false, "collective"};
+            fields.reject(key, fmt::format("'{}' and 'collective' exclude each other", key),
+                          "a scenario is a training or a single exchange");
+    const Key training{"training", "Training of the model on the cluster.", false, false, "collective"};
     fields.section(training, [&](Fields& inner) {
         OpenPlan open;
         describe(inner, variant.plan, open);
         if (!known || !inner.sound()) return;
-        // Of other parallelism it is known from the arrangement who exchanges gradients: see check_parallelism.
+        // With other parallelism, the arrangement determines which ranks exchange gradients: see check_parallelism.
         const bool whole = variant.plan.parallelism.data_only() && !open.automatic();
         const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
         check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
@@ -85,13 +85,13 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
         require_connections(inner, "servers", variant.plan.ranks, servers);
         if (served && colocated && variant.cluster.native)
             inner.reject("servers",
-                         "SimGrid's platforms seldom have a way from a host to itself, which colocated servers need",
-                         "`location: dedicated` gives them nodes of their own");
+                         "colocated servers need a route from a host to itself, which SimGrid's platforms rarely have",
+                         "`location: dedicated` gives them their own nodes");
         if (colocated && servers > variant.plan.ranks)
             inner.reject(
                 "servers",
-                fmt::format("{} colocated servers need as many ranks, and there are {}", servers, variant.plan.ranks),
-                "`location: dedicated` gives them nodes of their own");
+                fmt::format("{} colocated servers need as many ranks, but there are {}", servers, variant.plan.ranks),
+                "`location: dedicated` gives them their own nodes");
         if (inner.sound()) choices = check_parallelism(inner, variant, open);
     });
 }

@@ -8,12 +8,12 @@
 
 namespace syncline::config {
 
-/// The table of one variant's document, everything merged. `name` is the scenario's; `choices` are those that the
+/// Describes one variant's document, with everything merged. `name` is the scenario's; `choices` are those that the
 /// variant leaves open.
 void describe_variant(Fields& fields, std::string& name, Variant& variant, GridChoices& choices,
                       const Inspect& inspect);
 
-/// Reads such a document. What is wrong with it is reported to `assembly`. `seed`: of all that is drawn.
+/// Reads such a document. Reports errors to `assembly`. `seed` determines everything random.
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
                      GridChoices& choices, const Inspect& inspect, std::uint64_t seed = 1);
 

@@ -17,7 +17,7 @@ bool is_whole(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// How to write what is probably meant, if it is a number.
+/// Returns a hint how to write the number that is probably meant.
 std::string respelling(const Node& node) {
     if (node.quoted && is_whole(node.scalar)) return fmt::format("write {} without quotes", node.scalar);
     double value = 0;
@@ -25,7 +25,7 @@ std::string respelling(const Node& node) {
     const char* const end = node.scalar.data() + node.scalar.size();
     const auto [stop, problem] = std::from_chars(begin, end, value);
     const bool meant = problem == std::errc() && stop == end && std::abs(value) < 1e15 && value == std::floor(value);
-    return meant ? fmt::format("write {:.0f}", value) : "a whole number is plain digits, such as 32";
+    return meant ? fmt::format("write {:.0f}", value) : "write plain digits, such as 32";
 }
 
 std::string bounds(std::int64_t least, std::int64_t most) {

@@ -23,12 +23,12 @@ constexpr std::size_t most_errors = 20;
 
 const std::string core_tag = "tag:yaml.org,2002:";
 
-/// Puts a Node together from yaml-cpp's events, which come with marks that are right, and show duplicate keys.
+/// Builds a Node from yaml-cpp's events, which have correct marks and show duplicate keys.
 class Builder : public YAML::EventHandler {
 public:
     explicit Builder(const Source& source) : source_(source) { document_.mark.source = &source; }
 
-    /// Throws ConfigError if anything was wrong.
+    /// Throws ConfigError if there was an error.
     Node finish() {
         if (key_error_) errors_.push_back(*key_error_);
         if (!errors_.empty()) throw ConfigError(errors_);
@@ -37,13 +37,13 @@ public:
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (documents_++ > 0)
-            stop(place(mark), "a second document begins here", "a file holds one; is the indentation right?");
+            stop(place(mark), "a second document begins here", "a file holds one document; check the indentation");
     }
     void OnDocumentEnd() override {}
 
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         check_anchor(mark, anchor);
-        // yaml-cpp's mark of a value that is not there is the next thing's: the key's, or the list's, is more use.
+        // yaml-cpp marks a missing value at the next token; the mark of the key or the list is more helpful.
         Mark here = place(mark);
         if (!open_.empty()) here = open_.back().key ? open_.back().key->mark : open_.back().node.mark;
         add(make(Node::Kind::null, here));
@@ -89,7 +89,7 @@ public:
     }
     Mark place(const YAML::Mark& mark) const { return {&source_, mark.line + 1, mark.column + 1}; }
 
-    /// The place of what yaml-cpp complains about. Of a bracket that is not closed, that is the bracket.
+    /// Returns the place of an error from yaml-cpp. For an unclosed bracket this is the bracket.
     Mark place(const YAML::Exception& error) const {
         for (auto last = open_.rbegin(); last != open_.rend(); ++last) {
             const bool list = last->node.kind == Node::Kind::sequence;
@@ -100,11 +100,11 @@ public:
     }
 
 private:
-    /// A list or a mapping whose end has not come yet.
+    /// A list or a mapping whose end has not been reached.
     struct Open {
         Node node;
         bool brackets;
-        std::unique_ptr<Node> key;               ///< of a mapping, when its value is next
+        std::unique_ptr<Node> key;               ///< the key of a mapping whose value comes next
         std::map<std::string, Mark> known_keys;  ///< of a mapping
     };
 
@@ -118,7 +118,8 @@ private:
     bool at_key() const { return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().key; }
 
     void open(Node::Kind kind, const Mark& mark, bool brackets) {
-        if (open_.size() == deepest) stop(mark, "this is nested too deeply", fmt::format("at most {} levels", deepest));
+        if (open_.size() == deepest)
+            stop(mark, "this is nested too deeply", fmt::format("the maximum is {} levels", deepest));
         open_.push_back({make(kind, mark), brackets, nullptr, {}});
     }
 
@@ -153,7 +154,7 @@ private:
             open_.back().node.entries.push_back({key.scalar, key.mark, std::move(value)});
         else
             fail(key.mark, fmt::format("duplicate key '{}'", key.scalar),
-                 fmt::format("it stands first in line {}", first->second.line));
+                 fmt::format("it is first given in line {}", first->second.line));
     }
 
     void check_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -162,7 +163,7 @@ private:
 
     void check_tag(const YAML::Mark& mark, const std::string& tag) {
         if (!tag.empty() && tag != "?" && tag != "!" && !tag.starts_with(core_tag))
-            fail(place(mark), fmt::format("unknown tag '{}'", tag), "leave it out");
+            fail(place(mark), fmt::format("unknown tag '{}'", tag), "remove it");
     }
 
     const Source& source_;
@@ -170,30 +171,30 @@ private:
     int documents_ = 0;
     std::vector<Open> open_;
     std::vector<Diagnostic> errors_;
-    // Said last, if the rest is YAML: a bracket that is not closed makes yaml-cpp see keys where there are none.
+    // Reported last, and only if the rest is YAML: an unclosed bracket makes yaml-cpp see keys where there are none.
     std::optional<Diagnostic> key_error_;
 };
 
-/// yaml-cpp's messages in words that help, message and hint. It says little more than which of its functions failed,
-/// and of a tab only what follows from it.
+/// Returns a helpful message and hint for a message of yaml-cpp, which says little more than which of its functions
+/// failed, and reports only the consequences of a tab.
 std::pair<std::string, std::string> in_plain_words(std::string message, const std::string& line) {
     using namespace YAML;
     const auto tab = line.find('\t');
     if (tab != std::string::npos && tab < line.find_first_not_of(" \t")) message = ErrorMsg::TAB_IN_INDENTATION;
     static const std::map<std::string, std::pair<const char*, const char*>> words{
-        {ErrorMsg::MAP_VALUE,
-         {"a ':' cannot stand here", "check the indentation; a text that holds ': ' goes in quotes"}},
-        {ErrorMsg::MAP_KEY, {"a key cannot stand here", "check the indentation"}},
-        {ErrorMsg::BLOCK_ENTRY, {"a '-' cannot stand here", "check the indentation"}},
+        {ErrorMsg::MAP_VALUE, {"unexpected ':'", "check the indentation; put a text that contains ': ' in quotes"}},
+        {ErrorMsg::MAP_KEY, {"unexpected key", "check the indentation"}},
+        {ErrorMsg::BLOCK_ENTRY, {"unexpected '-'", "check the indentation"}},
         {ErrorMsg::END_OF_MAP, {"this does not belong to the mapping above", "check the indentation"}},
         {ErrorMsg::END_OF_SEQ, {"this does not belong to the list above", "check the indentation"}},
         {ErrorMsg::END_OF_MAP_FLOW, {"this '{' is not closed", "a '}' or a ',' is missing"}},
         {ErrorMsg::END_OF_SEQ_FLOW, {"this '[' is not closed", "a ']' or a ',' is missing"}},
-        {ErrorMsg::FLOW_END, {"nothing is open that this bracket could close", ""}},
+        {ErrorMsg::FLOW_END, {"this bracket closes nothing", ""}},
         {ErrorMsg::EOF_IN_SCALAR, {"a quote is not closed", ""}},
         {ErrorMsg::DOC_IN_SCALAR, {"a quote is not closed before the document ends", ""}},
-        {ErrorMsg::UNKNOWN_TOKEN, {"no value begins with this character", "a text that does goes in quotes"}},
-        {ErrorMsg::UNKNOWN_ANCHOR, {"aliases are not supported", "a text that begins with '*' goes in quotes"}},
+        {ErrorMsg::UNKNOWN_TOKEN,
+         {"no value can begin with this character", "put a text that begins with it in quotes"}},
+        {ErrorMsg::UNKNOWN_ANCHOR, {"aliases are not supported", "put a text that begins with '*' in quotes"}},
         {ErrorMsg::TAB_IN_INDENTATION, {"a tab in the indentation", "indent with spaces"}},
     };
     const auto known = words.find(message);
@@ -205,8 +206,8 @@ std::pair<std::string, std::string> in_plain_words(std::string message, const st
 
 Node parse_yaml(const Source& source, std::size_t skip) {
     check_text(source);
-    // Spaces instead of what is skipped keep the marks right. Space at the end would hide from yaml-cpp that a quote is
-    // not closed.
+    // Spaces in place of the skipped text keep the marks correct. Trailing space would hide an unclosed quote from
+    // yaml-cpp.
     const std::string_view text = source.text;
     const std::string blank(skip, ' ');
     const auto end = text.find_last_not_of(" \t\r\n") + 1;

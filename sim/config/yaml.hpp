@@ -6,8 +6,8 @@
 
 namespace syncline::config {
 
-/// Reads the one document in `source`, without the first `skip` bytes of its text. A null if there is none. Throws
-/// ConfigError.
+/// Reads the one document in `source`, without the first `skip` bytes of its text. Returns a null if there is none.
+/// Throws ConfigError.
 Node parse_yaml(const Source& source, std::size_t skip);
 
 }  // namespace syncline::config

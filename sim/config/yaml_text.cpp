@@ -10,7 +10,7 @@ namespace syncline::config {
 
 namespace {
 
-/// JSON's strings are YAML's.
+/// Returns `text` as a JSON string, which is also a YAML string.
 std::string in_quotes(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -19,13 +19,13 @@ std::string key_text(const std::string& key) {
     const auto safe = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
     };
-    // A hyphen or a slash is safe behind the first character.
+    // A hyphen or a slash is safe after the first character.
     const bool plain = !key.empty() && safe(key.front()) &&
                        std::all_of(key.begin(), key.end(), [&](char c) { return safe(c) || c == '-' || c == '/'; });
     return plain && key != "null" && key != "Null" && key != "NULL" ? key : in_quotes(key);
 }
 
-/// Of what is plain in a block, some must not be in brackets.
+/// Returns a scalar as written, in quotes if it needs them. In brackets more characters need quotes than in a block.
 std::string scalar_text(const Node& node, bool in_brackets) {
     if (node.kind == Node::Kind::null) return "~";
     constexpr std::string_view never = "\n\r\t", brackets = "[]{},";
@@ -40,7 +40,7 @@ bool is_empty(const Node& node) {
 
 void write(std::string& text, const Node& node, std::size_t indent);
 
-/// What stands behind a key, or behind the hyphen of an item that is no collection.
+/// Writes the value after a key.
 void write_value(std::string& text, const Node& node, std::size_t indent) {
     if (is_empty(node)) {
         text += ' ' + flow_text(node) + '\n';

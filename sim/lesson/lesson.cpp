@@ -26,7 +26,7 @@ std::optional<int> whole_number(std::string_view text) {
     return problem == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// "01-ring" is lesson 1, "ring"; other names are of no lesson.
+/// Returns lesson 1, "ring", for "01-ring"; nothing for names of other forms.
 std::optional<Lesson> named(const std::string& stem) {
     const std::size_t dash = stem.find('-');
     if (dash == std::string::npos) return {};
@@ -61,7 +61,7 @@ void take_apart(const fs::path& file, Lesson& lesson) {
     for (const Section& section : lesson.sections) headings.push_back(section.heading);
     if (headings != section_names)
         refuse(file.string(), fmt::format("the handout's sections are '{}'", fmt::join(headings, "', '")),
-               fmt::format("they have to be '{}'", fmt::join(section_names, "', '")));
+               fmt::format("they must be '{}'", fmt::join(section_names, "', '")));
 }
 
 Lesson load(const fs::path& file, Lesson lesson) {
@@ -87,7 +87,7 @@ std::vector<Lesson> load_lessons(const fs::path& folder) {
             lessons.push_back(load(entry.path(), std::move(*lesson)));
     }
     if (lessons.empty())
-        refuse(folder.string(), "there are no lessons here", "change to the folder that Syncline was cloned into");
+        refuse(folder.string(), "there are no lessons here", "change to the folder into which Syncline was cloned");
     std::sort(lessons.begin(), lessons.end(), [](const Lesson& a, const Lesson& b) {
         return a.number != b.number ? a.number < b.number : a.name < b.name;
     });

@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
-/// Lessons: a question, a prediction to make with pencil and paper, a scenario to run, the answer, exercises.
+/// Lessons: each has a question, a prediction to make with pencil and paper, a scenario to run, the answer, and
+/// exercises.
 ///
-/// A lesson is two files of one name, `NN-name.md` and `NN-name.yaml`: the handout, in Markdown, and the scenario,
-/// which expects what the handout's answer says (`expect`). The handout begins with a heading `# …`, its title, and has
-/// the sections `## …` of section_names, in that order.
+/// A lesson consists of two files with the same name, `NN-name.md` and `NN-name.yaml`: the handout in Markdown, and the
+/// scenario, whose expectations (`expect`) check the handout's answer. The handout begins with a heading `# …`, its
+/// title, and has the sections `## …` of section_names, in that order.
 namespace syncline::lesson {
 
 struct Section {
@@ -29,12 +30,12 @@ enum Part { question, prediction, run, answer, exercises, solutions };
 inline const std::vector<std::string> section_names{"Question", "Prediction", "Run",
                                                     "Answer",   "Exercises",  "Answers to the exercises"};
 
-/// The lessons in `folder`, by number. Throws ConfigError if it has none, two of one number, a handout without its
-/// sections, or one without its scenario.
+/// Returns the lessons in `folder`, by number. Throws ConfigError if there are none, if two have the same number, or if
+/// a handout lacks its sections or its scenario.
 std::vector<Lesson> load_lessons(const std::filesystem::path& folder);
 
-/// The one that `word` names: by its number, by its name, or by both as its files do. Throws ConfigError, with the name
-/// that may be meant.
+/// Returns the lesson that `word` names: by its number, by its name, or by the stem of its files. Throws ConfigError,
+/// with the name that was probably meant.
 const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string& word);
 
 }  // namespace syncline::lesson

@@ -29,7 +29,7 @@ public:
     }
 
 private:
-    /// Parameters with the same rows.
+    /// Returns the parameters, grouped by equal rows.
     std::vector<std::vector<std::size_t>> groups() const {
         std::vector<std::vector<std::size_t>> groups;
         const auto& all = measurements_.parameters;
@@ -75,7 +75,7 @@ private:
         }
     }
 
-    /// Of trial after trial, each with all rows.
+    /// Returns the residuals of one trial after another, each with all rows.
     std::vector<std::vector<double>> residuals(const std::vector<std::size_t>& rows,
                                                const std::vector<double>& predicted) const {
         std::vector<std::vector<double>> all;
@@ -111,7 +111,7 @@ Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simul
 void require_fields(const config::MeasuredScenario& scenario) {
     const config::Measurements& all = scenario.measurements();
     std::vector<Diagnostic> errors;
-    const auto refuse = [&](const Diagnostic& error) {  // once, where several series have it from the same place
+    const auto refuse = [&](const Diagnostic& error) {  // once, even if several series share the place
         if (std::none_of(errors.begin(), errors.end(),
                          [&](const Diagnostic& other) { return same_place(other.where, error.where); }))
             errors.push_back(error);
@@ -125,7 +125,8 @@ void require_fields(const config::MeasuredScenario& scenario) {
             require_result_fields({wanted}, row.exchange_alone);
             if (series.unit == 0)
                 refuse({series.unit_at, fmt::format("'{}' has no unit '{}'", series.field, series.unit_name),
-                        "ms for what ends in _s, GBps for _Bps; without the key, values are in the field's own unit"});
+                        "write for example ms for a field in _s, GBps for one in _Bps; without the key, values are in "
+                        "the field's own unit"});
         } catch (const ConfigError& error) {
             for (const Diagnostic& one : error.diagnostics()) refuse(one);
         }
@@ -136,8 +137,9 @@ void require_fields(const config::MeasuredScenario& scenario) {
 void require_parameters(const config::MeasuredScenario& scenario) {
     const config::Measurements& all = scenario.measurements();
     if (all.parameters.empty())
-        throw ConfigError({{all.rows.front().at, "nothing is to be found: no row calibrates",
-                            "rows that say `calibrates: true`, and what is found on them in 'parameters'"}});
+        throw ConfigError(
+            {{all.rows.front().at, "there are no parameters to estimate",
+              "write `calibrates: true` in some rows, and list in 'parameters' what to estimate from them"}});
 }
 
 }  // namespace syncline::validation

@@ -14,13 +14,13 @@ namespace syncline::validation {
 
 namespace {
 
-constexpr double difference = 0.01;       // of a logarithm, to each side
-constexpr double no_slope = 1e-6;         // per cent of all measurements, for one per cent of an unknown
-constexpr double at_a_bound = 1e-6;       // a part of the value
-constexpr double least_condition = 1e-8;  // reciprocal, of JᵀJ with columns of length one
-constexpr double takes_part = 0.1;        // of a combination that does nothing, whose length is one
+constexpr double difference = 0.01;       // of a logarithm, on each side
+constexpr double no_slope = 1e-6;         // percent of all measurements per percent of an unknown
+constexpr double at_a_bound = 1e-6;       // relative to the value
+constexpr double least_condition = 1e-8;  // reciprocal condition of JᵀJ with columns of length one
+constexpr double takes_part = 0.1;        // share in a combination without effect, whose length is one
 
-/// To ten digits: as it is tried and as it is shown.
+/// Rounds to ten digits, both for trials and for output.
 double rounded(double value) {
     return std::strtod(fmt::format("{:.10g}", value).c_str(), nullptr);
 }
@@ -78,7 +78,7 @@ private:
         differentiate();
     }
 
-    /// r and J at the minimum; differences stay within the bounds.
+    /// Computes r and J at the minimum; differences stay within the bounds.
     void differentiate() {
         std::vector<Trial> trials{trial(at_)};
         std::vector<double> widths;
@@ -101,7 +101,8 @@ private:
 
     double slope(std::size_t i) const { return jacobian_.col(static_cast<Eigen::Index>(i)).norm(); }
 
-    /// Takes one out on which nothing depends, if there is one; one with a plateau stays if its own value is not on it.
+    /// Removes an unknown without effect, if there is one. An unknown with a plateau stays if its own value is not on
+    /// the plateau.
     bool drop_without_effect() {
         for (std::size_t i = 0; i < free_.size(); ++i) {
             if (slope(i) > no_slope) continue;
@@ -116,7 +117,7 @@ private:
         return false;
     }
 
-    /// Those whose value can be told: not at a bound, on no plateau.
+    /// Returns the unknowns whose value is determined: neither at a bound nor on a plateau.
     std::vector<std::size_t> inner() const {
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < free_.size(); ++i)
@@ -131,7 +132,7 @@ private:
         return some;
     }
 
-    /// Takes the last one out of a combination of unknowns that has no effect, if there is one.
+    /// Removes the last unknown of a combination without effect, if there is one.
     bool drop_not_told_apart() {
         const std::vector<std::size_t> places = inner();
         if (places.size() < 2) return false;

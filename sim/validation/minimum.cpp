@@ -12,11 +12,12 @@ namespace syncline::validation {
 
 namespace {
 
-constexpr double step_at_the_end = 1e-9;   // of a logarithm: a part of the value
+constexpr double step_at_the_end = 1e-9;   // of a logarithm, so relative to the value
 constexpr double as_good_as_zero = 1e-20;  // a sum of squares
-constexpr int most_trials_each = 150;      // chosen: smooth problems take some 20 trials for each unknown
+constexpr int most_trials_each = 150;      // a chosen limit: smooth problems take about 20 trials per unknown
 
-/// Points in each direction of the grid, chosen: it takes a few simulations at a time, and finds the side of a kink.
+/// Returns the number of points in each direction of the grid. The numbers are chosen: a grid takes few simulations,
+/// and finds the right side of a kink.
 std::size_t levels(std::size_t unknowns) {
     constexpr std::size_t by_unknowns[] = {0, 7, 4, 3, 2};
     return unknowns < std::size(by_unknowns) ? by_unknowns[unknowns] : 1;
@@ -38,7 +39,7 @@ std::vector<Point> grid(const Box& box, std::size_t each) {
     return points;
 }
 
-/// What must not pass through NLopt, which is C, is kept until it has ended.
+/// Keeps an exception until NLopt has returned: it is C, through which exceptions must not pass.
 struct Asked {
     nlopt_opt optimiser;
     const Objective& objective;
@@ -81,7 +82,7 @@ Minimum minimum(const Box& box, const Objective& objective) {
     const nlopt_result result = nlopt_optimize(optimiser.get(), at.data(), &value);
     if (asked.thrown) std::rethrow_exception(asked.thrown);
     if (result < 0 && result != NLOPT_ROUNDOFF_LIMITED)
-        throw std::logic_error("NLopt cannot minimise this: it says " + std::to_string(result));
+        throw std::logic_error("NLopt cannot minimise this: it returned " + std::to_string(result));
     return {std::move(at), result != NLOPT_MAXEVAL_REACHED};
 }
 

@@ -11,7 +11,7 @@ struct Box {
     Point least, most;
 };
 
-/// A function's values at several points, which may be computed side by side.
+/// Returns a function's values at several points, which may be computed concurrently.
 using Objective = std::function<std::vector<double>(const std::vector<Point>&)>;
 
 struct Minimum {
@@ -19,8 +19,8 @@ struct Minimum {
     bool converged = false;
 };
 
-/// Where in the box `objective`, which is not negative, is least: the best point of a grid, then BOBYQA. Throws what
-/// `objective` throws.
+/// Finds the minimum in the box of `objective`, which is not negative: the best point of a grid, then BOBYQA. Throws
+/// what `objective` throws.
 Minimum minimum(const Box& box, const Objective& objective);
 
 }  // namespace syncline::validation

@@ -6,7 +6,7 @@
 
 #include "sim/output/text.hpp"
 
-// Tables for people, and CSV.
+// Text tables and CSV.
 
 namespace syncline::validation {
 
@@ -18,7 +18,7 @@ std::string percent(double part) {
     return fmt::format("{:.2f} %", 100 * part);
 }
 
-/// No minus before what is zero to the digits that are shown.
+/// Formats a percentage with its sign, without a minus if it rounds to zero.
 std::string signed_percent(double part) {
     const std::string text = fmt::format("{:+.2f} %", 100 * part);
     return text == "-0.00 %" ? "+0.00 %" : text;
@@ -34,9 +34,9 @@ std::string accuracy(const std::optional<double>& value) {
 }
 
 std::string mark(const Validation& one, std::size_t row) {
-    const std::string role = one.measurements.rows[row].calibrates ? "calibrates" : "";
+    const std::string role = one.measurements.rows[row].calibrates ? "calibration" : "";
     if (!one.doubtful(row)) return role;
-    return role.empty() ? "in doubt" : role + ", in doubt";
+    return role.empty() ? "unreliable" : role + ", unreliable";
 }
 
 std::string rows_of(const Validation& one) {
@@ -50,33 +50,33 @@ std::string rows_of(const Validation& one) {
     }
     std::string text = text::aligned(table, 1);
     for (const config::MeasuredSeries& series : one.measurements.series)
-        if (!series.doubt.empty()) text += fmt::format("in doubt: {}: {}\n", series.name, series.doubt);
+        if (!series.doubt.empty()) text += fmt::format("unreliable: {}: {}\n", series.name, series.doubt);
     return text;
 }
 
 std::string value_of(const config::MeasuredParameter& parameter, const std::optional<double>& value) {
-    if (!value) return "as it is";
+    if (!value) return "unchanged";
     const std::string number = fmt::format("{:.5g}", *value);
     return parameter.unit.empty() ? number : number + " " + parameter.unit;
 }
 
 std::string bound(Ending ending) {
-    return ending == Ending::at_least ? " (its least)" : ending == Ending::at_most ? " (its most)" : "";
+    return ending == Ending::at_least ? " (minimum)" : ending == Ending::at_most ? " (maximum)" : "";
 }
 
-/// What is to be known of a value beyond itself.
+/// Returns a remark on how well a value is determined.
 std::string remark(const Validation& one, const Solution& solution) {
     switch (solution.ending) {
         case Ending::found:
             if (!one.hardly_determined(solution)) return "";
-            return fmt::format("hardly determined: rows that are off by {:g} % move it by {:.3g} %",
+            return fmt::format("poorly determined: an error of {:g} % in the rows changes it by {:.3g} %",
                                one.noise_percent(), *solution.percent_per_percent * one.noise_percent());
         case Ending::at_least:
-            return "at its least: the rows ask for less";
+            return "at its minimum: the rows suggest a smaller value";
         case Ending::at_most:
-            return "at its most: the rows ask for more";
+            return "at its maximum: the rows suggest a larger value";
         case Ending::plateau:
-            return "others near it serve as well";
+            return "values near it fit equally well";
         case Ending::no_effect:
             return "not determined: the rows do not depend on it";
         case Ending::too_few:
@@ -86,11 +86,11 @@ std::string remark(const Validation& one, const Solution& solution) {
     }
     std::vector<std::string> others;
     for (const std::size_t other : solution.others) others.push_back(one.parameter_key(other));
-    return fmt::format("not determined: the rows cannot tell it from {}", fmt::join(others, ", "));
+    return fmt::format("not determined: the rows cannot distinguish it from {}", fmt::join(others, ", "));
 }
 
 std::string parameters_of(const Validation& one) {
-    std::vector<Row> table{{"parameter", "value", "moves per 1 %", "standard error", "found on", ""}};
+    std::vector<Row> table{{"parameter", "value", "sensitivity", "standard error", "estimated from", ""}};
     for (std::size_t i = 0; i < one.measurements.parameters.size(); ++i) {
         const config::MeasuredParameter& parameter = one.measurements.parameters[i];
         const Solution& solution = one.calibration.parameters[i];
@@ -102,12 +102,11 @@ std::string parameters_of(const Validation& one) {
              solution.relative_standard_error ? fmt::format("{:.2g} %", 100 * *solution.relative_standard_error) : "-",
              fmt::format("{}", fmt::join(rows, ", ")), remark(one, solution)});
     }
-    return text::aligned(table, 2) + (one.calibration.converged ? "" : "stopped before it had converged\n");
+    return text::aligned(table, 2) + (one.calibration.converged ? "" : "stopped before convergence\n");
 }
 
 std::string left_out_of(const Validation& one) {
-    std::vector<Row> table{
-        {"left out", "median change", "largest", "of row", "what is found then, where it is another value"}};
+    std::vector<Row> table{{"row left out", "median change", "largest change", "in row", "changed parameters"}};
     for (const LeftOut& left : one.leave_one_out) {
         const bool any = left.median_change.has_value();
         Row line{one.measurements.rows[left.row].name, any ? percent(*left.median_change) : "-",
@@ -129,7 +128,7 @@ std::string left_out_of(const Validation& one) {
         return std::any_of(left.parameters.begin(), left.parameters.end(),
                            [](const Solution& solution) { return solution.ending == Ending::too_few; });
     });
-    if (kept) text += "as it is: too few rows are left to find it, and the scenario's own value stays\n";
+    if (kept) text += "unchanged: too few rows remain to estimate it, so the scenario's own value stays\n";
     return text;
 }
 
@@ -141,7 +140,7 @@ std::string head_of(const Validation& one) {
 
 std::string line_of(const std::string& name, const Figures& figures) {
     constexpr double all = 100;
-    if (figures.rows == 0) return fmt::format("{}: nothing is predicted\n", name);
+    if (figures.rows == 0) return fmt::format("{}: no row is predicted\n", name);
     return fmt::format("{}: {} predicted, accuracy: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %\n", name,
                        figures.rows, *figures.median_accuracy, *figures.worst_accuracy, all * *figures.share_above_085);
 }
@@ -194,7 +193,7 @@ std::string to_table(const Points& points) {
         text += line_of(one.name, figures({one}, true)) + "\n";
     }
     text += line_of("all", figures(points.points, true));
-    if (any_doubt(points)) text += line_of("without those in doubt", figures(points.points, false));
+    if (any_doubt(points)) text += line_of("reliable only", figures(points.points, false));
     return text;
 }
 

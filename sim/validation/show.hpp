@@ -5,33 +5,33 @@
 
 #include "sim/validation/validation.hpp"
 
-/// What comes of validations and calibrations, as text. Numbers in JSON and CSV are in the field's unit, in tables in
-/// that of the file.
+/// Formats the results of validations and calibrations as text. Numbers are in the field's unit in JSON and CSV, and in
+/// the file's unit in tables.
 namespace syncline::validation {
 
-/// Several scenarios, held against what was measured.
+/// Several scenarios, compared with measurements.
 struct Points {
     std::vector<Validation> points;
 };
 
 std::string to_table(const Points& points);
 std::string to_json(const Points& points);
-/// A line for each row.
+/// Writes one line per row.
 std::string to_csv(const Points& points);
 
-/// One scenario, whose parameters are what was asked for.
+/// One scenario whose parameters were estimated.
 struct Fitted {
     Validation validation;
 };
 
 std::string to_table(const Fitted& fitted);
 std::string to_json(const Fitted& fitted);
-/// A line for each parameter.
+/// Writes one line per parameter.
 std::string to_csv(const Fitted& fitted);
 
-/// `found`, `at-least`, …: as JSON and CSV have it.
+/// Returns the word for an ending in JSON and CSV: `found`, `at-least`, ….
 std::string word(Ending ending);
-/// `--set` with the value of a parameter that has one.
+/// Returns assignments as in `--set`, one for each parameter with a value.
 std::vector<std::string> assignments(const Validation& validation, const std::vector<Solution>& parameters);
 
 }  // namespace syncline::validation

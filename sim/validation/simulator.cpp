@@ -18,13 +18,13 @@ namespace {
 constexpr std::uint64_t seed = 1;
 constexpr double for_ever_s = 3600;
 
-/// In a process of its own: only the number comes back.
+/// Simulates in a separate process, which returns only the number.
 std::string simulate(const Question& question) {
     const std::optional<double> value = number_of(batch::simulate_run(question.scenario, seed), question.field);
     if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
     if (*value <= 0)
-        throw ReplayError(
-            fmt::format("its '{}' is {}, and errors are parts of what is above zero", question.field, *value));
+        throw ReplayError(fmt::format("its '{}' is {}, but must be above zero, since errors are relative to it",
+                                      question.field, *value));
     return fmt::format("{}", *value);
 }
 

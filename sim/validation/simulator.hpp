@@ -5,22 +5,23 @@
 #include <string>
 #include <vector>
 
-/// Simulations side by side, each in a process of its own, and none of them twice.
+/// Runs simulations concurrently, each in its own process, and none of them twice.
 namespace syncline::validation {
 
-/// What is asked of a simulation.
+/// The number that is wanted from a simulation.
 struct Question {
     std::string scenario;  ///< resolved
-    std::string field;     ///< a number of its result, above zero: see number_of()
-    std::string name;      ///< of what is simulated, for messages
+    std::string field;     ///< a field of its result, with a number above zero: see number_of()
+    std::string name;      ///< the name of the simulation in messages
 };
 
 class Simulator {
 public:
-    /// `watch` is called with how many simulations have ended.
+    /// `watch` is called with the number of simulations that have ended.
     Simulator(std::size_t jobs, std::function<void(std::size_t)> watch) : jobs_(jobs), watch_(std::move(watch)) {}
 
-    /// In the order of the questions; what is random has seed 1. Throws ReplayError with the name of one that failed.
+    /// Returns the answers in the order of the questions; the random seed is 1. Throws ReplayError with the name of a
+    /// simulation that failed.
     std::vector<double> answers(const std::vector<Question>& questions);
     std::size_t simulations() const { return answers_.size(); }
 

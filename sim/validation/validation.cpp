@@ -68,8 +68,9 @@ void require_few_parameters(const config::MeasuredScenario& scenario) {
     for (const config::MeasuredRow& row : all.rows) {
         if (row.calibrates) ++calibrating;
         if (before[row.series]++ >= first_rows && row.calibrates)
-            errors.push_back({row.at, fmt::format("row '{}' calibrates, and is not among the first two", row.name),
-                              "one device, and the smallest number of several; larger ones are to be predicted"});
+            errors.push_back({row.at,
+                              fmt::format("calibration row '{}' is not among the first two of its series", row.name),
+                              "calibrate with one device and the smallest number of several; predict larger ones"});
     }
     for (std::size_t i = 0; i < all.parameters.size(); ++i) {
         const config::MeasuredParameter& parameter = all.parameters[i];
@@ -79,8 +80,8 @@ void require_few_parameters(const config::MeasuredScenario& scenario) {
         if (together > parameter.rows.size() || i >= calibrating)
             errors.push_back(
                 {parameter.at,
-                 fmt::format("'{}' is one parameter more than there are rows to find it on", parameter.key),
-                 "a row that calibrates gives one parameter at most"});
+                 fmt::format("'{}' is one parameter more than its calibration rows determine", parameter.key),
+                 "each calibration row determines at most one parameter"});
     }
     if (!errors.empty()) throw ConfigError(std::move(errors));
 }

@@ -261,7 +261,8 @@ TEST_CASE("batch: points that do not fit stop everything before anything is writ
     CHECK(refused.status == 3);
     CHECK(holds(refused.err, "2 of 4 points do not fit"));
     // 17 and 18 are too many for one reason, which is said once; a listing has it of each.
-    CHECK(holds(refused.err, "of 2 points, some with other numbers: (collective.ranks=17), (collective.ranks=18)\n"));
+    CHECK(
+        holds(refused.err, "in 2 points, some with different numbers: (collective.ranks=17), (collective.ranks=18)\n"));
     CHECK_FALSE(holds(refused.err, "18 ranks do not fit"));
     const Outcome listed = run_program(bench.batch({"--dry-run", "--format", "csv", "--keep-going"}));
     CHECK(holds(listed.out, ",status,message\n"));
@@ -327,7 +328,7 @@ TEST_CASE("batch: directories and several files, each study by its name") {
     const Outcome folder = run_in(bench, {"batch", "all"});
     CAPTURE(folder.err);
     CHECK(folder.status == 0);
-    CHECK(holds(folder.err, "note: left out what is neither a study nor a scenario: all/platform.yaml"));
+    CHECK(holds(folder.err, "note: skipped files that are neither a study nor a scenario: all/platform.yaml"));
     CHECK(holds(folder.err, "3 points: 3 done"));
     CHECK(query(bench / "all.results", "SELECT study, count(*) FROM points GROUP BY study ORDER BY study") ==
           std::vector<Line>{{"a", "2"}, {"b", "1"}});

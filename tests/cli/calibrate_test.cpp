@@ -111,13 +111,14 @@ TEST_CASE("calibrate: what is wrong is refused, with its place") {
         CHECK(outcome.out.empty());
         CHECK(says(outcome.err, message));
     };
-    refused({}, "times.csv:2:1: error: rows calibrate, and there is nothing to be found on them");
+    refused({}, "times.csv:2:1: error: there are calibration rows, but no parameters");
     refused({"--fit", "platform.fabric.bandwith=1..2 GBps"}, "--fit:1:17: error: unknown key 'bandwith'");
     refused({"--fit", "platform.fabric.bandwidth=1..2"}, "--fit:1:1: error: 'bandwidth': 2 has no unit");
     bench.write("times.csv", "collective.ranks,completion_time\n2,1\n");
     refused({"--fit", fit_bandwidth}, "times.csv:1:18: error: results have no field 'completion_time'");
     CHECK(run_in(bench, {"calibrate", "ring.yaml", "--measured", "none.csv", "--fit", fit_bandwidth}).status == 3);
-    CHECK(says(run_in(bench, {"calibrate", "ring.yaml"}).err, "ring.yaml:1:1: error: nothing was measured here"));
+    CHECK(
+        says(run_in(bench, {"calibrate", "ring.yaml"}).err, "ring.yaml:1:1: error: the scenario has no measurements"));
     CHECK(run_in(bench, {"calibrate"}).status == 2);
 }
 

@@ -181,8 +181,8 @@ TEST_CASE("check: variants and sizes that are not there are errors at their plac
         CHECK(holds(outcome.err, "did you mean 'ring'?"));
         CHECK(holds(outcome.err, "scenario.yaml:8:27: error: there is no variant 'none'\n"));
         CHECK(holds(outcome.err, "hint: there are 'ring', 'doubling'"));
-        CHECK(holds(outcome.err, "scenario.yaml:9:54: error: 5000 B is no size of variant 'ring'\n"));
-        CHECK(holds(outcome.err, "it goes from 4000 to 8000 B"));
+        CHECK(holds(outcome.err, "scenario.yaml:9:54: error: 5000 B is not a size of variant 'ring'\n"));
+        CHECK(holds(outcome.err, "its sizes are from 4000 to 8000 B"));
         CHECK(holds(outcome.err, "scenario.yaml:10:5: error: variant 'ring' has several sizes\n"));
         CHECK(count(outcome.err, "error:") == 4);
     }
@@ -227,11 +227,11 @@ TEST_CASE("check: a text where results may have one or nothing is an error when 
 
 TEST_CASE("check: an expectation says one thing") {
     const auto [keys, message] = GENERATE(table<std::string, std::string>(
-        {{"least: 1, value: 2, tolerance: 0", "7:64: error: 'value' beside 'least' or 'most'"},
+        {{"least: 1, value: 2, tolerance: 0", "7:64: error: 'value' excludes 'least' and 'most'"},
          {"value: 2", "7:54: error: 'value' without 'tolerance'"},
          {"least: 2, tolerance: 0", "7:68: error: 'tolerance' without 'value'"},
          {"least: 2, most: 1", "7:63: error: 'most' is below 'least', 2"},
-         {"bytes: 4 kB", "7:5: error: nothing is expected here"},
+         {"bytes: 4 kB", "7:5: error: this item has no expected value"},
          {"value: 2, tolerance: 2 percent", "error: 'tolerance' is '2 percent', not a number"},
          {"value: 2, tolerance: -1 %", "error: 'tolerance' is '-1 %', not a number"},
          {"value: 2, tolerance: '%'", "error: 'tolerance' is \"%\", not a number"},

@@ -324,6 +324,7 @@ TEST_CASE("collective: a round that there is not, or that changes nothing, is an
     refused(gossip("5", "one"), "there is no round 5", "0 to 4");
     refused(gossip("0", "all"), "'round' has no effect here", "remove it");
     refused({"0"}, "'round' has no effect here", "remove it");
-    refused({"0", "--algorithm", "parameter-server"}, "'round' is of no use to a parameter server", "");
-    refused({"0", "--selection", shipped("platforms/selections/mpich.yaml")}, "'round' beside 'selection'", "");
+    refused({"0", "--algorithm", "parameter-server"}, "'round' has no effect with a parameter server", "");
+    refused({"0", "--selection", shipped("platforms/selections/mpich.yaml")},
+            "'round' and 'selection' exclude each other", "");
 }

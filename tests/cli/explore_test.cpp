@@ -185,7 +185,7 @@ TEST_CASE("questions that make no sense are refused, with what would make some")
     const Bench directory;
     const Outcome nothing = explore(directory, {});
     CHECK(nothing.status == 3);
-    CHECK(nothing.err.find("there is no objective") != std::string::npos);
+    CHECK(nothing.err.find("the objective is empty") != std::string::npos);
     const Outcome misspelt = explore(directory, {"--objective", "iteraton_time_s"});
     CHECK(misspelt.status == 3);
     CHECK(misspelt.err.find("did you mean 'iteration_time_s'?") != std::string::npos);
@@ -242,7 +242,7 @@ TEST_CASE("axes that vary together are named, and shares are of the plans within
     }
     CHECK(tied.at("axes")[0].at("confounded_with")[0] == tied.at("axes")[1].at("axis"));
     const auto notes = [](const Json& exploration) { return exploration.at("notes").dump(); };
-    CHECK(notes(tied).find("ranks and bandwidth vary together: their shares cannot be told apart") !=
+    CHECK(notes(tied).find("ranks and bandwidth vary together: their shares cannot be distinguished") !=
           std::string::npos);
 
     // Within the constraint ranks are 2 and 4 at all three bandwidths: shares as main_effect() has them of these six.

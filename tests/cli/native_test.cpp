@@ -63,8 +63,8 @@ TEST_CASE("native: what cannot be loaded is refused") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, c]\n"), "no host 'c'");
-    check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, a]\n"), "'a' stands twice");
-    check_refused(collective(directory, "simgrid_xml: two.xml\nnodes: 2\n"), "'nodes' stands in the file");
+    check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, a]\n"), "'a' is listed twice");
+    check_refused(collective(directory, "simgrid_xml: two.xml\nnodes: 2\n"), "'nodes' is defined by the file");
     check_refused(collective(directory, "simgrid_xml: none.xml\n"), "none.xml");
 
     const auto refused = [&](const std::string& xml, const std::string& because) {

@@ -135,7 +135,7 @@ TEST_CASE("preset: an old key is read with a warning, once, and nothing else cha
     CHECK(old.status == 0);
     CHECK(old.out == renamed.out);
     CHECK(old.err ==
-          "old.yaml:3:3: warning: 'true' of 'reduction' is called 'where' now\n      true: host\n      ^\n"
+          "old.yaml:3:3: warning: 'true' of 'reduction' is now called 'where'\n      true: host\n      ^\n"
           "  hint: write `where: host`; YAML 1.1 reads `on` as true\n");
     const Outcome check = ask(directory.path(), {"check", "old.yaml"});
     CHECK(check.status == 0);
@@ -190,5 +190,5 @@ variants:
     CHECK(holds(set.err, "2 points"));
     const Outcome open = ask(directory.path(), {"run", "scenario.yaml", "--set", R"(platform."device.flops=1)"});
     CHECK(open.status == 3);
-    CHECK(holds(open.err, "--set:1:10: error: a quote in this path is not closed\n"));
+    CHECK(holds(open.err, "--set:1:10: error: unclosed quote in this path\n"));
 }

@@ -239,20 +239,20 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
         CHECK(std::count(outcome.err.begin(), outcome.err.end(), '^') == 1);
     };
     const std::string at(8, ' ');  // behind "--sweep "
-    refused({"--sweep", "4B..8B"}, "'4B..8B' does not say what it goes through", at);
+    refused({"--sweep", "4B..8B"}, "'4B..8B' does not name the key to sweep", at);
     refused({"--sweep", "byte=4B..8B"}, "did you mean 'bytes'?", at);
     refused({"--sweep", "bytes=4B..8"}, "8 has no unit", at + "      ");
     refused({"--sweep", "bytes=8B..4B"}, "8B is more than 4B", at + "      ");
     refused({"--sweep", "bytes=4B,7x"}, "unknown unit 'x'", at + "         ");
     refused({"--sweep", "bytes="}, "a number with a unit is missing", at + "      ");
     refused({"--sweep", "bytes=4B,1.5B"}, "is not a whole number of bytes", at + "         ");
-    refused({"--sweep", "bytes=4B..8B", "--bytes", "4B"}, "'sweep' beside 'bytes'", at);
+    refused({"--sweep", "bytes=4B..8B", "--bytes", "4B"}, "'sweep' and 'bytes' exclude each other", at);
     const Outcome neither = bench.collective({});
     CHECK(neither.status == 2);
     CHECK(neither.err.find("--bytes or --sweep is required") != std::string::npos);
     CHECK(bench.collective({"--operation", "barrier"}).status == 0);
-    refused({"--bytes", "4B", "--selection", "selection.yaml", "--algorithm", "ring"}, "'algorithm' beside 'selection'",
-            std::string(12, ' '));
+    refused({"--bytes", "4B", "--selection", "selection.yaml", "--algorithm", "ring"},
+            "'algorithm' and 'selection' exclude each other", std::string(12, ' '));
     refused({"--bytes", "4B", "--selection", "selection.yaml", "--operation", "broadcast"},
             "'mine' has no row for broadcast", "");
     refused({"--bytes", "4B", "--selection", "none.yaml"}, "none.yaml", std::string(12, ' '));
@@ -261,7 +261,7 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
             "knows no fewer receivers than ranks", std::string(12, ' '));
     for (const std::string key : {"contributors", "receivers"}) {
         const std::string caret(key.size() + 3, ' ');
-        const std::string useless = "'" + key + "' is of no use to a parameter server";
+        const std::string useless = "'" + key + "' has no effect with a parameter server";
         refused({"--bytes", "4B", "--algorithm", "parameter-server", "--" + key, "2"}, useless, caret);
         for (const char* operation : {"push", "pull"})
             refused({"--bytes", "4B", "--operation", operation, "--" + key, "2"}, useless, caret);

@@ -284,9 +284,9 @@ TEST_CASE("topology: what is wrong is shown where it stands") {
     const TempDir directory;
     directory.write("negative.yaml", "topology: ring\nbandwidth: -1 Gbps\n");
     check_refused(ask(directory, {"negative.yaml"}),
-                  "negative.yaml:2:12: error: 'bandwidth' is -1 Gbps, it must be above zero");
+                  "negative.yaml:2:12: error: 'bandwidth' is -1 Gbps, but must be above zero");
     directory.write("unused.yaml", "topology: ring\narity: 4\n");
-    check_refused(ask(directory, {"unused.yaml"}), "unused.yaml:2:8: error: 'arity' is of no use to a ring",
+    check_refused(ask(directory, {"unused.yaml"}), "unused.yaml:2:8: error: 'arity' has no effect in a ring",
                   "a tree has it");
     directory.write("apart.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: c, to: d}]\n");
     check_refused(ask(directory, {"apart.yaml"}), "apart.yaml:1:1: error: there is no way from 'a' to 'c'");
@@ -336,9 +336,9 @@ TEST_CASE("topology: graph files that are broken, or too large") {
     directory.write("apart.dot", "graph { a -- b; c -- d }");
     check_refused(ask(directory, {"apart.dot"}), "there is no way from 'a' to 'c'");
     directory.write("huge.dot", std::string(65 << 20, ' '));
-    check_refused(ask(directory, {"huge.dot"}), "is too large", "at most 64 MiB");
+    check_refused(ask(directory, {"huge.dot"}), "is too large", "the maximum is 64 MiB");
     std::string edges = "topology: graph\nedges:\n";
     for (int i = 0; i < 200'000; ++i) edges += "- {from: a" + std::to_string(i) + ", to: b}\n";
     directory.write("many.yaml", edges);
-    check_refused(ask(directory, {"many.yaml"}), "there is too much in this file");
+    check_refused(ask(directory, {"many.yaml"}), "this file has too many tokens");
 }

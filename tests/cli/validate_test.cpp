@@ -101,7 +101,7 @@ TEST_CASE("validate: without a row of its own a parameter is the scenario's, and
     CHECK(left.at("parameters").at(0).at("ending") == "too-few-rows");
     CHECK(left.at("parameters").at(1).at("value").get<double>() ==
           Approx(1e6 * (40.8e-6 / 6 - 2000 / 1e9) / 2).epsilon(1e-6));
-    CHECK(says(run_in(bench, {"validate", "ring.yaml"}).out, "too few rows are left to find it"));
+    CHECK(says(run_in(bench, {"validate", "ring.yaml"}).out, "too few rows remain to estimate it"));
 }
 
 TEST_CASE("validate: rows that are doubted are shown with the reason, and counted apart") {
@@ -118,8 +118,8 @@ TEST_CASE("validate: rows that are doubted are shown with the reason, and counte
     CHECK(report.at("without_doubtful").at("worst_accuracy").get<double>() == Approx(0.9).epsilon(1e-6));
     CHECK(report.at("points").at(0).at("rows").at(3).at("doubt") == "the switch was shared");
     const Outcome table = run_in(bench, {"validate", "ring.yaml"});
-    CHECK(says(table.out, "in doubt: odd: the switch was shared"));
-    CHECK(says(table.out, "without those in doubt: 1 predicted"));
+    CHECK(says(table.out, "unreliable: odd: the switch was shared"));
+    CHECK(says(table.out, "reliable only: 1 predicted"));
     CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-median", "0.69"}).status == 0);
 }
 
@@ -199,12 +199,12 @@ TEST_CASE("validate: nothing is fitted on a row that is counted, and the program
     CHECK(outcome.out.empty());
     CHECK(says(
         outcome.err,
-        "ring.yaml:11:81: error: row 'base 4/16000000 B' is counted as predicted, so nothing can be fitted on it"));
+        "ring.yaml:11:81: error: row 'base 4/16000000 B' is a predicted row, so no parameter can be fitted to it"));
     const std::string late =
         RingBench::row(2, 800, false) + RingBench::row(2, 8000, false) + RingBench::row(4, 800, true);
     bench.scenario(RingBench::series(late), RingBench::bandwidth);
     CHECK(says(run_in(bench, {"validate", "ring.yaml"}).err,
-               "ring.yaml:11:11: error: row 'base 4/800 B' calibrates, and is not among the first two"));
+               "ring.yaml:11:11: error: calibration row 'base 4/800 B' is not among the first two of its series"));
     bench.scenario(RingBench::series(two_that_calibrate + RingBench::row(4, 8'000, false)), RingBench::bandwidth);
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 3);
 }
@@ -254,12 +254,12 @@ TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
     // 12 us of 3212 are latency: 1 % of the time is 268 % of it.
     CHECK(parameter().at("percent_per_percent").get<double>() == Approx(3212.0 / 12).epsilon(1e-3));
     CHECK(parameter().at("hardly_determined") == true);
-    CHECK(says(run_in(bench, command).out, "hardly determined: rows that are off by 1 % move it by 268 %"));
+    CHECK(says(run_in(bench, command).out, "poorly determined: an error of 1 % in the rows changes it by 268 %"));
     bench.scenario(RingBench::series(rows), RingBench::latency + "  noise: 0.1 %\n");
     CHECK(parameter().at("hardly_determined") == false);
-    CHECK_FALSE(says(run_in(bench, command).out, "hardly determined"));
+    CHECK_FALSE(says(run_in(bench, command).out, "poorly determined"));
     bench.scenario(RingBench::series(rows), RingBench::latency + "  noise: 0.2 %\n");
-    CHECK(says(run_in(bench, command).out, "hardly determined: rows that are off by 0.2 % move it by 53.5 %"));
+    CHECK(says(run_in(bench, command).out, "poorly determined: an error of 0.2 % in the rows changes it by 53.5 %"));
 }
 
 TEST_CASE("validate: Ctrl-C ends it, with everything that it has started") {

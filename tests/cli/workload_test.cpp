@@ -205,7 +205,7 @@ TEST_CASE("workload: what a compute model needs of the device is asked for where
     };
     small.write("other.yaml", "name: other\nflops: 1 Tflops\nmemory_bandwidth: 1 GBps\n");
     check_refused(ask_for("efficiency"), "--compute:1:11", "device 'other' has no 'efficiency'");
-    check_refused(ask_for("measured"), "--compute:1:11", "device 'other' has no times of the layers of 'small'",
+    check_refused(ask_for("measured"), "--compute:1:11", "device 'other' has no layer times for 'small'",
                   "layer_times");
     const auto with_times = [&](const std::string& layers) {
         small.write("other.yaml",
@@ -214,14 +214,13 @@ TEST_CASE("workload: what a compute model needs of the device is asked for where
                         layers + "}}}\n");
     };
     with_times("first: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "leave out 'second'", "every layer needs its own");
+    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "every layer needs an entry");
     with_times("first: {forward: 1 s, backward: 1 s}, secnd: {forward: 1 s, backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "leave out 'second'",
-                  "is 'secnd' there meant to be 'second'?");
+    check_refused(ask_for("measured"), "--compute:1:11", "omit 'second'", "should 'secnd' there be 'second'?");
     with_times(
         "first: {forward: 1 s, backward: 1 s}, second: {forward: 1 s, backward: 1 s}, third: {forward: 1 s, "
         "backward: 1 s}");
-    check_refused(ask_for("measured"), "--compute:1:11", "name 'third', which the workload has not");
+    check_refused(ask_for("measured"), "--compute:1:11", "name 'third', which the workload does not have");
 }
 
 TEST_CASE("scenarios choose a compute model by the key `compute`") {
@@ -241,6 +240,6 @@ TEST_CASE("scenarios choose a compute model by the key `compute`") {
     }
     check_refused(check("rooflin"), "scenario.yaml:3:31", "'compute'", "did you mean 'roofline'?");
     small.write("device.yaml", "name: machine\nflops: 1 Tflops\nmemory_bandwidth: 1 GBps\n");
-    check_refused(check("measured"), "scenario.yaml:3:31", "device 'machine' has no times of the layers of 'small'");
+    check_refused(check("measured"), "scenario.yaml:3:31", "device 'machine' has no layer times for 'small'");
     check_refused(check("efficiency"), "scenario.yaml:3:31", "device 'machine' has no 'efficiency'");
 }

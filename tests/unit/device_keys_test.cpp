@@ -77,12 +77,12 @@ TEST_CASE("an efficiency curve is read as it stands") {
 }
 
 TEST_CASE("efficiency curves that would make larger work faster, or that fall, are refused at the point") {
-    CHECK(contains(refusal(curve("{at: 8, part: 0.1}, {at: 8, part: 0.2}")), "8 stands behind 8"));
-    CHECK(contains(refusal(curve("{at: 8, part: 0.2}, {at: 9, part: 0.1}")), "0.1 is less than 0.2 before it"));
+    CHECK(contains(refusal(curve("{at: 8, part: 0.1}, {at: 8, part: 0.2}")), "8 follows 8"));
+    CHECK(contains(refusal(curve("{at: 8, part: 0.2}, {at: 9, part: 0.1}")), "0.1 is less than the previous 0.2"));
     const std::string steep = refusal(curve("{at: 8, part: 0.1}, {at: 12, part: 0.2}"));
     CHECK(contains(steep, "test.yaml:3:"));
     CHECK(contains(steep, "the larger work would take less time"));
-    CHECK(contains(steep, "at most 0.15 here"));
+    CHECK(contains(steep, "the maximum is 0.15 here"));
     CHECK(contains(refusal(curve("{at: 8, part: 1.1}")), "'part'"));
     CHECK(contains(refusal(curve("{at: 8, part: 0}")), "'part'"));
     CHECK(contains(refusal(curve("")), "no items"));
@@ -110,7 +110,7 @@ TEST_CASE("a calibration at several batches") {
     CHECK(written(row + "}}\n").calibration.size() == 1);
     const auto other = [&](const std::string& entry) { return refusal(row + ", other_batches: [" + entry + "]}}\n"); };
     const std::string again = other("{batch: 64, throughput: 219 images/s, source: x}");
-    CHECK(contains(again, "a batch of 64 stands above"));
+    CHECK(contains(again, "batch 64 is listed twice"));
     CHECK(contains(again, "test.yaml:3:"));
     CHECK(contains(other("{batch: 32, throughput: 195 images/s}"), "missing key 'source'"));
     CHECK(contains(other(""), "no items"));

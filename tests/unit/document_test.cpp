@@ -137,7 +137,7 @@ TEST_CASE("a key stands once") {
     CHECK(errors[0].message == "duplicate key 'c'");
     CHECK(errors[1].message == "duplicate key 'a'");
     CHECK(errors[1].where.line == 3);
-    CHECK(errors[1].hint == "it stands first in line 1");
+    CHECK(errors[1].hint == "it is first given in line 1");
 }
 
 TEST_CASE("what YAML has and scenarios do not need is refused") {
@@ -154,15 +154,15 @@ TEST_CASE("what YAML has and scenarios do not need is refused") {
 }
 
 TEST_CASE("mistakes in YAML are said in plain words") {
-    CHECK(error_in("a: b: c\n") == "1:5: a ':' cannot stand here");
+    CHECK(error_in("a: b: c\n") == "1:5: unexpected ':'");
     CHECK(error_in("a: [1, [2, 3]\nb: 2\n") == "1:4: this '[' is not closed");
     CHECK(error_in("a: {x: 1\nb: 2\n") == "1:4: this '{' is not closed");
     CHECK(error_in("[a\n") == "1:1: this '[' is not closed");
-    CHECK(error_in("a: ]\n") == "1:4: nothing is open that this bracket could close");
+    CHECK(error_in("a: ]\n") == "1:4: this bracket closes nothing");
     CHECK(error_in("a: 'x\nb: 1\n") == "2:5: a quote is not closed");
     CHECK(error_in("a: \"x\n") == "1:6: a quote is not closed");
     CHECK(error_in("a:\n\tb: 1\n") == "2:3: a tab in the indentation");
-    CHECK(error_in("a: @x\n") == "1:4: no value begins with this character");
+    CHECK(error_in("a: @x\n") == "1:4: no value can begin with this character");
     CHECK(error_in("a: 1\n- b\n") == "2:1: this does not belong to the mapping above");
 }
 

@@ -78,14 +78,14 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
     const struct {
         const char *training, *key, *message, *hint;
     } mistakes[] = {
-        {"fusion: {threshold: none, first: 1 MiB}", "1 MiB", "'first' is of no use without a threshold", "25 MiB"},
-        {"fusion: {threshold: none, full: after}", "after", "'full' is of no use without a threshold", "25 MiB"},
+        {"fusion: {threshold: none, first: 1 MiB}", "1 MiB", "'first' has no effect without a threshold", "25 MiB"},
+        {"fusion: {threshold: none, full: after}", "after", "'full' has no effect without a threshold", "25 MiB"},
         {"exchange: parameter-server, fusion: {threshold: 1 MiB, negotiation: true}", "true",
          "do not negotiate with a parameter server", "allreduce"},
         {"partition: 0 B", "0 B", "must be above zero", "none"},
-        {"partition: 1 B", "1 B", "pieces, each sent 8 times, are too many", "or more in a piece"},
+        {"partition: 1 B", "1 B", "pieces, each sent 8 times, are too many", "write at least"},
         {"exchange: parameter-server, partition: 2 kB, servers: {count: 64, placement: sliced}", "2 kB",
-         "each sent 512 times", "or more in a piece"},
+         "each sent 512 times", "write at least"},
         {"schedule: shortest", "shortest", "'schedule' cannot be 'shortest'", "'fifo', 'priority', 'random'"},
         {"overlap: across", "across", "'overlap' cannot be 'across'", "across-iterations"},
         {"servers: {pull: all}", "all", "'pull' cannot be 'all'", "'together', 'each'"},
@@ -106,6 +106,7 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
 
 TEST_CASE("the least piece that a hint names can be simulated") {
     const std::string hint = error_of("partition: 1 B").hint;
-    const std::string least = hint.substr(0, hint.find(" or more"));
+    const std::size_t begin = std::string("write at least ").size();
+    const std::string least = hint.substr(begin, hint.find(" per piece") - begin);
     CHECK(plan_of("partition: " + least).partition_bytes > 1);
 }

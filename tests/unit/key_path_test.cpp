@@ -48,9 +48,9 @@ TEST_CASE("what is no path is said, at its place") {
     check("a..b", "this path has an empty part", 2);
     check("a.", "this path has an empty part", 2);
     check(R"(a."".b)", "this path has an empty part", 2);
-    check(R"(a."b.c)", "a quote in this path is not closed", 2);
-    check(R"(a."b"c.d)", "a dot is missing behind the quote", 5);
-    check(R"(a.b"c".d)", "a quote stands in the middle of a key", 3);
+    check(R"(a."b.c)", "unclosed quote in this path", 2);
+    check(R"(a."b"c.d)", "missing dot after the quote", 5);
+    check(R"(a.b"c".d)", "quote in the middle of a key", 3);
 }
 
 TEST_CASE("a key is quoted where it needs quotes, and two ways to write a path are one") {
@@ -76,7 +76,7 @@ TEST_CASE("an assignment is cut at the first '=' outside quotes") {
         FAIL("no error");
     } catch (const ConfigError& error) {
         CHECK(error.diagnostics()[0].where.column == 10);
-        CHECK(error.diagnostics()[0].message == "a quote in this path is not closed");
+        CHECK(error.diagnostics()[0].message == "unclosed quote in this path");
         CHECK(error.diagnostics()[0].hint.find(R"(calibration."gpt-3.6b".throughput)") != std::string::npos);
     }
 }

@@ -138,21 +138,19 @@ TEST_CASE("measured: --set changes rows, and the measurements themselves") {
 
 TEST_CASE("measured: nothing is fitted on a row that is counted as predicted") {
     CHECK(refusal("[base 2]", "[base 2, base 4]") ==
-          "13:89: row 'base 4' is counted as predicted, so nothing can be fitted on it");
+          "13:89: row 'base 4' is a predicted row, so no parameter can be fitted to it");
 }
 
 TEST_CASE("measured: no row is taken out of the score for nothing") {
-    CHECK(refusal("value: 2}", "value: 2, calibrates: true}") ==
-          "10:11: row 'base 4' calibrates, and no parameter is found on it");
-    CHECK(refusal("  parameters:\n" + parameter, "") ==
-          "9:11: rows calibrate, and there is nothing to be found on them");
+    CHECK(refusal("value: 2}", "value: 2, calibrates: true}") == "10:11: no parameter uses calibration row 'base 4'");
+    CHECK(refusal("  parameters:\n" + parameter, "") == "9:11: there are calibration rows, but no parameters");
 }
 
 TEST_CASE("measured: the same simulation under another name is not fitted and counted") {
     const std::string again =
         "  series:\n    - name: again\n      set: {collective.ranks: 2}\n      rows: [{value: 1}]\n";
     CHECK(refusal("  series:\n", again) ==
-          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+          "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
     // What a parameter replaces makes no difference, nor does another field of the same result.
     const std::string variants = "variants: {base: {}, slow: {platform.fabric.bandwidth: 3 GBps}}\nmeasured:";
     const std::string of_variant =
@@ -160,10 +158,10 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
     CHECK(
         errors_of([&] {
             read(changed(of_variant, "  series:\n", changed(again, "name: again", "name: again\n      variant: slow")));
-        }) == std::vector<std::string>{"15:11: row 'base 2' is the same simulation as row 'again', which would be "
-                                       "fitted and counted as predicted"});
+        }) == std::vector<std::string>{
+                  "15:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted"});
     CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
-          "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as predicted");
+          "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
     // All of them are said.
     CHECK(errors_of([&] {
               read(changed(good, "  series:\n",
@@ -171,7 +169,7 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
                            "    - {name: b, set: {collective.ranks: 8}, rows: [{value: 2}]}\n"));
           }).size() == 2);
     CHECK(refusal(second_row, "        - {at: [4.0], value: 2}\n").starts_with("10:17: 'ranks'"));
-    CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is there twice");
+    CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is listed twice");
 }
 
 TEST_CASE("measured: names make no other simulation") {
@@ -181,8 +179,7 @@ TEST_CASE("measured: names make no other simulation") {
          {"platform.name", "platform.device.name", "platform.transport.name", "platform.fabric.name"}) {
         CAPTURE(name);
         CHECK(refusal("  series:\n", changed(again, "KEY", name)) ==
-              "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and counted as "
-              "predicted");
+              "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
     }
     CHECK_NOTHROW(read(changed(good, "  series:\n", changed(again, "KEY: q", "collective.algorithm: direct"))));
 }
@@ -203,7 +200,7 @@ TEST_CASE("measured: a workload's name makes another simulation where it chooses
     const std::vector<std::string> refused = errors("platform.device.calibration.none-of-these: " + other);
     REQUIRE(refused.size() == 1);
     CHECK(refused.front().ends_with(
-        "row 'again' is the same simulation as row 'base', which would be fitted and counted as predicted"));
+        "row 'again' is the same simulation as row 'base', which would be fitted and predicted"));
     CHECK(errors("workload.name: q, platform.device.calibration.q: " + other).empty());
 }
 
@@ -222,9 +219,10 @@ TEST_CASE("measured: a parameter replaces nothing that a row says") {
         return errors_of([&] { read(changed(text, "[collective.ranks]", "[collective.ranks, " + key + "]")); });
     };
     using Errors = std::vector<std::string>;
-    CHECK(over("platform.fabric.bandwidth", ", 1 GBps") ==
-          Errors{"7:32: rows give 'platform.fabric.bandwidth', and parameter 'platform.fabric.bandwidth' would replace "
-                 "it"});
+    CHECK(
+        over("platform.fabric.bandwidth", ", 1 GBps") ==
+        Errors{
+            "7:32: rows give 'platform.fabric.bandwidth', but parameter 'platform.fabric.bandwidth' would replace it"});
     CHECK(over("platform.fabric.bandwidth.x", ", 1 GBps").size() == 1);
     CHECK(over("platform.fabric", ", 1 GBps").size() == 1);
     // Another whole, of which the parameter is a part, is another matter, and so is a key that only begins alike.
@@ -238,7 +236,7 @@ TEST_CASE("measured: --set gives no value to a parameter") {
         return errors_of([&] { read(good, "", {.scenario = "", .assignments = {assignment}}); });
     };
     const std::vector<std::string> refused{
-        "1:1: 'platform.fabric.bandwidth' is a parameter: its value is found from the rows"};
+        "1:1: 'platform.fabric.bandwidth' is a parameter: its value is estimated from the rows"};
     CHECK(errors("platform.fabric.bandwidth=3 GBps") == refused);
     CHECK(errors("platform.fabric={bandwidth: 3 GBps}") == refused);
     CHECK(errors("platform=" + p100) == refused);
@@ -280,19 +278,18 @@ TEST_CASE("measured: what is misspelt is said, with its place") {
 TEST_CASE("measured: values that make no sense are refused") {
     CHECK(refusal("value: 2}", "value: 0}") == "10:28: 'value' is zero");
     CHECK(refusal("value: 2}", "value: -2}").starts_with("10:28:"));
-    CHECK(refusal("at: [4]", "at: [4, 5]") == "10:16: 'at' has 2 values, and 'over' 1 keys");
+    CHECK(refusal("at: [4]", "at: [4, 5]") == "10:16: 'at' has 2 values, but 'over' has 1 keys");
     CHECK(refusal("most: 20", "most: 0.1") == "13:70: 'most' is not above 'least'");
     CHECK(refusal("least: 0.1", "least: 0") == "13:59: 'least' is zero");
-    CHECK(refusal(parameter, parameter + parameter) == "14:13: 'platform.fabric.bandwidth' is there twice");
+    CHECK(refusal(parameter, parameter + parameter) == "14:13: 'platform.fabric.bandwidth' is listed twice");
     CHECK(refusal("value: 2}", "value: 1e-31}") == "10:28: 'value' is below 1e-30");
     CHECK(refusal("most: 20", "most: 0.101") == "13:70: 'most' is less than 2 % above 'least'");
     CHECK_NOTHROW(read(changed(good, "most: 20", "most: 0.103")));
     CHECK(first_refusal("[collective.ranks]", "[collective.ranks, collective.ranks]")
-              .starts_with("7:32: 'collective.ranks' is there twice"));
-    CHECK(first_refusal("bytes: 1 MB", "sweep: {bytes: [1 kB, 1 MB]}")
-              .starts_with("9:11: this row is an exchange at several"));
+              .starts_with("7:32: 'collective.ranks' is listed twice"));
+    CHECK(first_refusal("bytes: 1 MB", "sweep: {bytes: [1 kB, 1 MB]}").starts_with("9:11: this row has several"));
     CHECK(errors_of([] { read("platform: " + p100 + "\ncollective: {ranks: 2, bytes: 1 MB}\n"); }) ==
-          std::vector<std::string>{"1:1: nothing was measured here: the scenario has no key 'measured'"});
+          std::vector<std::string>{"1:1: the scenario has no measurements: key 'measured' is missing"});
 }
 
 TEST_CASE("measured: fields that results do not have are refused") {
@@ -319,12 +316,13 @@ TEST_CASE("measured: published points may find one parameter on each of the firs
     CHECK(errors(good).empty());
     const std::string third =
         changed(changed(good, "value: 4}", "value: 4, calibrates: true}"), "[base 2]", "[base 2, base 8]");
-    CHECK(errors(third) == std::vector<std::string>{"11:11: row 'base 8' calibrates, and is not among the first two"});
+    CHECK(errors(third) ==
+          std::vector<std::string>{"11:11: calibration row 'base 8' is not among the first two of its series"});
     const std::string latency =
         "    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 20, rows: [base 2]}\n";
     CHECK(errors(changed(good, parameter, parameter + latency)) ==
           std::vector<std::string>{
-              "14:13: 'platform.fabric.latency' is one parameter more than there are rows to find it on"});
+              "14:13: 'platform.fabric.latency' is one parameter more than its calibration rows determine"});
     const std::string two = changed(good, second_row, "        - {at: [4], value: 2, calibrates: true}\n");
     CHECK(errors(changed(two, parameter, parameter + changed(latency, "base 2", "base 4"))).empty());
 }
@@ -361,15 +359,15 @@ TEST_CASE("measured: what is wrong in a table or a range is said, with its place
     };
     using Errors = std::vector<std::string>;
     const std::string head = "collective.ranks,completion_time_s\n", fit = "platform.fabric.bandwidth=0.1..20 GBps";
-    CHECK(errors(head, fit) == Errors{"1:1: there are no measurements here"});
-    CHECK(errors(head + "2,1\n4,2,3\n", fit) == Errors{"3:1: 3 fields in this line, and 2 in the first"});
+    CHECK(errors(head, fit) == Errors{"1:1: this table has no measurements"});
+    CHECK(errors(head + "2,1\n4,2,3\n", fit) == Errors{"3:1: this line has 3 fields, but the first has 2"});
     CHECK(errors(head + "2,\"1\n", fit) == Errors{"2:3: this quote is not closed"});
-    CHECK(errors(head + "2,\"1\"x\n", fit) == Errors{"2:6: a comma or the line's end is missing behind the quote"});
+    CHECK(errors(head + "2,\"1\"x\n", fit) == Errors{"2:6: missing comma or end of line after the quote"});
     CHECK(errors(head + "2,fast\n", fit).front().starts_with("2:3: 'value'"));
     CHECK(errors(head + "2,1\n4,\xff\n", fit) == Errors{"3:3: this byte is not UTF-8 text"});
     CHECK(errors("collective.ranks," + head + "2,2,1\n", fit) ==
-          Errors{"1:18: column 'collective.ranks' is there twice"});
-    CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth").front() == "1:1: this is no parameter with a range");
+          Errors{"1:18: column 'collective.ranks' is listed twice"});
+    CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth").front() == "1:1: this is not a parameter with a range");
     CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=3..2 GBps").front() == "1:30: 'most' is not above 'least'");
     CHECK(errors(head + "2,1\n", "platform.fabric.bandwidth=0.1..x GBps").front().starts_with("1:32: 'most'"));
 }

@@ -164,9 +164,9 @@ TEST_CASE("noise that makes no sense is refused") {
     refused("stragglers: {ranks: 0, slowdown: 2}", "'ranks'");
     refused("stragglers: {ranks: 2, slowdown: 0}", "'slowdown'");
     refused("stragglers: {ranks: 2, slowdown: -1}", "'slowdown'");
-    refused("stragglers: {ranks: 5, slowdown: 2}", "5 stragglers are more than there are ranks");
+    refused("stragglers: {ranks: 5, slowdown: 2}", "5 stragglers exceed the number of ranks");
     refused("stragglers: {ranks: [1, 4], slowdown: 2}", "there is no rank 4");
     refused("stragglers: {ranks: [1, -1], slowdown: 2}", "'ranks'");
-    refused("stragglers: {ranks: [1, 1], slowdown: 2}", "rank 1 stands twice");
+    refused("stragglers: {ranks: [1, 1], slowdown: 2}", "rank 1 is listed twice");
     refused("stragglers: {ranks: [], slowdown: 2}", "'ranks' has no items");
 }

@@ -98,7 +98,7 @@ TEST_CASE("selection files: what makes no sense is refused") {
     const std::string end = "  - {operation: allreduce, algorithm: ring}\n";
     CHECK(selection_error(end) == "");
     CHECK(selection_error("  - {operation: allreduce, below: 1 kB, algorithm: ring}\n") ==
-          "all rows for allreduce have conditions, so that none may fit");
+          "all rows for allreduce have conditions, so possibly none applies");
     CHECK(selection_error(end + end) == "this row for allreduce is never reached");
     CHECK(selection_error("  - {operation: allreduce}\n") == "missing key 'algorithm' in item 1 of rows");
     CHECK(selection_error("  - {operation: broadcast, algorithm: ring}\n") == "'algorithm' cannot be 'ring'");
@@ -106,7 +106,7 @@ TEST_CASE("selection files: what makes no sense is refused") {
     CHECK(selection_error("  - {operation: allreduce, least_time: [{algorithm: rabenseifner}]}\n") ==
           "there is no predicted time for 'rabenseifner' of allreduce");
     CHECK(selection_error("  - {operation: allreduce, algorithm: ring, least_time: [{algorithm: ring}]}\n") ==
-          "'algorithm' beside 'least_time'");
+          "'algorithm' and 'least_time' exclude each other");
     CHECK(selection_error("  - {operation: allreduce, below: 1, algorithm: ring}\n" + end) == "'below': 1 has no unit");
     const auto factor = [&](const std::string& value) {
         return selection_error(
@@ -124,9 +124,9 @@ TEST_CASE("selection files: a selection decides alone, and the later of selectio
         return training + "training: {ranks: 4, " + keys + "}\n" + variants;
     };
     CHECK(error_in(with("selection: " + rows + ", algorithm: ring", "")) ==
-          "'algorithm' beside 'selection', which decides");
+          "'algorithm' and 'selection' exclude each other");
     CHECK(error_in(with("selection: " + rows + ", segment: 1 kB", "")) ==
-          "'segment' beside 'selection', which decides");
+          "'segment' and 'selection' exclude each other");
     CHECK(error_in(with("selection: {rows: [{operation: broadcast, algorithm: direct}]}", "")) ==
           "'selection' has no row for allreduce");
     // Beside another exchange it waits, as `algorithm` does.
@@ -165,16 +165,17 @@ TEST_CASE("selection files: rows that could run are tried before anything does")
 
 TEST_CASE("an exchange alone stands in place of a training") {
     CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB}\n") == "");
-    CHECK(error_in(training + "collective: {ranks: 4, bytes: 1 MB}\n") == "'workload' beside 'collective'");
+    CHECK(error_in(training + "collective: {ranks: 4, bytes: 1 MB}\n") ==
+          "'workload' and 'collective' exclude each other");
     CHECK(error_in(platform + "collective: {ranks: 4}\n") == "missing key 'bytes' in collective");
     CHECK(error_in(platform + "collective: {ranks: 4, operation: barrier}\n") == "");
     CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB, sweep: {bytes: 1 MB}}\n") ==
-          "'sweep' beside 'bytes'");
+          "'sweep' and 'bytes' exclude each other");
     CHECK(error_in(platform + "collective: {ranks: 4, sweep: {bytes: 1.5 B}}\n") ==
           "'bytes' is not a whole number of bytes");
     CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB}\nvariants: {a: {}, b: {collective: ~, workload: " +
                    SYNCLINE_SOURCE_DIR "/workloads/vgg-16.yaml, training: {ranks: 2}}}\n") ==
-          "variant 'b' trains where others are exchanges alone, or the other way round");
+          "trainings and single exchanges cannot be compared: variant 'b' differs from the others");
     const File file(platform +
                     "collective: {ranks: 4, bytes: 1 MB}\nvariants: {a: {}, b: {collective.sweep: {bytes: "
                     "4B..64B*4}}, c: {collective: {sweep: {bytes: [8 B, 3 B]}}}}\n");

@@ -143,7 +143,7 @@ TEST_CASE("stores come out equal, row for row, in whatever order and however sha
     }
     merge_stores({second.path, first.path / "results.db"}, merged.path);
     CHECK(rows_of(merged.path) == rows_of(whole.path));
-    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("is there already"));
+    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("already exists"));
 }
 
 TEST_CASE("results of one run that differ are not merged, and nothing is left behind") {
@@ -214,7 +214,7 @@ TEST_CASE("what is no store of this version is refused and left as it is") {
         CHECK(bytes_of(file) == before);
     };
     write_bytes(file, std::string(5000, 'x'));
-    refused("is no SQLite database");
+    refused("is not an SQLite database");
     fs::remove(file);
     Database(file, Database::Mode::create).run("CREATE TABLE other(x)");
     refused("another program's database");
@@ -223,7 +223,7 @@ TEST_CASE("what is no store of this version is refused and left as it is") {
     fs::remove(file);
     Store(scratch.path, Store::Mode::create);
     Database(file, Database::Mode::change).run("UPDATE meta SET value = '0.0.9'");
-    refused("was made by syncline 0.0.9");
+    refused("was written by syncline 0.0.9");
     Database(file, Database::Mode::change).run("PRAGMA user_version = 99");
     refused("format 99");
     write_bytes(file, "");
@@ -235,7 +235,7 @@ TEST_CASE("a directory that is a file, or has no store, is an error") {
     const Scratch scratch;
     CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), Contains("syncline batch"));
     write_bytes(scratch.path / "file", "x");
-    CHECK_THROWS_WITH(Store(scratch.path / "file", Store::Mode::create), Contains("no directory"));
+    CHECK_THROWS_WITH(Store(scratch.path / "file", Store::Mode::create), Contains("not a directory"));
     fs::create_directories(scratch.path / "results.db");
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
 }

@@ -298,14 +298,14 @@ TEST_CASE("a study's errors are said where they are") {
         return fmt::format("{}:{}: {}", found[0].where.line, found[0].where.column, found[0].message);
     };
     CHECK(error("axes: {collective.ranks: []}") == "2:26: axis 'collective.ranks' has no values");
-    CHECK(error("axes: {collective.ranks: [2, 4, 2]}") == "2:33: '2' is there twice");
-    CHECK(error("axes: {colective.ranks: [2]}") == "2:8: 'colective' is no key of a scenario");
+    CHECK(error("axes: {collective.ranks: [2, 4, 2]}") == "2:33: '2' is listed twice");
+    CHECK(error("axes: {colective.ranks: [2]}") == "2:8: 'colective' is not a key of a scenario");
     CHECK(error("axes: {collective.ranks: [2]}\nzip: [{collective.ranks: [4]}]") ==
-          "3:8: the study varies along 'collective.ranks' twice");
+          "3:8: the study varies 'collective.ranks' twice");
     CHECK(error("axes: {collective: [2], collective.ranks: [2]}") ==
-          "2:25: 'collective.ranks' and 'collective' are not apart: one holds the other");
+          "2:25: 'collective.ranks' and 'collective' overlap: one contains the other");
     CHECK(error("zip: [{collective.ranks: [2, 4], collective.bytes: [1 B]}]") ==
-          "2:34: 'collective.bytes' has 1 values, and 'collective.ranks' has 2");
+          "2:34: 'collective.bytes' has 1 values, but 'collective.ranks' has 2");
     CHECK(error("axis: {collective.ranks: [2]}\naxes: {collective.ranks: [2]}") == "2:1: unknown key 'axis'");
     CHECK(error("axes: {collective.ranks: 1..1000, collective.bytes: 1..1001}") ==
           "1:1: this study has 1001000 points");
@@ -316,9 +316,9 @@ TEST_CASE("a study's errors are said where they are") {
           "2:71: '-2 B' is negative");
     CHECK(error("draw: {collective.bytes: {distribution: uniform, least: 1 B}}") == "2:27: missing key 'most'");
     CHECK(error("draw: {collective.bytes: {distribution: uniform, least: 1 B, most: 2 s}}") ==
-          "2:68: '2 s' is not of the same kind as '1 B'");
+          "2:68: the units of '2 s' and '1 B' differ in dimension");
     CHECK(error("axes: {collective.ranks: [2]}", {"collective={}"}) ==
-          "1:1: 'collective' would hide 'collective.ranks', along which the study varies");
+          "1:1: 'collective' would hide 'collective.ranks', which the study varies");
 }
 
 TEST_CASE("a scenario is a study without axes") {

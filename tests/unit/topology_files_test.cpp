@@ -134,8 +134,9 @@ TEST_CASE("topology files: what is not given keeps its default") {
 
 TEST_CASE("topology files: a key of another shape is refused") {
     CHECK(error_in("topology: ring\narity: 4\n") ==
-          "2:8: 'arity' is of no use to a ring | a tree has it: `topology: tree`");
-    CHECK(error_in("{rails: 4}") == "1:9: 'rails' is of no use to a star | a rails topology has it: `topology: rails`");
+          "2:8: 'arity' has no effect in a ring | it applies to a tree: `topology: tree`");
+    CHECK(error_in("{rails: 4}") ==
+          "1:9: 'rails' has no effect in a star | it applies to a rails topology: `topology: rails`");
     const std::pair<const char*, const char*> keys[] = {
         {"directed: true", "exponential"},
         {"arity: 2", "tree"},
@@ -165,7 +166,7 @@ TEST_CASE("topology files: a key of another shape is refused") {
             bool refused = false;
             for (const Diagnostic& error : result.errors)
                 refused =
-                    refused || (error.where.line == 2 && error.message.find("is of no use to") != std::string::npos &&
+                    refused || (error.where.line == 2 && error.message.find("has no effect in") != std::string::npos &&
                                 error.hint.find(fmt::format("`topology: {}`", owner)) != std::string::npos);
             CHECK(refused);
         }
@@ -179,13 +180,13 @@ TEST_CASE("topology files: single values that are wrong") {
         {"hosts: 0", "1:8: 'hosts': '0' is out of range"},
         {"hosts: -1", "1:8: 'hosts': '-1' is out of range"},
         {"hosts: 1e3", "1:8: 'hosts': '1e3' is not a whole number | write 1000"},
-        {"bandwidth: 0 Gbps", "1:12: 'bandwidth' is 0 Gbps, it must be above zero"},
-        {"bandwidth: -1 Gbps", "1:12: 'bandwidth' is -1 Gbps, it must be above zero"},
+        {"bandwidth: 0 Gbps", "1:12: 'bandwidth' is 0 Gbps, but must be above zero"},
+        {"bandwidth: -1 Gbps", "1:12: 'bandwidth' is -1 Gbps, but must be above zero"},
         {"bandwidth: [1 Gbps, -1 Gbps]", "1:21: 'bandwidth' is -1 Gbps"},
         {"bandwidth: 25", "1:12: 'bandwidth': 25 has no unit"},
         {"bandwidth: []", "1:12: 'bandwidth' has no items"},
         {"latency: 1", "1:10: 'latency': 1 has no unit"},
-        {"latency: -1 us", "1:10: 'latency' is -1 us, it must be above zero | or 'none'"},
+        {"latency: -1 us", "1:10: 'latency' is -1 us, but must be above zero | or 'none'"},
         {"latency: 2 h", "1:10: 'latency' is 2 h, which is out of range"},
         {"{topology: torus, dimensions: [4, 0]}", "1:35: 'dimensions': '0' is out of range"},
         {"{topology: torus, dimensions: 4}", "1:31: 'dimensions' is '4', not a list of whole numbers"},
@@ -198,7 +199,7 @@ TEST_CASE("topology files: single values that are wrong") {
         {"{topology: graph, file: absent.dot}", "1:25: '" SYNCLINE_SOURCE_DIR "/topologies/absent.dot' does not exist"},
         {"{topology: graph, file: README.md}", "1:25: "},
         {"{topology: graph, file: example.dot, edges: [{from: a, to: b}]}",
-         "1:45: the edges are in 'file' already | give one of 'file' and 'edges'"},
+         "1:45: 'edges' and 'file' exclude each other | remove one of the two"},
     };
     for (const auto& [text, expected] : mistakes) {
         CAPTURE(text, expected);

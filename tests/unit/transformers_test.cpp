@@ -308,7 +308,7 @@ TEST_CASE("transformers that make no sense are refused") {
     }
     CHECK(contains(refusal("  - {name: t, kind: transformer, repeat: 2, width: 12, heads: 3, hidden: 9}\n"
                            "  - {name: t2.feed-forward, kind: dense, inputs: 1, outputs: 1}\n"),
-                   "a layer named 't2.feed-forward' stands above"));
+                   "duplicate layer name 't2.feed-forward'"));
     CHECK(contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1}\n", ""), "input"));
     CHECK(contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1}\n", "sequence: 3\ninput: [1, 1, 3]\n"),
                    "an image or a sequence, not both"));

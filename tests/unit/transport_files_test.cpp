@@ -90,7 +90,7 @@ TEST_CASE("'none' and 'unlimited' are what an absent key means") {
 TEST_CASE("transports that cannot be are refused where they go wrong") {
     const Diagnostic descending =
         error_of("bandwidth:\n- {size: 4 KiB, bandwidth: 1 GBps}\n- {size: 4096 B, bandwidth: 2 GBps}\n");
-    CHECK(descending.message == "sizes have to ascend");
+    CHECK(descending.message == "sizes must ascend");
     CHECK(descending.where.line == 3);
     CHECK(descending.where.column == 10);
     const Diagnostic falling =
@@ -99,11 +99,11 @@ TEST_CASE("transports that cannot be are refused where they go wrong") {
     CHECK(falling.where.line == 3);
     CHECK(error_of("bandwidth: []\n").message == "'bandwidth' has no items");
     CHECK(error_of("bandwidth: [{size: 4 KiB}]\n").message.find("missing key 'bandwidth'") == 0);
-    CHECK(error_of("bandwidth: 0 Gbps\n").message.find("it must be above zero") != std::string::npos);
+    CHECK(error_of("bandwidth: 0 Gbps\n").message.find("but must be above zero") != std::string::npos);
     CHECK(error_of("staging: {rate: 12 GBps}\n").message.find("missing key 'each'") == 0);
     CHECK(error_of("staging: {each: step}\n").message.find("'each' cannot be 'step'") == 0);
     CHECK(error_of("latency: 5\n").message.find("has no unit") != std::string::npos);
-    CHECK(error_of("latency: -5 us\n").message.find("it must be above zero") != std::string::npos);
+    CHECK(error_of("latency: -5 us\n").message.find("but must be above zero") != std::string::npos);
     CHECK(error_of("window: 0\n").message.find("'window'") == 0);
     CHECK(error_of("lattency: 5 us\n").hint == "did you mean 'latency'?");
     CHECK(error_of("inside_node: {window: 2}\n").message == "unknown key 'window'");
@@ -138,7 +138,7 @@ TEST_CASE("a platform in SimGrid's format says itself what its hosts send in all
     CHECK(read_platform("latency: 5 us").empty());
     const std::vector<Diagnostic> errors = read_platform("host_bandwidth: 20 Gbps");
     REQUIRE(errors.size() == 1);
-    CHECK(errors.front().message == "'host_bandwidth' is of no use with 'simgrid_xml'");
+    CHECK(errors.front().message == "'host_bandwidth' has no effect with 'simgrid_xml'");
     CHECK(errors.front().where.line == 2);
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("layers that make no sense are refused") {
                    "a convolution layer needs 'kernel'"));
     CHECK(contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1}\n  - {name: d, kind: dense, inputs: 1, "
                            "outputs: 1}\n"),
-                   "a layer named 'd' stands above"));
+                   "duplicate layer name 'd'"));
     CHECK(contains(refusal("  - {name: d, kind: pool}\n"), "pool"));
     CHECK(contains(refusal("  []\n"), "layers"));
 }
