@@ -5,12 +5,12 @@
 #include "tests/cli/batch.hpp"
 #include "tests/sanitized.hpp"
 
-// The README's study of 500 points: interrupted, resumed, queried, ranked and drawn.
+// The study of 500 points in the studies' README: interrupted, resumed, queried, ranked and drawn.
 
 using namespace syncline::test;
 using nlohmann::json;
 
-TEST_CASE("the README's study is interrupted, resumed, ranked and drawn") {
+TEST_CASE("the study in the studies' README is interrupted, resumed, ranked and drawn") {
 #if !defined(SYNCLINE_SANITIZED)  // the parts have tests of their own; 500 points take minutes there
     const TempDir directory;
     const std::string study = shipped("scenarios/studies/allreduce.yaml");

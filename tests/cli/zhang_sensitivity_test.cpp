@@ -105,7 +105,7 @@ TEST_CASE("zhang-2021: how much faster the ring is depends on what was chosen, a
     for (const int batch : {32, 64, 128})
         stands(line_of(fmt::format("{:<10}", batch), {study.ratio("", {.batch = batch})}));
 
-    // The figures that the README has.
+    // The figures in scenarios/papers.md.
     CHECK(study.ratio("") == Approx(1.35).margin(0.005));
     CHECK(study.ratio("", {"round-robin", 1}) == Approx(7.5).margin(0.05));
     CHECK(study.ratio("", {"round-robin", 64}) == Approx(1.34).margin(0.005));

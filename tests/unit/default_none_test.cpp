@@ -38,9 +38,9 @@ void each_key(const json& schema, const std::string& before, const Visit& visit)
         for (const json& type : schema["anyOf"]) each_key(type, before, visit);
 }
 
-/// The keys of README's example of a scenario whose comments say that `none` is the default.
+/// Returns the keys of the example in scenarios/README.md whose comments say that `none` is the default.
 std::set<std::string> training_keys_of_readme() {
-    std::ifstream file(SYNCLINE_SOURCE_DIR "/README.md");
+    std::ifstream file(SYNCLINE_SOURCE_DIR "/scenarios/README.md");
     const std::regex line(R"(^  ([a-z_]+):.*#.*(default none|none, the default).*$)");
     std::set<std::string> keys;
     std::smatch found;
@@ -67,7 +67,7 @@ TEST_CASE("each key that is documented as none by default takes the word, as the
     CHECK(documented.contains("device kernel_latency"));
 }
 
-TEST_CASE("each key that the README's scenario calls none by default can be set to it, and changes nothing") {
+TEST_CASE("each key that the scenarios' README calls none by default can be set to it, and changes nothing") {
     const std::set<std::string> keys = training_keys_of_readme();
     for (const char* known : {"jitter", "stragglers", "fusion"}) CHECK(keys.contains(known));
     const std::string scenario = SYNCLINE_SOURCE_DIR "/scenarios/vgg-16-overlap.yaml";
