@@ -159,13 +159,12 @@ Quantity parse_quantity(std::string_view text, Dimension dimension) {
     const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
     const std::string unit{trim(text.substr(number.size()))};
 
-    const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text),
-                                "numbers go from 2e-308 to 2e308"};
+    const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text), "the range is 2e-308 to 2e308"};
     if (problem == std::errc::result_out_of_range) return out_of_range;
     if (unit.empty())
         return {std::nullopt, fmt::format("{} has no unit", number),
                 fmt::format("write for example {} {}", number, family(dimension).example)};
-    if (unit[0] == ',') return {std::nullopt, fmt::format("'{}' has a comma", text), "a fraction follows a point"};
+    if (unit[0] == ',') return {std::nullopt, fmt::format("'{}' has a comma", text), "use a decimal point"};
     const auto factor = factor_of(unit, dimension);
     if (!factor) return wrong_unit(number, unit, dimension);
     value *= *factor;

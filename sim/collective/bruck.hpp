@@ -31,7 +31,7 @@ class BruckAllToAll : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "Σₖ α + nₖ⌈S/N⌉β, nₖ of the distances 1 … N-1 with bit k"; }
+    std::string formula() const override { return "Σₖ α + nₖ⌈S/N⌉β, nₖ = number of distances 1 … N-1 with bit k"; }
 };
 
 }  // namespace syncline

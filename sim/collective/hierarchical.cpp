@@ -13,8 +13,10 @@ Hierarchical::Hierarchical(const std::vector<HierarchyLevel>& levels, std::uint3
         const std::int64_t size = level.size == 0 ? left : level.size;
         if (left % size != 0)
             throw AlgorithmError(
-                "overlay", fmt::format("{} {} are no groups of {}", left, sizes_.empty() ? "ranks" : "groups", size),
-                "the buffer is split evenly: choose sizes that divide the ranks, or 'hierarchical-leaders'");
+                "overlay",
+                fmt::format("{} {} cannot be divided into groups of {}", left, sizes_.empty() ? "ranks" : "groups",
+                            size),
+                "the buffer is split evenly: choose sizes that divide the number of ranks, or 'hierarchical-leaders'");
         sizes_.push_back(static_cast<std::uint32_t>(size));
         left /= size;
     }

@@ -27,8 +27,8 @@ std::uint32_t further(std::uint32_t from, std::uint32_t size, std::uint32_t roun
 InnerOuterGossip::InnerOuterGossip(std::uint32_t group_size, std::uint32_t ranks)
     : group_(std::min(group_size, ranks)), groups_(ranks / group_) {
     if (ranks % group_ != 0)
-        throw AlgorithmError("overlay", fmt::format("{} ranks are no whole groups of {}", ranks, group_),
-                             "inner-outer needs groups of the same size");
+        throw AlgorithmError("overlay", fmt::format("{} ranks cannot be divided into groups of {}", ranks, group_),
+                             "inner-outer needs groups of equal size");
 }
 
 std::uint32_t InnerOuterGossip::peer(std::uint32_t rank, std::uint32_t round, std::int64_t direction) const {

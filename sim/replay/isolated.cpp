@@ -38,7 +38,7 @@ std::string answer_of(const std::function<std::string()>& work) {
     } catch (const std::logic_error& error) {
         return tell(Outcome::bug, error.what());
     } catch (const std::bad_alloc&) {
-        return tell(Outcome::failed, "the simulation needs more memory than there is");
+        return tell(Outcome::failed, "the simulation needs more memory than is available");
     } catch (const std::exception& error) {
         return tell(Outcome::failed, error.what());
     }
@@ -147,7 +147,7 @@ std::string Isolated::last_words() const {
     text.erase(text.find_last_not_of(" \n") + 1);
     // Addresses are others each time; of a run that fails, the message is to be the same.
     text = std::regex_replace(text, std::regex("0x[0-9a-fA-F]+"), "0x...");
-    return text.empty() ? text : "; it said: " + text;
+    return text.empty() ? text : "; its output: " + text;
 }
 
 std::string Isolated::outcome() {
@@ -160,8 +160,8 @@ std::string Isolated::outcome() {
         const int signal = WTERMSIG(status);
         // SimGrid aborts when it gets no memory for a stack, the kernel kills.
         const bool memory = signal == SIGABRT || signal == SIGKILL;
-        throw ReplayError(fmt::format("the simulation was ended by signal {} ({}){}{}", signal, strsignal(signal),
-                                      memory ? "; was there enough memory?" : "",
+        throw ReplayError(fmt::format("the simulation was killed by signal {} ({}){}{}", signal, strsignal(signal),
+                                      memory ? "; it may have run out of memory" : "",
                                       signal == SIGKILL ? "" : last_words()));  // a killed one spoke of something else
     }
     if (WEXITSTATUS(status) != 0 || answer_.empty())

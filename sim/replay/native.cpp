@@ -47,11 +47,12 @@ void require_route(const sg::Host* from, const sg::Host* to) {
     double latency_s = 0;
     from->route_to(to, links, &latency_s);
     if (links.empty() && latency_s == 0)
-        throw ReplayError(fmt::format("there is no route from '{}' to '{}'; 'hosts' can list those that have routes",
-                                      from->get_name(), to->get_name()));
+        throw ReplayError(
+            fmt::format("there is no route from '{}' to '{}'; list only hosts with routes between them under 'hosts'",
+                        from->get_name(), to->get_name()));
     for (const sg::Link* link : links)
         if (link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI)
-            throw ReplayError(fmt::format("the route from '{}' to '{}' is over a WIFI link, '{}'", from->get_name(),
+            throw ReplayError(fmt::format("the route from '{}' to '{}' uses a WIFI link, '{}'", from->get_name(),
                                           to->get_name(), link->get_name()));
 }
 
@@ -116,7 +117,7 @@ void inspect(Cluster& cluster) {
                 const bool wifi = link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI;
                 if (!wifi && !(link->get_bandwidth() > 0 && link->get_latency() >= 0))
                     throw ReplayError(
-                        fmt::format("link '{}' has no bandwidth, or a latency below zero", link->get_name()));
+                        fmt::format("link '{}' has no bandwidth, or a negative latency", link->get_name()));
             }
             double slowest = hosts.front()->get_speed();
             for (const sg::Host* host : hosts) slowest = std::min(slowest, host->get_speed());

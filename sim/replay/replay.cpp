@@ -61,10 +61,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     sg::Engine::on_deadlock_cb([&cluster] {
         // A platform of the user's may have links that fail in the course of time.
         if (cluster.native)
-            throw ReplayError("the simulation stands still: do links of the platform fail?" + session->stuck());
+            throw ReplayError("deadlock: no event is pending; do links of the platform fail?" + session->stuck());
         // Or its transport a window that holds back what another rank waits for.
         if (cluster.transport.window > 0)
-            throw ReplayError("the simulation stands still: is the transport's window too small?" + session->stuck());
+            throw ReplayError("deadlock: no event is pending; is the transport's window too small?" + session->stuck());
         throw std::logic_error("deadlock: these streams wait for each other" + session->stuck());
     });
     try {

@@ -122,8 +122,9 @@ Bisection bisect(const TopologySpec& spec, const Topology& topology, const Netwo
         if (const auto weight = fat_tree_bisection(topology, network))
             return {*weight, true, "formula for fat trees: half of the weakest level"};
     }
-    if (is_tree(network) && hosts <= most_in_tree) return {bisect_tree(network), true, "best of all halves of a tree"};
-    if (hosts <= most_enumerated) return {least_of_all_halves(network), true, "best of all halves"};
+    if (is_tree(network) && hosts <= most_in_tree)
+        return {bisect_tree(network), true, "minimum over all halves of a tree"};
+    if (hosts <= most_enumerated) return {least_of_all_halves(network), true, "minimum over all halves"};
     return {least_of_some_halves(network), false, "upper bound: best cut found"};
 }
 

@@ -44,7 +44,8 @@ Parameters parameters(const Request& request) {
     }
     if (!it.joined())
         throw TopologyError(
-            "groups", fmt::format("{} groups are more than {} routers with {} global links can join", it.g, it.a, it.h),
+            "groups",
+            fmt::format("{} groups are too many for groups of {} routers with {} global links each", it.g, it.a, it.h),
             fmt::format("at most {}", it.global_ports() + 1));
     return it;
 }

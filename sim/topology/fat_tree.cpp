@@ -21,7 +21,7 @@ Pgft k_ary(std::int64_t ports) {
 void require_length(const char* key, std::size_t length, std::size_t levels) {
     if (length != levels)
         throw TopologyError(key, fmt::format("'{}' has {} entries, 'down' has {}", key, length, levels),
-                            "one for each level, from the hosts up");
+                            "write one entry per level, from the hosts up");
 }
 
 std::int64_t count_hosts(const Pgft& tree) {
@@ -34,9 +34,9 @@ Pgft pgft_parameters(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (spec.ports != 0) {
         if (!spec.down.empty() || !spec.up.empty() || !spec.cables.empty())
-            throw TopologyError("ports", "'ports' stands for 'down', 'up' and 'cables', which are here, too");
+            throw TopologyError("ports", "'ports' excludes 'down', 'up' and 'cables'");
         if (spec.ports % 2 != 0)
-            throw TopologyError("ports", fmt::format("half of a switch's ports go up, and {} is odd", spec.ports),
+            throw TopologyError("ports", fmt::format("half of a switch's ports lead up, but {} is odd", spec.ports),
                                 fmt::format("{} or {}", spec.ports - 1, spec.ports + 1));
         Pgft tree = k_ary(spec.ports);
         request.require_fit(count_hosts(tree), fmt::format("the fat tree of {}-port switches", spec.ports), "ports");

@@ -269,7 +269,7 @@ private:
         if (style_ == CableStyle::by_kind && colours_.kinds.size() > 1)
             for (const auto& [colour, text] : colours_.kinds) legend_cable(colour, 2.5 * scale_, false, text);
         if (std::find(layout_.around.begin(), layout_.around.end(), true) != layout_.around.end())
-            legend_cable("#5b6770", 1.5 * scale_, true, "goes on at the opposite side");
+            legend_cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
         constexpr std::size_t most_widths = 6;
         if (style_ == CableStyle::by_kind && bandwidths_.size() > 1 && bandwidths_.size() <= most_widths)
             for (const double bandwidth : bandwidths_)
@@ -282,7 +282,7 @@ private:
         }
         if (drawn_every_ > 1) {
             bottom_ += 18 * scale_;
-            legend_line(fmt::format("one cable of every {} is drawn", drawn_every_));
+            legend_line(fmt::format("one of every {} cables is drawn", drawn_every_));
         }
         bottom_ += 16 * scale_;
     }

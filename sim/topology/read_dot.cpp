@@ -148,7 +148,7 @@ private:
         // The parser copies the list of vertices at every subgraph.
         copied_ += names_;
         if (open_.size() > deepest_nesting || copied_ > 20'000'000)
-            throw TopologyError("", "there are too many subgraphs, or too many in each other");
+            throw TopologyError("", "too many subgraphs, or subgraphs nested too deeply");
     }
 
     void leave() {

@@ -36,7 +36,7 @@ void skim(std::string_view text) {
             --depth;
             skip_past(">");
         } else {
-            if (++depth > deepest_nesting) throw TopologyError("", "there are too many elements in each other");
+            if (++depth > deepest_nesting) throw TopologyError("", "elements are nested too deeply");
             if (text.starts_with("<edge")) require_not_too_many(++edges);
             char before = 0;
             // An attribute's value may hold a '>'.
@@ -66,12 +66,12 @@ public:
             if (tag == "key") keys_[attribute(key, "id")] = {attribute(key, "attr.name"), key.get("default", "")};
         for (const auto& [tag, graph] : file) {
             if (tag != "graph") continue;
-            if (seen_graph_) throw TopologyError("", "there is more than one graph");
+            if (seen_graph_) throw TopologyError("", "the file has more than one graph");
             seen_graph_ = true;
             nodes(graph);
             edges(graph);
         }
-        if (!seen_graph_) throw TopologyError("", "this is not GraphML: there is no <graph> in it");
+        if (!seen_graph_) throw TopologyError("", "this is not GraphML: it has no <graph> element");
     }
 
     FileGraph result;
@@ -105,7 +105,7 @@ private:
             if (tag != "node") continue;
             const std::string id = attribute(node, "id"), name = data(node, "name");
             if (!index_.emplace(id, result.vertices.size()).second)
-                throw TopologyError("", fmt::format("there are two nodes '{}'", id));
+                throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
             result.vertices.push_back({name.empty() ? id : name, data(node, "kind")});
             // A node of yEd may be a group, with a graph in it.
             for (const auto& [inner_tag, inner] : node)
@@ -115,14 +115,14 @@ private:
 
     std::size_t vertex(const std::string& id) const {
         const auto found = index_.find(id);
-        if (found == index_.end()) throw TopologyError("", fmt::format("an edge ends at '{}', which is no node", id));
+        if (found == index_.end()) throw TopologyError("", fmt::format("an edge refers to an unknown node '{}'", id));
         return found->second;
     }
 
     void edges(const pt::ptree& graph) {
         const bool directed = attribute(graph, "edgedefault") == "directed";
         for (const auto& [tag, element] : graph) {
-            if (tag == "hyperedge") throw TopologyError("", "there are hyperedges", "a cable has two ends");
+            if (tag == "hyperedge") throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
             if (tag == "edge") {
                 const std::string own = attribute(element, "directed");
                 result.edges.push_back({vertex(attribute(element, "source")), vertex(attribute(element, "target")),
@@ -148,7 +148,7 @@ FileGraph read_graphml(const std::string& text) {
         throw TopologyError("", fmt::format("line {}: this is not XML: {}", problem.line(), problem.message()));
     }
     const auto root = tree.find("graphml");
-    if (root == tree.not_found()) throw TopologyError("", "this is not GraphML: there is no <graphml> in it");
+    if (root == tree.not_found()) throw TopologyError("", "this is not GraphML: it has no <graphml> element");
     return Reader(root->second).result;
 }
 

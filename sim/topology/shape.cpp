@@ -11,7 +11,8 @@ namespace syncline {
 namespace {
 
 void require_range(const char* key, std::int64_t value, std::int64_t least) {
-    if (value < least) throw TopologyError(key, fmt::format("'{}' is {}, less than {}", key, value, least));
+    if (value < least)
+        throw TopologyError(key, fmt::format("'{}' is {}, less than the minimum of {}", key, value, least));
     if (value > shapes::most_vertices) shapes::refuse_so_many(key);
 }
 
@@ -41,7 +42,8 @@ void require_agreement(const shapes::Request& request) {
     if (needed < 0) throw std::logic_error("a negative number of hosts");
     if (needed > shapes::most_vertices) shapes::refuse_so_many("hosts");
     if (said != 0 && (request.fabric() ? needed > said : needed != 0 && needed != said))
-        throw TopologyError("hosts", fmt::format("there are {} {}, {} are needed", said, request.hosts_word(), needed));
+        throw TopologyError("hosts",
+                            fmt::format("there are {} {}, but {} are needed", said, request.hosts_word(), needed));
 }
 
 Topology build(const shapes::Request& request) {
@@ -78,10 +80,10 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
         spec.shape == Shape::fat_tree || spec.shape == Shape::dragonfly || spec.shape == Shape::rails;
     if (switches_only && use == Use::overlay)
         throw TopologyError(
-            "shape", fmt::format("an overlay has ranks only, and {} is made of switches", shape_name(spec.shape)));
+            "shape", fmt::format("an overlay consists of ranks only, but {} has switches", shape_name(spec.shape)));
     if (spec.directed && spec.shape != Shape::exponential)
-        throw TopologyError("directed", fmt::format("only the exponential graph has one-way connections, not {}",
-                                                    shape_name(spec.shape)));
+        throw TopologyError("directed",
+                            fmt::format("only the exponential graph can be directed, not {}", shape_name(spec.shape)));
     TopologySpec bare = spec;
     if (use == Use::overlay) {
         // Nothing flows over an overlay's cables, and there may be fewer levels of them than the fabric has.

@@ -60,15 +60,15 @@ std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward)
 }  // namespace
 
 void require_connected(const Topology& topology) {
-    if (topology.hosts == 0) throw TopologyError("", "there is no host");
+    if (topology.hosts == 0) throw TopologyError("", "the topology has no hosts");
     for (const bool forward : {true, false}) {
         const std::vector<bool> seen = reached(topology.graph, 0, forward);
         for (std::uint32_t host = 0; host < topology.hosts; ++host) {
             if (seen[host]) continue;
             const std::string &first = topology.graph[0].name, &other = topology.graph[host].name;
             throw TopologyError(
-                "", fmt::format("there is no way from '{}' to '{}'", forward ? first : other, forward ? other : first),
-                "every host has to reach every other one");
+                "", fmt::format("there is no path from '{}' to '{}'", forward ? first : other, forward ? other : first),
+                "every host must be able to reach every other host");
         }
     }
 }

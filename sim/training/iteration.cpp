@@ -207,7 +207,7 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const Plan& plan, c
         for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(buckets[b].bytes));
         if (plan.parallelism.sharding == Sharding::none) continue;
         for (std::size_t b = first; b < end; ++b)
-            all[b].why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
+            all[b].why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
     }
     return all;
 }

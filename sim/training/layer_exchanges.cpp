@@ -33,7 +33,7 @@ std::uint64_t whole_bytes(double elements, double element_bytes) {
     const double bytes = std::ceil(elements * element_bytes);
     if (!(bytes <= most))
         throw ParallelismError("activations", fmt::format("an exchange of {:.3g} B of activations is too large", bytes),
-                               "fewer samples at once");
+                               "use fewer samples per micro-batch");
     return static_cast<std::uint64_t>(bytes);
 }
 
@@ -102,9 +102,9 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     const Layer& layer = model_.layers[number];
     PlacedLayer& placed = layers_[number];
     if (std::holds_alternative<Convolution>(layer.shape))
-        throw ParallelismError("sequence",
-                               fmt::format("layer '{}' has no positions that ranks could hold a part of", layer.name),
-                               "sequence parallelism is for transformers");
+        throw ParallelismError(
+            "sequence", fmt::format("layer '{}' has no sequence positions that can be divided among ranks", layer.name),
+            "sequence parallelism applies to transformers only");
     const Grouping rows{narrow(placed.layout.rows), 1};
     const double inputs = placed.share.samples * static_cast<double>(layer.inputs);
     const double outputs = placed.share.samples * static_cast<double>(layer.activations);
@@ -137,12 +137,12 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
     for (int axis = 0; axis < 2; ++axis) {
         if (parts[axis] == 1 || edge[axis] == 0) continue;
         if (in[axis] / parts[axis] < edge[axis])
-            throw ParallelismError(
-                "domain",
-                fmt::format("layer '{}': {} of {} pixels in {} parts are fewer than the {} that its kernel reaches out",
-                            model_.layers[number].name, axis == 0 ? "a height" : "a width", in[axis], parts[axis],
-                            edge[axis]),
-                "give this layer and those behind it another layout under `layers`");
+            throw ParallelismError("domain",
+                                   fmt::format("layer '{}': {} of {} pixels in {} parts leaves fewer than the {} that "
+                                               "the kernel reaches beyond a part",
+                                               model_.layers[number].name, axis == 0 ? "a height" : "a width", in[axis],
+                                               parts[axis], edge[axis]),
+                                   "give this and the following layers another layout under `layers`");
         const int other = 1 - axis;
         // Rows first; the columns that follow are longer by the rows that have come, which brings the corners: from two
         // neighbours, but for the cells at the top and at the bottom.
@@ -172,10 +172,9 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
     const auto reject = [&]() -> bool {
         throw ParallelismError(
             "layers",
-            fmt::format("layers '{}' and '{}' follow each other with {} and {}, between which "
-                        "activations cannot be moved",
+            fmt::format("activations cannot be moved from layer '{0}' with {2} to layer '{1}' with {3}",
                         model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
-            "one number of rows must divide the other, and cells become rows, or replicas");
+            "one number of rows must divide the other, and cells must become rows or replicas");
     };
     if (parallelism_.sequence) return reject();
     const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;

@@ -18,8 +18,8 @@ std::string peak_note(ComputeKind kind, const std::string& workload, const Devic
     const bool calibrated = kind == ComputeKind::calibrated && calibration_of(device, workload);
     if (calibrated || kind == ComputeKind::efficiency || kind == ComputeKind::measured) return "";
     const std::string better = unused(workload, device);
-    return "compute time is that at the device's peak: " +
-           (better.empty() ? "no measurement stands behind it" : better + " is not used");
+    return "compute times assume the device's peak: " +
+           (better.empty() ? "no measurement supports them" : better + " is not used");
 }
 
 }  // namespace syncline

@@ -106,7 +106,7 @@ TEST_CASE("selection: of several candidates the one with the least predicted tim
     CHECK(choose(selection, "allreduce", 4'350'000, terrain).protocol.name == "LL");
     CHECK(choose(selection, "allreduce", 4'351'000, terrain).protocol.name == "Simple");
     CHECK(choose(selection, "allreduce", 0, terrain).why ==
-          "row 1 of two: always; least predicted time of 2: ring/LL 174 us, ring/Simple 876.4 us");
+          "row 1 of two: always; shortest predicted time of 2: ring/LL 174 us, ring/Simple 876.4 us");
     // Over all sizes it is never another than the faster.
     for (std::uint64_t bytes = 1; bytes < (1ull << 40); bytes *= 3) {
         const Choice choice = choose(selection, "allreduce", bytes, terrain);

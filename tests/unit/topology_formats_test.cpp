@@ -180,24 +180,24 @@ TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
     const std::string nodes = "<node id='a'/><node id='b'/>", there = "<edge source='a' target='b'/>",
                       back = "<edge source='b' target='a'/>";
     CHECK(parse_graph("x.xml", graphml(nodes + there + back, "directed")).edges.size() == 1);
-    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is there twice"));
+    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is listed twice"));
     CHECK(holds(error("x.xml", graphml(nodes + back, "directed")), "b -> a has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b -> c -> a }"), "a -> b has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b; b -> a [bandwidth=\"1 Gbps\"] }"), "different bandwidths"));
-    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is there twice"));
-    CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is there twice"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is listed twice"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
 }
 
 TEST_CASE("A graph that is no topology is refused with what is wrong", "[topology][formats]") {
-    CHECK(holds(error("x.yaml", "graph { a -- b }"), "no format"));
-    CHECK(holds(error("x", "graph { a -- b }"), "no format"));
-    CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is there twice"));
+    CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
+    CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));
+    CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is listed twice"));
     CHECK(holds(error("x.dot", "graph { a -- a }"), "a -- a is a loop"));
     CHECK(holds(error("x.dot", "graph { }"), "no edge"));
     CHECK(holds(error("x.dot", "graph { a -- b; c }"), "'c' has no edge"));
-    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "without a name"));
-    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "more than one line"));
-    CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': there is no 'router'"));
+    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "has no name"));
+    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "a tab or a line break"));
+    CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': unknown kind 'router'"));
     for (const char* bandwidth : {"25", "0 Gbps", "-1 Gbps", "fast", "25 parsec", "nan", "1e999 Gbps"}) {
         INFO(bandwidth);
         CHECK(holds(error("x.dot", std::string("graph { a -- b [bandwidth=\"") + bandwidth + "\"] }"), "a -- b"));
@@ -208,10 +208,10 @@ TEST_CASE("A graph that is no topology is refused with what is wrong", "[topolog
     }
     CHECK(holds(error("x.dot", "graph { a -- b [latency=\"-1 us\"] }"), "latency of the edge a -- b"));
     CHECK(error("x.dot", "graph { a -- b [latency=\"0 s\"] }") == "");
-    CHECK(holds(error("x.xml", graphml("<node id='a'/><edge source='a' target='b'/>")), "'b', which is no node"));
-    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='a'/>")), "two nodes 'a'"));
-    CHECK(
-        holds(error("x.xml", graphml("<node id='a'/><node id='b'><data key='n'>a</data></node>")), "two vertices 'a'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><edge source='a' target='b'/>")), "unknown node 'b'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='a'/>")), "two nodes have the id 'a'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='b'><data key='n'>a</data></node>")),
+                "two vertices are named 'a'"));
     CHECK(holds(error("x.xml", graphml("<node id='a'/><hyperedge/>")), "hyperedge"));
     CHECK(holds(error("x.xml", "<svg/>"), "no <graphml>"));
     CHECK(holds(error("x.xml", "<graphml/>"), "no <graph>"));

@@ -115,7 +115,7 @@ TEST_CASE("a slip in a unit is mended") {
     CHECK(refused("3 tflops", Dimension::flops).hint == "did you mean 3 Tflops?");
     CHECK(refused("3 image/s", Dimension::rate).hint == "did you mean 3 images/s?");
     CHECK(refused("3 parsec", Dimension::seconds).error == "unknown unit 'parsec'");
-    CHECK(refused("1,5 s", Dimension::seconds).hint == "a fraction follows a point");
+    CHECK(refused("1,5 s", Dimension::seconds).hint == "use a decimal point");
 }
 
 TEST_CASE("what is no finite number is refused in every dimension") {
