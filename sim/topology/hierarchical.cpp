@@ -51,7 +51,7 @@ std::int64_t count_hosts(const Request& request, std::span<const HierarchyLevel>
     return hosts;
 }
 
-/// Joins a group and returns its representative.
+/// Connects a group and returns its representative.
 std::int64_t join_group(Builder& builder, const Request& request, Shape pattern, std::vector<std::int64_t> group,
                         std::int64_t level, const std::string& switch_name) {
     if (pattern == Shape::star && request.fabric())

@@ -6,7 +6,7 @@ namespace syncline::shapes {
 
 namespace {
 
-/// A node has a port on each rail, whoever needs it.
+/// Counts the nodes; each has a port on every rail, used or not.
 std::int64_t count_nodes(const Request& request) {
     const std::int64_t rails = request.spec.rails, hosts = request.hosts();
     const std::int64_t nodes = (hosts + rails - 1) / rails;

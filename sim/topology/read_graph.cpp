@@ -22,11 +22,11 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-/// Both parsers are for text, and other programs show the names.
+/// Rejects binary data: both parsers expect text, and other programs show the names.
 void require_text(std::string_view text) {
     if (text.size() > most_bytes) throw TopologyError("", "the file is larger than 64 MiB");
     for (int line = 1; !text.empty();) {
-        if (text[0] >= ' ' && text[0] <= '~') {  // most of it, and quicker so
+        if (text[0] >= ' ' && text[0] <= '~') {  // fast path for most characters
             text.remove_prefix(1);
             continue;
         }
@@ -61,7 +61,7 @@ double quantity(const std::string& edge, const std::string& name, const std::str
     return *read.value;
 }
 
-/// The switches of `graph`. Throws on kinds that there are not, names that are none and two vertices with one name.
+/// Returns the switches of `graph`. Throws on unknown kinds, invalid names, and two vertices with one name.
 std::vector<std::string> switches_of(const FileGraph& graph) {
     std::vector<std::string> names, switches;
     for (const auto& [name, kind] : graph.vertices) {
@@ -79,11 +79,11 @@ std::vector<std::string> switches_of(const FileGraph& graph) {
     return switches;
 }
 
-/// One for each cable, in the order of the file.
+/// Returns one edge for each cable, in the order of the file.
 std::vector<UserEdge> cables_of(const FileGraph& graph) {
     struct Seen {
         std::size_t cable;
-        bool forward, backward;  ///< which directions the file has, seen from the cable's first end
+        bool forward, backward;  ///< directions that the file has, seen from the cable's first end
     };
     std::map<std::pair<std::size_t, std::size_t>, Seen> seen;
     std::vector<UserEdge> cables;

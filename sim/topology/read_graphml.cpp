@@ -15,7 +15,8 @@ namespace {
 
 namespace pt = boost::property_tree;
 
-/// Throws on elements nested deeper than the XML parser's stack holds, and on too many edges, before it begins.
+/// Throws on elements nested deeper than the XML parser's stack allows, and on too many edges, before the parser
+/// starts.
 void skim(std::string_view text) {
     int depth = 0;
     std::size_t edges = 0;
@@ -39,7 +40,7 @@ void skim(std::string_view text) {
             if (++depth > deepest_nesting) throw TopologyError("", "elements are nested too deeply");
             if (text.starts_with("<edge")) require_not_too_many(++edges);
             char before = 0;
-            // An attribute's value may hold a '>'.
+            // The value of an attribute may contain a '>'.
             while (true) {
                 const auto end = std::min(text.find_first_of("=>"), text.size());
                 if (end > 0) before = text[end - 1];
@@ -57,8 +58,8 @@ void skim(std::string_view text) {
     }
 }
 
-/// boost::read_graphml would do, but it does not tell the ids of nodes, where most tools put their names, and it stops
-/// at keys without a type, which yEd writes.
+/// Replaces boost::read_graphml, which does not return the ids of nodes, where most tools put their names, and which
+/// stops at keys without a type, which yEd writes.
 class Reader {
 public:
     explicit Reader(const pt::ptree& file) {
@@ -88,7 +89,7 @@ private:
         return element.get(pt::ptree::path_type("<xmlattr>/" + name, '/'), "");
     }
 
-    /// The <data> of `element`, or the default of the key with that name.
+    /// Returns the <data> of `element`, or the default of the key with that name.
     std::string data(const pt::ptree& element, const std::string& name) const {
         for (const auto& [tag, child] : element) {
             if (tag != "data") continue;
@@ -107,7 +108,7 @@ private:
             if (!index_.emplace(id, result.vertices.size()).second)
                 throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
             result.vertices.push_back({name.empty() ? id : name, data(node, "kind")});
-            // A node of yEd may be a group, with a graph in it.
+            // A node of yEd may be a group that contains a graph.
             for (const auto& [inner_tag, inner] : node)
                 if (inner_tag == "graph") nodes(inner);
         }

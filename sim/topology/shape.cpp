@@ -16,7 +16,7 @@ void require_range(const char* key, std::int64_t value, std::int64_t least) {
     if (value > shapes::most_vertices) shapes::refuse_so_many(key);
 }
 
-/// From here on, the product of two numbers does not overflow.
+/// After these checks, the product of two numbers does not overflow.
 void require_ranges(const TopologySpec& spec) {
     for (const auto& [key, value] : {std::pair{"hosts", spec.hosts},
                                      {"depth", spec.depth},
@@ -86,7 +86,7 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
                             fmt::format("only the exponential graph can be directed, not {}", shape_name(spec.shape)));
     TopologySpec bare = spec;
     if (use == Use::overlay) {
-        // Nothing flows over an overlay's cables, and there may be fewer levels of them than the fabric has.
+        // Overlays ignore bandwidths, and may have fewer levels of cables than the fabric.
         bare.bandwidth_Bps.clear();
         bare.latency_s.clear();
     }

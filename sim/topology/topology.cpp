@@ -33,7 +33,7 @@ bool Topology::directed() const {
 
 namespace {
 
-/// Whether each vertex is reached from `start`, along edges or against them.
+/// Returns for each vertex whether it is reached from `start`, along edges or against them.
 std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward) {
     std::vector<bool> seen(boost::num_vertices(graph), false);
     std::vector<std::uint32_t> open{start};

@@ -6,7 +6,7 @@ namespace syncline::shapes {
 
 namespace {
 
-/// A heap: rank i above ranks arity·i + 1 … arity·i + arity.
+/// Builds a heap: rank i above ranks arity·i + 1 … arity·i + arity.
 Topology tree_of_ranks(const Request& request) {
     if (request.spec.depth != 0)
         throw TopologyError("depth", "the depth of an overlay follows from its arity and number of ranks", "remove it");

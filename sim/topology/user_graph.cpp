@@ -58,7 +58,7 @@ private:
         }
     }
 
-    /// Breadth first from all hosts.
+    /// Finds the levels breadth-first from all hosts.
     void find_levels(const TopologySpec& spec) {
         std::vector<std::vector<std::int64_t>> neighbours(names.size());
         for (const auto& [a, b] : ends) {
