@@ -4,7 +4,7 @@ namespace syncline {
 
 namespace {
 
-/// What there is of the device that could be behind the times; empty: nothing.
+/// Names the data of the device that could give measured times; empty if there is none.
 std::string unused(const std::string& workload, const Device& device) {
     if (calibration_of(device, workload)) return "its calibration (`compute: calibrated`)";
     if (measured_layers(device, workload)) return "its times of layers (`compute: measured`)";
