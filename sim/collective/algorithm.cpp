@@ -45,11 +45,11 @@ const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uin
             fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
             "list its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
             "{pattern: ring}]}");
-    make_overlay(*spec.overlay, ranks);  // for its checks
+    make_overlay(*spec.overlay, ranks);  // only for its checks
     return spec.overlay->levels;
 }
 
-/// Of the innermost groups: all, where there is one level of open size.
+/// Returns the size of the innermost groups: all ranks, if the only level has an open size.
 std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
     const std::int64_t size = hierarchy(spec, ranks).front().size;
     return size == 0 ? ranks : static_cast<std::uint32_t>(size);
@@ -57,7 +57,7 @@ std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
 
 using Made = std::shared_ptr<const CollectiveAlgorithm>;
 
-/// Which of a spec's parameters an algorithm has a use for.
+/// The parameters of a spec that an algorithm accepts.
 struct Takes {
     bool overlay = false, segment = false, peers = false, subsets = false;
 };
@@ -108,7 +108,7 @@ std::uint32_t receivers(const AlgorithmSpec& spec, std::uint32_t ranks) {
     return spec.receivers == 0 ? ranks : spec.receivers;
 }
 
-/// All there are; the first of an operation is its default.
+/// Returns all algorithms; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
         {"allreduce", "ring", plain<RingAllreduce>, {.subsets = true}},
@@ -203,7 +203,7 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
-/// The algorithms of an operation that take something, for a hint.
+/// Returns the algorithms of an operation that accept a parameter, for a hint.
 std::string those_that_take(bool Takes::*what, const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())

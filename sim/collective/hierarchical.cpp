@@ -7,7 +7,7 @@
 namespace syncline {
 
 Hierarchical::Hierarchical(const std::vector<HierarchyLevel>& levels, std::uint32_t ranks) {
-    if (ranks == 1) return;  // alone, whatever the groups
+    if (ranks == 1) return;  // nothing to do, whatever the groups
     std::int64_t left = ranks;
     for (const HierarchyLevel& level : levels) {
         const std::int64_t size = level.size == 0 ? left : level.size;
@@ -38,7 +38,7 @@ Program Hierarchical::program(std::uint32_t rank, std::uint32_t ranks, std::uint
         const std::uint32_t right = group + (place + 1) % size * stride;
         levels.push_back({{size, left, right, first, count}, place});
         go_round(program, levels.back().ring, place, true);
-        first += (place + 1) % size * count;  // the piece whose sum is now here
+        first += (place + 1) % size * count;  // the piece whose sum this rank now holds
         stride *= size;
     }
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)

@@ -57,7 +57,7 @@ std::string candidate_name(const AlgorithmSpec& algorithm, const Protocol& proto
 
 namespace {
 
-/// The candidates of a row, the one with the least predicted time first; the earlier one of two that are equal.
+/// Returns the candidates of a row by ascending predicted time; equal ones keep their order.
 std::vector<std::pair<double, std::size_t>> by_time(const SelectionRow& row, std::uint64_t bytes,
                                                     const Terrain& terrain) {
     std::vector<std::pair<double, std::size_t>> times;
