@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-/// The range that a layer is in; none for most.
+/// Returns for each layer the range that contains it; none for most layers.
 std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& parallelism) {
     std::vector<const LayerRange*> ranges(model.layers.size(), nullptr);
     const auto find = [&](const std::string& name) {
@@ -30,7 +30,7 @@ std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& 
     return ranges;
 }
 
-/// What has no image to cut takes a replica's cells as rows.
+/// Layers without an image to cut use a replica's cells as rows.
 Layout layout_of(const Layer& layer, const Layout& wanted) {
     if (wanted.cells() == 1 || std::holds_alternative<Convolution>(layer.shape)) return wanted;
     return {.rows = wanted.replica()};
@@ -48,7 +48,7 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
                                "`model` splits other layers");
 }
 
-/// The largest cell of an output, as a part of it.
+/// Returns the largest cell of an output, as a fraction of the output.
 double area_of(const Layer& layer, const Layout& layout) {
     if (layout.cells() == 1) return 1;
     const auto& conv = std::get<Convolution>(layer.shape);
@@ -95,7 +95,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     return placed;
 }
 
-/// First layers of the parts, and behind them the number of layers.
+/// Returns the first layers of the parts, followed by the number of layers.
 std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
     const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
     std::vector<std::int64_t> counts = pipeline.layers;
