@@ -5,7 +5,7 @@
 #include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
-// A Timeline as bytes, from one process to another of the same program.
+// Encodes a Timeline as bytes, for the transfer between two processes of the same program.
 
 namespace syncline {
 
@@ -155,7 +155,7 @@ Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const R
             return out;
         }
     };
-    for (;;) {  // each time with a channel less that is folded
+    for (;;) {  // each time with one folded channel less
         const std::string answer = isolate(work, !options.fold);
         const char* in = answer.data();
         std::vector<std::uint32_t> disturbed;
