@@ -249,7 +249,7 @@ std::vector<std::string> algorithm_names(const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
         if (entry.operation == operation) names.emplace_back(entry.name);
-    if (names.empty()) throw std::logic_error(fmt::format("no operation '{}'", operation));
+    if (names.empty()) throw std::logic_error(fmt::format("unknown operation '{}'", operation));
     return names;
 }
 
@@ -280,7 +280,7 @@ std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& s
         return one.operation == spec.operation && one.name == spec.name;
     });
     if (entry == entries().end())
-        throw std::logic_error(fmt::format("no algorithm '{}' of {}", spec.name, spec.operation));
+        throw std::logic_error(fmt::format("unknown algorithm '{}' of {}", spec.name, spec.operation));
     if (ranks == 0) throw AlgorithmError("ranks", "a group needs at least one rank");
     require_parameters_fit(spec, entry->takes, ranks);
     return entry->make(spec, ranks);

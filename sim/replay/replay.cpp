@@ -65,7 +65,7 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         // The transport's window may hold back a message that another rank waits for.
         if (cluster.transport.window > 0)
             throw ReplayError("deadlock: no event is pending; is the transport's window too small?" + session->stuck());
-        throw std::logic_error("deadlock: these streams wait for each other" + session->stuck());
+        throw std::logic_error("deadlock: no event is pending; these streams wait for each other" + session->stuck());
     });
     try {
         engine->run();

@@ -129,8 +129,8 @@ void TaskGraph::check_acyclic() const {
         }
     }
     if (finished != tasks_.size()) {
-        throw std::logic_error(fmt::format("task graph: {} of {} tasks wait for each other in a circle",
-                                           tasks_.size() - finished, tasks_.size()));
+        throw std::logic_error(
+            fmt::format("task graph: {} of {} tasks form a cycle", tasks_.size() - finished, tasks_.size()));
     }
 }
 

@@ -25,7 +25,8 @@ public:
             for (const Link& link : network_.links(vertex))
                 if (link.out > 0 && hops_[link.to] == nowhere) reach(link.to, hops_[vertex] + 1);
         }
-        if (found_ < network_.hosts()) throw std::logic_error("distances in a topology that is not connected");
+        if (found_ < network_.hosts())
+            throw std::logic_error("cannot measure distances: the topology is not connected");
     }
 
     std::uint64_t sum = 0, farthest = 0;  ///< over all hosts

@@ -62,7 +62,7 @@ void join(Builder& builder, Shape pattern, Members members, std::int64_t level) 
         case Shape::hypercube:
             return join_hypercube(builder, members, level);
         default:
-            throw std::logic_error(fmt::format("{} is no pattern", shape_name(pattern)));
+            throw std::logic_error(fmt::format("'{}' is not a pattern", shape_name(pattern)));
     }
 }
 

@@ -122,7 +122,7 @@ GraphLayout arrange(const TopologySpec& spec, const Topology& topology) {
         case Shape::graph:
             return switches || topology.cables + 1 == topology.vertices() ? layers(topology) : springs(topology);
     }
-    throw std::logic_error("a shape without a layout");
+    throw std::logic_error("the shape has no layout");
 }
 
 }  // namespace syncline

@@ -90,7 +90,7 @@ void bisect(const TopologySpec& spec, const Topology& topology, const Network& c
 }  // namespace
 
 Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
-    if (topology.hosts == 0) throw std::logic_error("the metrics of a topology without hosts");
+    if (topology.hosts == 0) throw std::logic_error("cannot measure a topology without hosts");
     Metrics metrics;
     count(topology, metrics);
 

@@ -293,7 +293,7 @@ private:
 }  // namespace
 
 std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style) {
-    if (topology.hosts == 0) throw std::logic_error("a picture of no hosts");
+    if (topology.hosts == 0) throw std::logic_error("cannot draw a topology without hosts");
     return Picture(spec, topology, style).svg();
 }
 

@@ -33,7 +33,7 @@ const char* policy_name(Routing::Policy policy) {
         case Routing::Policy::adaptive_at_start:
             return "adaptive-at-start";
     }
-    throw std::logic_error("no such policy");
+    throw std::logic_error("unknown routing policy");
 }
 
 Router::Router(const Topology& topology, const Routing& routing)
@@ -55,7 +55,7 @@ Router::Router(const Topology& topology, const Routing& routing)
         unit_s_ = std::max(unit_s_, graph[*edge].wire.latency_s * 0x1p-40);  // 2^23 hops fit
     }
     if (policy_ != Routing::Policy::d_mod_k) return;
-    if (parents_.empty()) throw std::logic_error("D-mod-k on what is no fat tree");
+    if (parents_.empty()) throw std::logic_error("D-mod-k requires a fat tree");
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) levels_.push_back(graph[vertex].level);
     std::uint64_t product = 1;
     for (const std::uint32_t count : parents_) {
@@ -109,7 +109,7 @@ const Router::Search& Router::searched(const Ends& ends) {
     Search& way = search(ends.gate);
     extend(way, ends.at);
     if (way.distance[ends.at] == unreached)
-        throw std::logic_error(fmt::format("no way from {} to {}", ends.at, ends.gate));
+        throw std::logic_error(fmt::format("no path from {} to {}", ends.at, ends.gate));
     return way;
 }
 

@@ -39,7 +39,7 @@ void require_ranges(const TopologySpec& spec) {
 
 void require_agreement(const shapes::Request& request) {
     const std::int64_t said = request.spec.hosts, needed = request.needed;
-    if (needed < 0) throw std::logic_error("a negative number of hosts");
+    if (needed < 0) throw std::logic_error("the number of hosts is negative");
     if (needed > shapes::most_vertices) shapes::refuse_so_many("hosts");
     if (said != 0 && (request.fabric() ? needed > said : needed != 0 && needed != said))
         throw TopologyError("hosts",
@@ -70,7 +70,7 @@ Topology build(const shapes::Request& request) {
         case Shape::graph:
             return shapes::user_graph(request);
     }
-    throw std::logic_error("a shape without a builder");
+    throw std::logic_error("the shape has no builder");
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ const char* shape_name(Shape shape) {
         case Shape::graph:
             return "graph";
     }
-    throw std::logic_error("a shape without a name");
+    throw std::logic_error("the shape has no name");
 }
 
 }  // namespace syncline

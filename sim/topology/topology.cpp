@@ -7,7 +7,7 @@
 namespace syncline {
 
 std::uint32_t Topology::add_host(std::string vertex_name) {
-    if (vertices() != hosts) throw std::logic_error("a host behind a switch");
+    if (vertices() != hosts) throw std::logic_error("hosts must be added before switches");
     ++hosts;
     return static_cast<std::uint32_t>(boost::add_vertex({std::move(vertex_name), VertexKind::host, 0}, graph));
 }

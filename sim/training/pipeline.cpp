@@ -15,9 +15,9 @@ void check(const Pipeline& pipeline, std::uint32_t stage) {
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (stage >= p || m < 1 || v < 1)
         throw std::logic_error(fmt::format("stage {} of {}, {} micro-batches, {} chunks", stage, p, m, v));
-    if (!interleaved && v > 1) throw std::logic_error(fmt::format("{} chunks, and not interleaved", v));
+    if (!interleaved && v > 1) throw std::logic_error(fmt::format("{} chunks, but the schedule is not interleaved", v));
     if (interleaved && m % p != 0)
-        throw std::logic_error(fmt::format("{} micro-batches are no multiple of {} stages", m, p));
+        throw std::logic_error(fmt::format("{} micro-batches are not a multiple of {} stages", m, p));
 }
 
 /// Counts the forward passes before the first backward pass.
@@ -116,10 +116,10 @@ std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage) {
 
 std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts) {
     if (parts == 0 || costs.size() < parts)
-        throw std::logic_error(fmt::format("{} layers in {} parts", costs.size(), parts));
+        throw std::logic_error(fmt::format("cannot cut {} layers into {} parts", costs.size(), parts));
     const Chain chain(costs);
     if (std::ranges::any_of(costs, [](double cost) { return cost < 0; }) || !std::isfinite(chain.cost(0, chain.size())))
-        throw std::logic_error("a layer's cost, or their sum, is negative or not finite");
+        throw std::logic_error("a layer's cost, or the sum of costs, is negative or not finite");
 
     // Rounding errors of sums over a thousand layers are at most 1e-13 of the whole, hence `parts`·1e-13 of a part.
     constexpr double tolerance = 1e-9;

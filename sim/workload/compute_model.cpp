@@ -126,12 +126,12 @@ std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const M
         case ComputeKind::im2col:
             return std::make_unique<const KernelByKernel>(model, device, Lowering::im2col);
         case ComputeKind::efficiency:
-            if (!device.efficiency) throw std::logic_error("a device without an efficiency curve");
+            if (!device.efficiency) throw std::logic_error("the device has no efficiency curve");
             return std::make_unique<const KernelByKernel>(model, device, Lowering::implicit, &*device.efficiency);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
-            throw std::logic_error("a device without times of this model's layers");
+            throw std::logic_error("the device has no times of this model's layers");
         case ComputeKind::calibrated:
         case ComputeKind::roofline:
             break;
