@@ -203,7 +203,7 @@ TEST_CASE("fabric: a dragonfly") {
     check(dragonfly, {{{0, 3, MB}, 112 * us + 2 * ms}});
     check(dragonfly, {{{0, 5, MB}, 122 * us + 2 * ms}});
     check(dragonfly, {{{3, 5, MB}, 102 * us + 2 * ms}});
-    // Both of group 0 to group 1 share the one global cable; to different groups they have one each.
+    // Two messages from group 0 to group 1 share the one global cable; to different groups they have one each.
     check(dragonfly, {{{0, 2, MB}, 102 * us + 4 * ms}, {{1, 3, MB}, 122 * us + 4 * ms}});
     check(dragonfly, {{{0, 2, MB}, 102 * us + 2 * ms}, {{1, 4, MB}, 102 * us + 2 * ms}});
 }
@@ -219,7 +219,7 @@ TEST_CASE("fabric: rails") {
     rails.fabric.topology.spines = 1;
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
-    // The same rail of the same group is one switch away, all else over the spine.
+    // The same rail of the same group is one switch away, all others are reached over the spine.
     check_at_once(rails, places, {{{0, 2, MB}, 2 * us + 1 * ms}});
     check_at_once(rails, places, {{{0, 3, MB}, 22 * us + 2 * ms}});
     check_at_once(rails, places, {{{0, 4, MB}, 22 * us + 2 * ms}});
@@ -241,7 +241,7 @@ TEST_CASE("fabric: a graph of unequal cables, by latency and by hops") {
     check(graph, {{{0, 2, MB}, 5 * us + 2 * ms}});
     check(graph, {{{1, 2, MB}, 6 * us + 4 * ms}});
     check(graph, {{{0, 1, MB}, 3 * us + 4 * ms}, {{0, 2, MB}, 5 * us + 2 * ms}});
-    // Out of b both share 0.25 GB/s.
+    // Both messages out of b share 0.25 GB/s.
     check(graph, {{{1, 0, MB}, 3 * us + 8 * ms}, {{1, 2, MB}, 6 * us + 8 * ms}});
     graph.fabric.routing.shortest = Routing::Shortest::hops;
     check(graph, {{{0, 1, MB}, 10 * us + 0.5 * ms}});
@@ -250,7 +250,7 @@ TEST_CASE("fabric: a graph of unequal cables, by latency and by hops") {
 
 TEST_CASE("fabric: no latency, no bytes") {
     check(cluster_of(3, Shape::ring, {1e9}, {0}), {{{0, 1, MB}, 1 * ms}, {{1, 2, 0}, 0}});
-    // Latency is a message's own, whatever there is on the link; one of no bytes takes nothing from others.
+    // Latency is a message's own, whatever else is on the link; a message without bytes takes nothing from others.
     check(cluster_of(3, Shape::ring), {{{0, 1, MB}, 10 * us + 1 * ms}, {{0, 1, 0}, 10 * us}});
 }
 

@@ -6,7 +6,7 @@
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 
-// Whole iterations at message level, against the recurrences of the α-β model and against each other.
+// Compares whole iterations at message level with the recurrences of the α-β model and with each other.
 
 using namespace syncline;
 
@@ -92,7 +92,7 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
     for (int round = 0; round < 40; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
         Cluster cluster = cluster_of(2e9);
-        if (round % 4 == 0) cluster.host.loopback_Bps = 1e8;  // slower than the network, so it decides
+        if (round % 4 == 0) cluster.host.loopback_Bps = 1e8;  // slower than the network, so it is the bottleneck
         Plan plan = plan_of(4 + random() % 5);
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = Overlap::none;
