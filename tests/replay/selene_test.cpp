@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// The shipped platform of Megatron-LM's scaling study, against what its sources say of it.
+// Compares the shipped platform of Megatron-LM's scaling study with its sources.
 
 using namespace syncline;
 
@@ -54,7 +54,7 @@ TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a 
     check_at_once(cluster, places, {{{0, 8, 25 * MB}, 2 * us + 1 * ms}});
     check_at_once(cluster, places, {{{0, 9, 25 * MB}, 4 * us + 1 * ms}});
     check_at_once(cluster, places, {{{0, 160, 25 * MB}, 4 * us + 1 * ms}});
-    // Each device has a port of its own, and all eight of a node send to the other unit at once.
+    // Each device has a port of its own, and all eight of a node send to the other unit concurrently.
     std::vector<Expected> messages;
     for (std::uint32_t device = 0; device < 8; ++device)
         messages.push_back({{device, 160 + device, 25 * MB}, 4 * us + 1 * ms});

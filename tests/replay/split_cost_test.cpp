@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"
 
-// Closed forms of models that ranks share in other ways than card_a_test.cpp's, against simulations.
+// Compares closed forms of models that are split in other ways than in card_a_test.cpp with simulations.
 
 using namespace syncline;
 using namespace syncline::test;
