@@ -8,8 +8,8 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/promises.hpp"
 
-// Halving, doubling, Bruck's, direct and binomial algorithms: what every rank holds after them, what travels, and how
-// long that takes on a star.
+// Halving, doubling, Bruck's, direct and binomial algorithms: what every rank holds after them, the bytes in flight,
+// and the time on a star.
 
 using namespace syncline;
 
@@ -23,14 +23,14 @@ std::uint32_t ceil_lg(std::uint32_t n) {
     return static_cast<std::uint32_t>(std::bit_width(n - 1));
 }
 
-/// Ranks beyond a power of two.
+/// Returns the number of ranks above a power of two.
 std::uint32_t surplus(std::uint32_t n) {
     return n - std::bit_floor(n);
 }
 
 using ByRanks = std::function<double(std::uint32_t ranks)>;
 
-/// Of buffers that N divides; of any if N is a power of two; of any.
+/// Buffers with a closed form: those that N divides; any if N is a power of two; any.
 enum class Closed { even, even_or_power, always };
 
 bool is_closed(Closed closed, std::uint32_t ranks, std::uint64_t bytes) {
@@ -38,8 +38,8 @@ bool is_closed(Closed closed, std::uint32_t ranks, std::uint64_t bytes) {
            (closed == Closed::even_or_power && std::has_single_bit(ranks));
 }
 
-/// Promise, number of messages, and time: equal to the closed form where there is one, elsewhere between those of the
-/// next buffers below and above whose blocks are equal.
+/// Checks promise, number of messages, and time: equal to the closed form if there is one, otherwise between those of
+/// the nearest smaller and larger buffers whose blocks are equal.
 void check(const AlgorithmSpec& spec, const ByRanks& messages, Closed closed = Closed::always,
            bool by_distance = false) {
     for (const std::uint32_t n : group_sizes()) {
@@ -124,7 +124,7 @@ TEST_CASE("Bruck's all-to-all brings every block where it belongs, on the way of
         spec, [](auto n) { return n * ceil_lg(n); }, Closed::always, true);
     for (const std::uint32_t n : group_sizes()) {
         CAPTURE(n);
-        std::uint32_t hops = 0;  // of all blocks of a rank: as many as their distances have bits
+        std::uint32_t hops = 0;  // of all blocks of a rank: the number of bits set in their distances
         for (std::uint32_t distance = 1; distance < n; ++distance)
             hops += static_cast<std::uint32_t>(std::popcount(distance));
         for (const std::uint64_t bytes : buffer_sizes(n)) {

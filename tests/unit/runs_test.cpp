@@ -4,13 +4,13 @@
 #include "sim/collective/runs.hpp"
 #include "tests/catch.hpp"
 
-// Where programs repeat themselves, and what a part of a repetition sends, against going through it step by step.
+// Compares repetitions within programs, and the bytes of a part of a repetition, with step-by-step execution.
 
 using namespace syncline;
 
 namespace {
 
-/// Peers and numbers of blocks of the step at which `walk` is.
+/// Returns peers and numbers of blocks of the step at which `walk` is.
 std::vector<std::uint32_t> shape_of(const Walk& walk) {
     const Step& step = walk.step();
     std::vector<std::uint32_t> shape{step.reduce ? 1u : 0u, static_cast<std::uint32_t>(step.sends.size())};
@@ -94,7 +94,8 @@ TEST_CASE("runs: a ring is two, its reduce-scatter and its allgather, and passes
             }
         }
     }
-    // Three ranks take two steps each way: no repetition. Those of recursive doubling have a peer each.
+    // Three ranks execute two steps in each direction: no repetition. The steps of recursive doubling have different
+    // peers.
     CHECK_FALSE(runs_of(make_algorithm({.name = "ring", .overlay = {}}, 3)->program(0, 3, 99, 0)).front().repeats);
     const auto doubling = make_algorithm({.name = "recursive-doubling", .overlay = {}}, 64);
     for (const Run& run : runs_of(doubling->program(5, 64, 4096, 0))) CHECK_FALSE(run.repeats);

@@ -1,6 +1,6 @@
 #include "tests/unit/topologies.hpp"
 
-// Shapes that are made of switches, and the user's own graphs, against their definitions.
+// Compares shapes with switches, and the user's own graphs, with their definitions.
 
 using namespace syncline;
 
@@ -53,7 +53,7 @@ TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, wit
 
         const std::vector<std::int64_t> ports{w1, m1 + w2 * p2, m2 * p2 + w3, m3};
         std::vector<std::int64_t> count(4, 0);
-        std::vector<std::set<std::uint32_t>> below(tree.vertices());  // hosts, by the way down
+        std::vector<std::set<std::uint32_t>> below(tree.vertices());  // hosts reached downwards
         bool right = true;
         for (std::uint32_t vertex = 0; vertex < tree.vertices(); ++vertex) {
             const std::uint32_t level = tree.graph[vertex].level;
@@ -168,7 +168,7 @@ TEST_CASE("shapes: dragonflies by hand, balanced ones, and what makes none") {
     check_refused(spec, fabric, 0, "groups");
     spec.hosts_per_router = 0;
     check_refused(spec, fabric, 0, "groups");
-    spec.global_links = 0;  // enough of them then: p = h = 2 for 16 hosts
+    spec.global_links = 0;  // by default there are enough: p = h = 2 for 16 hosts
     CHECK(make_topology(spec, fabric).hosts == 16);
 }
 

@@ -2,7 +2,7 @@
 
 #include "tests/unit/topologies.hpp"
 
-// What holds for all shapes: how many hosts they get, which wires, and when there are too many.
+// Properties of all shapes: their numbers of hosts, their wires, and limits.
 
 using namespace syncline;
 

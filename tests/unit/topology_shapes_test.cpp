@@ -2,8 +2,8 @@
 
 #include "tests/unit/topologies.hpp"
 
-// Every shape against its definition: numbers of vertices and cables by formula, neighbours by hand where that is
-// little work, and by a predicate over all pairs where it is not. Here those that are overlays, too.
+// Compares every shape with its definition: numbers of vertices and cables by formula, neighbours by hand where that is
+// feasible, and by a predicate over all pairs otherwise. Overlays are included.
 
 using namespace syncline;
 

@@ -8,7 +8,7 @@
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
 
-// What a transport says, and the links that stand for what a node sends in all.
+// Terms of a transport, and the links that limit the total traffic of a node.
 
 using namespace syncline;
 
