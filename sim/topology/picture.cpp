@@ -164,8 +164,7 @@ private:
 
     void cables() {
         const auto ends = cable_ends(topology_);
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<int, int>>
-            parallel;  // number of cables, and seen so far
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<int, int>> parallel;  // total, and seen so far
         for (const auto& [from, to] : ends) ++parallel[std::minmax(from, to)].first;
 
         put("<g fill=\"none\" stroke-opacity=\"{:.2f}\">\n", opacity());

@@ -74,8 +74,7 @@ public:
     std::vector<Program> programs;
     std::vector<Buffer> buffers;
     std::vector<std::vector<bool>> heard;  ///< by rank and rank: heard of, directly or through others
-    std::function<void(std::uint32_t rank, const Contributions& block)>
-        watch;                                   ///< called with every block that arrives
+    std::function<void(std::uint32_t rank, const Contributions& block)> watch;  ///< called for each received block
     std::vector<std::vector<Arrival>> received;  ///< by rank, in the order of its program
     std::uint64_t messages = 0;
     std::uint64_t bytes_sent = 0;
