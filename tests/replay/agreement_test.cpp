@@ -85,7 +85,7 @@ TEST_CASE(
     check_times(timeline, fourth, 1.3, 1.4);
 }
 
-TEST_CASE("what becomes ready at the very instant at which the streams come free is chosen from as well") {
+TEST_CASE("tasks that become ready at the instant at which the streams become free are candidates as well") {
     const bool queue_first = GENERATE(true, false);  // the order in which both are woken at that instant
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
@@ -115,7 +115,7 @@ TEST_CASE("streams in no queue keep the order in which their tasks were added, w
     check_times(timeline, second, 1.1, 1.2);
 }
 
-TEST_CASE("a queue goes through one iteration after the other") {
+TEST_CASE("a queue executes one iteration after the other") {
     Pair pair;
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
@@ -128,7 +128,7 @@ TEST_CASE("a queue goes through one iteration after the other") {
     check_times(timeline, first, 8, 9);
 }
 
-TEST_CASE("one stream alone takes what is ready, and the queue may hold tasks that are no exchange") {
+TEST_CASE("a single stream takes ready tasks, and the queue may hold tasks that are not exchanges") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId compute = graph.add_stream(process, StreamKind::compute);

@@ -161,7 +161,7 @@ TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive
     for (const std::int64_t P : {48, 64}) padded("vgg-16", P);
 }
 
-TEST_CASE("card A: layers with fewer channels than ranks, out of step: between what is needed and the worst case") {
+TEST_CASE("card A: layers with fewer channels than ranks, out of step: between the lower bound and the worst case") {
     std::mt19937 random(5);
     const auto worst_allreduce = [](const CardMachine& m, double n, double P, double q) {
         if (q == P) return ring_allreduce_s(m, n, P, q);
@@ -196,7 +196,7 @@ TEST_CASE("card A: layers with fewer channels than ranks, out of step: between w
     for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
-TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them, gradients in the same sum") {
+TEST_CASE("card A: rows and columns, micro-batches: activations, followed by gradients, in the same sum") {
     std::mt19937 random(6);
     for (const std::int64_t rows : {1, 2, 4, 8})
         for (const std::int64_t columns : {1, 2, 4})

@@ -53,7 +53,7 @@ double seconds_of(const Explanation& e, PathKind kind) {
 
 }  // namespace
 
-TEST_CASE("critical path: of a ring behind computation, each step's transfer, latency and reduction") {
+TEST_CASE("critical path: in a ring after computation, each step's transfer, latency and reduction") {
     for (const std::int64_t ranks : {2, 3, 5, 8}) {
         CAPTURE(ranks);
         const Cluster cluster = plain_star(1e9, 1e-6);
@@ -91,7 +91,7 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     CHECK(cause->seconds == Approx(2 * calm_s).epsilon(1e-9));
 }
 
-TEST_CASE("critical path: contention is what two ranks lose that push to one server") {
+TEST_CASE("critical path: contention is the time that two ranks lose by pushing to one server") {
     for (const std::int64_t ranks : {2, 3, 7}) {
         CAPTURE(ranks);
         Plan plan = plan_of(ranks);
@@ -166,7 +166,7 @@ TEST_CASE("critical path: through a pipeline goes from stage to stage, whether m
     }
 }
 
-TEST_CASE("what if: twice the speed halves what is computed, twice the bandwidth what is sent") {
+TEST_CASE("what if: twice the speed halves computation, twice the bandwidth halves transfers") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});
     const Plan plan = plan_of(4);

@@ -56,7 +56,7 @@ Stragglers slowed(std::vector<std::int64_t> ranks, double slowdown) {
 
 }  // namespace
 
-TEST_CASE("cycle: a gradient that is there at a tick leaves with it") {
+TEST_CASE("cycle: a gradient that is ready at a tick leaves at that tick") {
     const struct {
         double forward_ms, backward_ms, cycle_ms, iteration_ms;
     } cases[] = {{20, 50, 5, 80},   {12, 24, 3, 46},  {2, 4, 1.2, 16},

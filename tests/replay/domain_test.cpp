@@ -108,7 +108,7 @@ TEST_CASE("two by two cells: rows first, then columns with the corners") {
     CHECK(result.bytes_sent == gradients_sent(model, 4) + static_cast<std::uint64_t>(sent));
 }
 
-TEST_CASE("cells in rows and columns send what their neighbours lack: columns grow by the rows that have come") {
+TEST_CASE("cells in rows and columns send the edges that neighbours lack: columns grow by the received rows") {
     const std::int64_t side = 12, batch = 2;
     const Model model = convolutions(side);
     for (const std::int64_t replicas : {1, 2}) {

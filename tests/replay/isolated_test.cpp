@@ -9,7 +9,7 @@
 using namespace syncline;
 using Catch::Matchers::Contains;
 
-TEST_CASE("isolated: killing what has ended harms nobody") {
+TEST_CASE("isolated: killing a process that has ended has no effect") {
     const Isolated::Role role = GENERATE(Isolated::Role::part, Isolated::Role::worker);
     Isolated outer(
         [role] {

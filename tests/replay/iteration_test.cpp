@@ -199,7 +199,7 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     }
 }
 
-TEST_CASE("on a fast network there is little communication beside much computation, whatever the exchange") {
+TEST_CASE("on a fast network communication is small compared with computation, for every exchange") {
     std::mt19937 random(19);
     const Model model = random_model(random, 8);
     Cluster cluster = cluster_of(1e13);

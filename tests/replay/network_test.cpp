@@ -129,7 +129,7 @@ TEST_CASE("of many stuck streams the first ones are named and the others counted
     CHECK(contains(text, "and 52 more"));
 }
 
-TEST_CASE("a mismatch after steps that worked is reported where it is, and only those who wait for it") {
+TEST_CASE("a mismatch after correct steps is reported at its step, with the waiting members only") {
     for (const std::uint32_t when : {0u, 1u, 4u}) {
         CAPTURE(when);
         const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(when), 2), when + 1);

@@ -50,7 +50,7 @@ std::pair<double, double> largest_of(int n, double c) {
 
 }  // namespace
 
-TEST_CASE("one straggler lengthens everyone's computation by its slowdown, and no exchange") {
+TEST_CASE("one straggler slows the computation of all ranks by its slowdown, and no exchange") {
     const Model model = one_layer(4'000'000);
     const Cluster cluster = plain_star(1e9, 2e-6);
     // 6 messages of 2 us and a quarter of 4 MB each.
@@ -101,7 +101,7 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
     }
 }
 
-TEST_CASE("jitter is a factor on a straggler's time, and what is drawn is the seed's alone") {
+TEST_CASE("jitter is a factor on a straggler's time, and draws depend on the seed alone") {
     const auto iteration_s = [](std::uint64_t seed, double slowdown, std::int64_t ranks = 1) {
         Plan plan = behind(ranks);
         plan.noise = {0.2, {1, {}, slowdown}, seed};

@@ -138,7 +138,7 @@ constexpr int few_scenarios = 10;
 
 }  // namespace
 
-TEST_CASE("parts: a rank beside its servers waits for what other ranks push and pull") {
+TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of other ranks") {
     // Two nodes of four devices, both servers on the first. The other node's four ranks push 100 MB each over 1 GB/s,
     // then pull the same amount: 400 ms each way. A rank on the servers' node exchanges with them in no time.
     Cluster cluster = plain_star(1e9, 0);
@@ -163,7 +163,7 @@ TEST_CASE("parts: a rank beside its servers waits for what other ranks push and 
     check_parts(time);
 }
 
-TEST_CASE("parts: what a rank waits for, by hand: a cycle, a copy, a server's sum, another stage") {
+TEST_CASE("parts: causes of waiting, by hand: a cycle, a copy, a server's reduction, another stage") {
     Model model;
     model.layers = {layer_of(1'000'000, 1000)};
     Plan plan;

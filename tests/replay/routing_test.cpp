@@ -68,7 +68,7 @@ TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k
     CHECK(upwards(first) == std::vector<std::uint64_t>{4 * MB});
 }
 
-TEST_CASE("routes: what adapts goes where D-mod-k would not") {
+TEST_CASE("routes: adaptive routes use paths that D-mod-k would not") {
     // All go to hosts whose numbers are multiples of 4, which D-mod-k sends over one cable. Each receiver's own cable
     // still carries one message after the other, so the messages go to different receivers on two further leaves.
     Cluster cluster = two_leaves(Routing::Policy::d_mod_k);
@@ -82,7 +82,7 @@ TEST_CASE("routes: what adapts goes where D-mod-k would not") {
     CHECK(upwards(timeline) == std::vector<std::uint64_t>(4, MB));
 }
 
-TEST_CASE("routes: what is recorded of an adaptive message is the way that it took") {
+TEST_CASE("routes: the recorded route of an adaptive message is the path that it took") {
     const std::vector<Sent> shift{{0, 4, MB}, {1, 5, 2 * MB}, {2, 6, 3 * MB}, {3, 7, 4 * MB}};
     const Timeline timeline = sent_at_once(two_leaves(Routing::Policy::adaptive_at_start), shift);
     std::map<std::string, std::uint64_t> recorded, counted;
@@ -94,7 +94,7 @@ TEST_CASE("routes: what is recorded of an adaptive message is the way that it to
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{MB, 2 * MB, 3 * MB, 4 * MB});
 }
 
-TEST_CASE("routes: a link is free again when a message is through, not when its step is") {
+TEST_CASE("routes: a link is free again when a message is delivered, not when its step ends") {
     // Host 0 sends a large message over the first cable and a small one over the second, which is the only free one
     // when another host's message starts. There are two cables to one spine.
     Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);

@@ -88,7 +88,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("three layers by hand: what priority, pieces and overlap across iterations are worth") {
+TEST_CASE("three layers by hand: the benefit of priority, pieces and overlap across iterations") {
     // Two ranks; a ring takes 4 us and 1 ms for each MB. Forward 1 ms each, backward 1, 2 and 2 ms from the first
     // layer.
     const Cluster cluster = plain_star(1e9, 2e-6);

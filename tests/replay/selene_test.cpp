@@ -39,14 +39,14 @@ std::vector<Place> packed(std::int64_t nodes) {
 
 }  // namespace
 
-TEST_CASE("selene: its devices are what NVIDIA's datasheet says") {
+TEST_CASE("selene: its devices match NVIDIA's datasheet") {
     const Device device = selene(1).device;
     CHECK(device.flops_per_s == Approx(312e12));  // bf16, dense
     CHECK(device.memory_Bps == Approx(2039e9));
     CHECK(device.reduction_Bps == Approx(2039e9 / 3).epsilon(1e-3));  // two reads, one write
 }
 
-TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit at once") {
+TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit concurrently") {
     const Cluster cluster = selene(21);
     const std::vector<Place> places = packed(21);
     check_at_once(cluster, places, {{{0, 7, 300 * MB}, 1 * ms}});

@@ -40,7 +40,7 @@ Cluster four_in_a_node() {
 
 }  // namespace
 
-TEST_CASE("a server that answers each tensor at once, by hand: sums and pulls run beside pushes") {
+TEST_CASE("a server that answers each tensor immediately, by hand: reductions and pulls overlap pushes") {
     // Two ranks, one server. 1 MB each way for both takes 2 ms and 2 us; reductions take 0.1 ms per MB for both.
     Cluster cluster = plain_star(1e9, 2e-6);
     cluster.host.reduction_Bps = 2e10;
@@ -157,7 +157,7 @@ TEST_CASE("with one device in a node there is nothing to sum inside it") {
     CHECK(with.closed_form.iteration_time_s == without.closed_form.iteration_time_s);
 }
 
-TEST_CASE("streams that agree come to the same to the last bit, every time") {
+TEST_CASE("streams that agree give the same result to the last bit, every time") {
     std::mt19937 random(59);
     const Cluster cluster = four_in_a_node();
     const Model model = random_layers(random, 8, 4, 100'000);

@@ -100,7 +100,7 @@ void check_case(Chance& chance) {
 
 }  // namespace
 
-TEST_CASE("sharing: random messages on random fabrics take what a fluid calculation says") {
+TEST_CASE("sharing: random messages on random fabrics take the times of a fluid calculation") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         Chance chance(seed);

@@ -25,7 +25,7 @@ Result iteration(std::int64_t second_bytes, Overlap overlap, double speed_beside
 
 }  // namespace
 
-TEST_CASE("a backward pass beside an exchange goes on at what is left of the device's speed") {
+TEST_CASE("a backward pass concurrent with an exchange runs at the remaining speed of the device") {
     // The second layer's gradient leaves at 4 ms and is delivered at 5.004; until then half of 1.004 ms of the first
     // layer's backward pass is done, so that this ends at 5.502, and its own exchange at 6.506.
     const Result partly = iteration(1'000'000, Overlap::wait_free, 0.5);
@@ -41,7 +41,7 @@ TEST_CASE("a backward pass beside an exchange goes on at what is left of the dev
     CHECK(fifth.time.iteration_s == Approx((5.004 + 0.7992 + 1.004) * 1e-3).epsilon(1e-9));
 }
 
-TEST_CASE("nothing is slower where nothing is computed beside exchanges, or devices keep their speed") {
+TEST_CASE("nothing is slower if no computation overlaps exchanges, or if devices keep their speed") {
     const Result after = iteration(1'000'000, Overlap::none, 0.5);
     CHECK(after.time.iteration_s == Approx(7.008e-3).epsilon(1e-9));
     CHECK(after.closed_form.iteration_time_s.value() == Approx(7.008e-3).epsilon(1e-9));

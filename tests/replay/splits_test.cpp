@@ -245,7 +245,7 @@ TEST_CASE("parts that do not divide, and layers that are laid out in another way
     }
 }
 
-TEST_CASE("images in cells, in stages, behind and before other layouts: it runs, in order, or is an error") {
+TEST_CASE("images in cells, in stages, after and before other layouts: it runs, in order, or is an error") {
     int runs = 0;
     for (unsigned seed = 400; seed < 440; ++seed) {
         Draw draw(seed);
@@ -295,7 +295,7 @@ TEST_CASE("activations between a layer of two columns, one of two rows, and one 
           Approx(2 * 6e-3 + 2 * star.ring_s(2, inputs) + 2 * star.ring_s(2, outputs)).epsilon(1e-6));
 }
 
-TEST_CASE("gradients exchanged beside the backward pass are not slower than behind it, where nothing else is sent") {
+TEST_CASE("gradients exchanged during the backward pass are not slower than after it, if nothing else is sent") {
     for (unsigned seed = 200; seed < 220; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -315,7 +315,7 @@ TEST_CASE("gradients exchanged beside the backward pass are not slower than behi
     }
 }
 
-TEST_CASE("one rank and one sample: as long as it computes") {
+TEST_CASE("one rank and one sample take their compute time") {
     for (unsigned seed = 300; seed < 310; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);

@@ -55,7 +55,7 @@ TEST_CASE("transport: where all ranks are in step, overheads are part of α, and
     for (const std::uint32_t n : {2u, 4u, 32u}) check_closed_form(cluster, "recursive-doubling", n, 1000003);
 }
 
-TEST_CASE("transport: what a host sends in all and where gradients are added leave every closed form exact") {
+TEST_CASE("transport: a host's total traffic and the place of reductions leave every closed form exact") {
     Cluster cluster = star();
     cluster.transport.host_Bps = 1e9;
     cluster.transport.reduction = {Reduction::Where::host, {}, 0};
@@ -77,7 +77,7 @@ TEST_CASE("transport: what a host sends in all and where gradients are added lea
           Approx(6 * (2e-6 + 1e6 / 1e9) + 3 * 1e6 / 25e9).epsilon(1e-9));
 }
 
-TEST_CASE("transport: a closed form of any algorithm of any operation is what the simulation takes") {
+TEST_CASE("transport: the closed form of any algorithm of any operation equals the simulation") {
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {3e-6, 5e-6, 7e-6, {{1, 1e9}}};

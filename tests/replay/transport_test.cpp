@@ -101,7 +101,7 @@ TEST_CASE("transport: a host stages nothing, and its additions are no kernels") 
           about(on_wires_s + copy_s + 1000 / 50e9 + 17e-6));
 }
 
-TEST_CASE("transport: a whole buffer is copied out by who gives and in by who keeps") {
+TEST_CASE("transport: a whole buffer is copied out by members that contribute and in by members that receive") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::collective, 2e9, 11e-6};
     const std::uint64_t buffer = 1 << 20;
@@ -128,7 +128,7 @@ TEST_CASE("transport: a whole buffer is copied out by who gives and in by who ke
         CHECK(end == about(copy_s + on_wires_s + gamma_s + copy_s));
 }
 
-TEST_CASE("transport: one who does nothing pays nothing") {
+TEST_CASE("transport: a member that does nothing pays nothing") {
     Cluster cluster = star();
     cluster.transport.launch_s = 1;
     cluster.transport.staging = {Staging::Unit::collective, {}, 1};
@@ -163,7 +163,7 @@ TEST_CASE("transport: a connection's limit is a cap on its share, so that slow c
     CHECK(ends[1] == about(3e6 / (0.75 * bandwidth) + alpha));
 }
 
-TEST_CASE("transport: a message takes what its size reaches, or what its links have") {
+TEST_CASE("transport: a message gets the bandwidth of its size, or that of its links") {
     Cluster cluster = star();
     cluster.transport.between.bandwidth = {{1000, 1e7}, {100000, 5e8}, {1e6, 4e9}};
     for (const std::uint32_t bytes : {0u, 1u, 999u, 1000u, 5000u, 100000u, 300000u, 1000000u}) {
@@ -210,7 +210,7 @@ TEST_CASE("transport: a receiver that is busy sending lets messages in") {
     CHECK(ends[1] == about(2e-3 + alpha));
 }
 
-TEST_CASE("transport: a window lets so many messages of a step on their way, and all in") {
+TEST_CASE("transport: a window limits the messages of a step in flight, but not received ones") {
     Cluster cluster = star();
     const double each_s = 1000000 / bandwidth;
     for (const std::int64_t window : {0, 1, 2, 3, 9}) {
@@ -239,7 +239,7 @@ TEST_CASE("transport: a window lets so many messages of a step on their way, and
     }
 }
 
-TEST_CASE("transport: a window that stops all is said to be too small") {
+TEST_CASE("transport: a window that causes a deadlock is reported as too small") {
     Cluster cluster = star();
     // 0's first message waits for 1's second step, which follows a message that 2 sends when 0's second message has
     // arrived.
@@ -259,7 +259,7 @@ TEST_CASE("transport: a window that stops all is said to be too small") {
     CHECK(said.find("window") != std::string::npos);
 }
 
-TEST_CASE("transport: what a node sends and receives in all is shared by its devices, and stands among the links") {
+TEST_CASE("transport: a node's limit on total traffic is shared by its devices, and appears among the links") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.nics = 2;
@@ -285,7 +285,7 @@ TEST_CASE("transport: what a node sends and receives in all is shared by its dev
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(bytes)).ends[1] == about(bytes / 8e9));
 }
 
-TEST_CASE("transport: a protocol's launch and latencies are added, and what travels is more than the data") {
+TEST_CASE("transport: a protocol's launch and latencies are added, and wires carry more than the data") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
@@ -304,7 +304,7 @@ TEST_CASE("transport: a protocol's launch and latencies are added, and what trav
     CHECK(inside.ends[1] == about(6e-6 + 2 * bytes / 8e9 + 2 * 1e-6 + 3e-6));
 }
 
-TEST_CASE("transport: SimGrid's own network models get the transport's terms beside theirs") {
+TEST_CASE("transport: SimGrid's own network models get the transport's terms in addition to theirs") {
     for (const NetworkModel model : {NetworkModel::CM02, NetworkModel::LV08}) {
         Cluster cluster = star();
         cluster.network = model;

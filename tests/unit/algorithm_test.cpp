@@ -206,7 +206,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
     CHECK(!make_algorithm(chains, 8)->cost(8, 10, {}));
 }
 
-TEST_CASE("a direct all-to-all brings block j of everyone to rank j") {
+TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
     for (const std::uint32_t n : group_sizes()) {
         const auto algorithm = make_algorithm({.operation = "all-to-all", .name = "direct", .overlay = {}}, n);
         for (const std::uint64_t bytes : buffer_sizes(n)) {
@@ -230,7 +230,7 @@ TEST_CASE("a direct all-to-all brings block j of everyone to rank j") {
     }
 }
 
-TEST_CASE("operations list their algorithms, and what does not fit is refused with the key to blame") {
+TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the key to blame") {
     CHECK(algorithm_names("allreduce").front() == "ring");
     for (const std::string& operation : operation_names()) {
         for (const std::string& name : algorithm_names(operation)) {

@@ -150,7 +150,7 @@ TEST_CASE("no kernel takes less than the device's latency") {
           total(layer_times(large, device_of(1e12, 1e12), 64, ComputeKind::roofline)[0]));
 }
 
-TEST_CASE("what bounds a layer") {
+TEST_CASE("the bound of a layer") {
     const Model model = model_of(dense("fc", 100, 100, false));
     const auto bound = [&](const Device& device) {
         return layer_times(model, device, 10, ComputeKind::roofline)[0].bound;
@@ -253,7 +253,7 @@ TEST_CASE("measured times are scaled by samples and share") {
     }
 }
 
-TEST_CASE("a device without what a kind needs is a bug of the caller's") {
+TEST_CASE("a device without the data that a kind needs is a bug of the caller") {
     const Model model = every_kind();
     const Device device = device_of(1e12, 1e12);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::efficiency, model, device), std::logic_error);
@@ -350,7 +350,7 @@ TEST_CASE("a share of 1/p takes no longer than the whole, and no less than 1/p o
     });
 }
 
-TEST_CASE("a stall is within the time, and what computes alone has none") {
+TEST_CASE("a stall is part of the time, and compute-bound work has none") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             const LayerTime time = computation.time(i, {.samples = 7});

@@ -108,7 +108,7 @@ TEST_CASE("a ring among contributors and broadcasts from each reach every receiv
     }
 }
 
-TEST_CASE("contributions that are spread and doubled reach everyone, within the time of a doubling and a part") {
+TEST_CASE("contributions that are spread and doubled reach all ranks, within the time of a doubling and a part") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors;
         const auto way = make_algorithm(spec_of("allgather", "spread-doubling", subsets), n);
@@ -196,7 +196,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("in the naive all-reduce everyone takes part, and contributors without data add zeros") {
+TEST_CASE("in the naive all-reduce all ranks take part, and ranks without data add zeros") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const auto naive = make_algorithm(spec_of("allreduce", "ring", subsets), n);
         Machine machine(*naive, n, 1001);

@@ -108,7 +108,7 @@ TEST_CASE("recursive doubling gathers every block everywhere and equals its clos
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == (n - 1) * 320);
 }
 
-TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends what is missing") {
+TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the missing blocks") {
     const AlgorithmSpec spec{.operation = "allgather", .name = "bruck"};
     check(spec, [](auto n) { return n * ceil_lg(n); });
     for (const std::uint32_t n : group_sizes()) {
@@ -152,7 +152,7 @@ TEST_CASE("all-to-alls in pairs and direct exchanges keep their promises and the
     CHECK(bytes_sent(allreduce, 6, 1001) == 2 * 5 * 1001);
 }
 
-TEST_CASE("direct exchanges with a root keep their promises and take what its link takes") {
+TEST_CASE("direct exchanges with a root keep their promises and take the time of its link") {
     const auto others = [](std::uint32_t n) { return n - 1.; };
     for (const char* operation : {"scatter", "gather", "broadcast", "reduce"})
         check({.operation = operation, .name = "direct"}, others);
@@ -174,7 +174,7 @@ TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, 
     }
 }
 
-TEST_CASE("a broadcast by scatter and allgather reaches everyone and equals its closed form") {
+TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its closed form") {
     const AlgorithmSpec spec{.operation = "broadcast", .name = "scatter-allgather"};
     check(
         spec, [](auto n) { return n - 1. + all_pairs(n); }, Closed::even);

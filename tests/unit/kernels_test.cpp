@@ -182,7 +182,7 @@ TEST_CASE("an embedding moves rows, and its gradient is a table") {
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
 }
 
-TEST_CASE("a normalisation before a dense layer, or behind an embedding, is done whole, and backward too") {
+TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, and backward too") {
     // 2·9 = 18 vectors of 10.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = true});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {

@@ -87,7 +87,7 @@ TEST_CASE("memory of a small network, by hand") {
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
-TEST_CASE("what a device has: nothing is known by default, and the last byte counts") {
+TEST_CASE("a device's memory: unknown by default, and the last byte counts") {
     const Model model = chain_of({1000});
     Plan plan;
     const double total = memory_of(model, plan).total_bytes();
@@ -115,7 +115,7 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     }
 }
 
-TEST_CASE("activations of the micro-batches that a schedule holds at once") {
+TEST_CASE("activations of the micro-batches that a schedule holds concurrently") {
     for (const std::int64_t p : {1, 2, 3, 8}) {
         for (const std::int64_t m : {1, 2, 7, 24}) {
             const Model model = chain_of(std::vector<std::int64_t>(static_cast<std::size_t>(2 * p), 100));
@@ -188,7 +188,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80
     CHECK(baseline.activations_bytes <= layers + 31 * sh);
 }
 
-TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, of what is not activations") {
+TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, except for activations") {
     std::mt19937 random(5);
     const auto draw = [&](std::int64_t least, std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random);

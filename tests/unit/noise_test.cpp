@@ -114,7 +114,7 @@ TEST_CASE("without jitter a pace is the slowdown to the last bit") {
     CHECK(Pace{3, 0.1, 1, 2}.factor(4) == 3 * Pace{1, 0.1, 1, 2}.factor(4));
 }
 
-TEST_CASE("stragglers: so many, every rank as often as another, more of them when there are more") {
+TEST_CASE("stragglers: the given number, every rank equally often, and nested for larger numbers") {
     constexpr std::uint32_t ranks = 10;
     constexpr int seeds = 3000;
     std::vector<int> times(ranks, 0);

@@ -137,7 +137,7 @@ TEST_CASE("routing: of equal ways, the one over the first cable") {
     CHECK(route(router, 1, 2) != route(router, 2, 1));
 }
 
-TEST_CASE("routing: where there is no way, that is a bug") {
+TEST_CASE("routing: a missing path is a bug") {
     Topology topology;
     for (const char* name : {"a", "b", "c"}) topology.add_host(name);
     topology.add_one_way(0, 1, {1e9, 0});
@@ -432,7 +432,7 @@ TEST_CASE("routing: channels of the same two hosts may take different ways by ec
     }
 }
 
-TEST_CASE("routing: adaptive at start avoids what is in flight, on the whole way") {
+TEST_CASE("routing: adaptive at start avoids traffic in flight, on the whole path") {
     // Two leaves, three spines. The first path is loaded on its way up, the second on its way down.
     const Topology topology = make_topology(fat_tree({2, 2}, {1, 3}, {1, 1}), fabric);
     Router router(topology, {Routing::Shortest::latency, Routing::Policy::adaptive_at_start});

@@ -95,7 +95,7 @@ TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·b
     CHECK_THROWS_AS(predicted_time_s("broadcast", "ring", simple, 0, nodes), std::logic_error);
 }
 
-TEST_CASE("selection: of several candidates the one with the least predicted time is taken") {
+TEST_CASE("selection: of several candidates the one with the shortest predicted time is used") {
     const Selection selection{"two",
                               {{{},
                                 {{{.name = "ring"}, {"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5}},

@@ -27,7 +27,7 @@ std::vector<Place> packed(std::uint32_t nodes, std::uint32_t devices, std::uint3
 
 }  // namespace
 
-TEST_CASE("dedicated servers are behind all ranks") {
+TEST_CASE("dedicated servers are on the nodes after all ranks") {
     CHECK(nodes_of(3, ServerLocation::dedicated, packed(2, 4)) == Nodes{2, 3, 4});
     CHECK(nodes_of(2, ServerLocation::dedicated, {{7, 0}, {1, 0}}) == Nodes{8, 9});
 }

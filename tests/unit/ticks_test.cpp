@@ -9,7 +9,7 @@
 
 using namespace syncline;
 
-TEST_CASE("next tick: what comes at one makes it, however its time was added up") {
+TEST_CASE("next tick: a time at a tick makes it, however it was added up") {
     for (const double period_s : {1e-6, 0.3e-3, 1.2e-3, 3e-3, 5e-3, 0.05, 0.1, 0.7, 3600.0}) {
         std::vector<int> missed;
         double sum_s = 0;

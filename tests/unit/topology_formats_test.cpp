@@ -188,7 +188,7 @@ TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
     CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
 }
 
-TEST_CASE("A graph that is no topology is refused with what is wrong", "[topology][formats]") {
+TEST_CASE("A graph that is not a topology is rejected with the reason", "[topology][formats]") {
     CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is listed twice"));

@@ -414,7 +414,7 @@ TEST_CASE("a k-ary fat tree has full bisection and a diameter of 6") {
     }
 }
 
-TEST_CASE("the formula for fat trees is the best of all halves") {
+TEST_CASE("the formula for fat trees equals the minimum over all halves") {
     for (const TopologySpec& spec :
          {fat_tree_spec({3}, {1}), fat_tree_spec({3, 3}, {1, 3}), fat_tree_spec({2, 4}, {1, 2}),
           fat_tree_spec({4, 2}, {1, 1}), fat_tree_spec({4, 2}, {1, 2}), fat_tree_spec({5, 2}, {1, 3}),
