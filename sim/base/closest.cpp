@@ -7,12 +7,13 @@ namespace syncline {
 
 namespace {
 
-// Not std::tolower: what is near must not depend on the locale.
+// std::tolower depends on the locale, and the suggestions must not.
 char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+/// Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string
+/// alignment).
 std::size_t distance(std::string_view a, std::string_view b, bool ignore_case) {
     const auto same = [ignore_case](char x, char y) { return ignore_case ? lower(x) == lower(y) : x == y; };
     std::vector<std::size_t> before_last, last, row(b.size() + 1);
@@ -33,11 +34,10 @@ std::size_t distance(std::string_view a, std::string_view b, bool ignore_case) {
 
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates) {
     std::optional<std::string> best;
-    std::pair<std::size_t, std::size_t>
-        best_distance;  // the second, with letter case, decides between equals: b is not B
+    std::pair<std::size_t, std::size_t> best_distance;  // the second is case-sensitive and breaks ties
     for (const std::string& candidate : candidates) {
         const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
-        // A third of the letters may be wrong, but not all: "k" is not "s".
+        // A third of the letters may differ, but not all of them: "k" is no suggestion for "s".
         const std::size_t allowed = std::max<std::size_t>(1, longer / 3);
         if (longer - shorter > allowed) continue;
         const std::size_t changes = distance(word, candidate, true);

@@ -19,13 +19,13 @@ constexpr std::size_t widest_line = 100;
 constexpr std::size_t longest_message = 400;
 constexpr std::size_t most_shown = 20;
 
-/// One character as it is shown, and the columns that it takes on a terminal.
+/// One character as it is printed, and its width in terminal columns.
 struct Glyph {
     std::string_view text;
     std::size_t width;
 };
 
-/// Columns of a terminal, after Unicode's East Asian Width and its combining marks, by blocks.
+/// Returns the width in terminal columns, from Unicode's East Asian Width and its combining marks, by blocks.
 std::size_t width(char32_t character) {
     constexpr std::pair<char32_t, char32_t> none[] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}};
     constexpr std::pair<char32_t, char32_t> twice[] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3},
@@ -52,14 +52,14 @@ std::vector<Glyph> take_glyphs(std::string_view& text, std::size_t most) {
     return result;
 }
 
-/// What goes to a terminal from `text`, which may hold what a file or an argument does.
+/// Returns `text`, which may hold anything that a file or an argument can, in a form that is safe to print.
 std::string shown(std::string_view text) {
     std::string result;
     for (const Glyph& glyph : take_glyphs(text, longest_message)) result += glyph.text;
     return text.empty() ? result : result + "…";
 }
 
-/// The source line, or a window of it, and under it the caret.
+/// Returns the source line, or a window of it, and the caret below.
 std::string excerpt(const Location& where) {
     const std::size_t length = count_characters(where.source_line);
     const std::size_t caret = std::min(length, static_cast<std::size_t>(std::max(where.column, 1)) - 1);
@@ -79,7 +79,7 @@ std::string excerpt(const Location& where) {
     return fmt::format("    {}\n    {:>{}}\n", text, "^", indent + 1);
 }
 
-/// The lines of a diagnostic that is called `kind`: an error, a warning.
+/// Returns the lines of a diagnostic; `kind` is "error" or "warning".
 std::string rendered(const Diagnostic& diagnostic, const char* kind) {
     const Location& where = diagnostic.where;
     std::string text;

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-/// What a user did wrong, and where: `file:line:column: error: message`, the source line, a caret, a hint.
+/// Errors in the user's input: `file:line:column: error: message`, the source line, a caret, a hint.
 ///
-/// Users' errors are collected and thrown once, as ConfigError. Bugs of our own are std::logic_error.
+/// Errors of the user are collected and thrown together as one ConfigError. Bugs of the program are std::logic_error.
 namespace syncline {
 
-/// A place in a text that the user wrote: a file, or an argument of the command line (then `file` is the option's name
-/// or the argument itself). Lines and columns count from 1; a column counts characters (UTF-8), not bytes.
+/// A position in text that the user wrote: a file, or a command-line argument (then `file` is the option's name or the
+/// argument itself). Lines and columns count from 1; a column counts characters (UTF-8), not bytes.
 struct Location {
     std::string file;
     int line = 1;
@@ -20,7 +20,7 @@ struct Location {
     std::string source_line;
 };
 
-/// All of `--set` are line 1 of a file of that name: only their texts differ.
+/// Compares the source lines too, because every `--set` is line 1 of a file of that name.
 inline bool same_place(const Location& a, const Location& b) {
     return a.file == b.file && a.line == b.line && a.column == b.column && a.source_line == b.source_line;
 }
@@ -31,12 +31,13 @@ struct Diagnostic {
     std::string hint;  ///< may be empty
 };
 
-/// The lines of one diagnostic, each ended by a newline: message, source line, caret, hint. What is empty is left out.
-/// A source line longer than a screen is cut to a window around the caret; control characters are shown as spaces.
+/// Returns the lines of one diagnostic, each ended by a newline: message, source line, caret, hint. Empty parts are
+/// left
+/// out. A source line longer than a screen is cut to a window around the caret; control characters become spaces.
 std::string render(const Diagnostic& diagnostic);
 
-/// One or several errors in what the user gave. `what()` is all of them, rendered; of very many, the first ones and how
-/// many more there are.
+/// One or several errors in the user's input. `what()` is all of them, rendered; of a long list, the first ones and the
+/// number of the others.
 class ConfigError : public std::exception {
 public:
     explicit ConfigError(std::vector<Diagnostic> diagnostics);
@@ -48,8 +49,8 @@ private:
     std::string text_;
 };
 
-/// The candidate nearest to `word` by edit distance (Damerau-Levenshtein, letter case ignored), if one is near enough
-/// to be what was meant.
+/// Returns the candidate nearest to `word` by edit distance (Damerau-Levenshtein, ignoring letter case), if one is near
+/// enough to be a plausible suggestion.
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace syncline

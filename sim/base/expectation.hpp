@@ -6,11 +6,11 @@
 
 #include "sim/base/diagnostics.hpp"
 
-/// What a scenario says must come out of it, and who says so.
+/// An expectation of a scenario: a value or bounds for a result, and the source of the claim.
 ///
-/// Compared is one number of a variant's result, as JSON names it and in its unit; with `over` that number divided by
-/// the same one of another variant, which has no unit. Of an exchange alone it is that of one size. Either
-/// `value` ± `tolerance` holds it, or at least one of `least` and `most` is there; bounds belong to what is allowed.
+/// It compares one number of a variant's result, under its JSON name and in its unit; with `over`, that number divided
+/// by the same number of another variant, which has no unit. For an exchange alone, the number is that of one size. An
+/// expectation has either `value` ± `tolerance`, or at least one of `least` and `most`; bounds are inclusive.
 namespace syncline {
 
 struct Expectation {
@@ -19,10 +19,10 @@ struct Expectation {
     std::string over;   ///< the other variant; empty: none
     std::optional<std::uint64_t> bytes = {};
     std::optional<double> value = {};
-    double tolerance = 0;  ///< in the unit of `value`, also where the file gives a percentage
+    double tolerance = 0;  ///< in the unit of `value`, even if the file gives a percentage
     std::optional<double> least = {}, most = {};
     std::string source;
-    Location field_at = {};  ///< for messages: whether there is such a field only the writers know
+    Location field_at = {};  ///< for messages: only the writers of results know whether the field exists
 };
 
 }  // namespace syncline

@@ -17,12 +17,12 @@ namespace {
 
 std::atomic<pid_t> child_to_end = 0;
 std::atomic<const char*> file_to_remove = nullptr;
-/// Who holds the next signal hears of it here; nobody: -1.
+/// The event descriptor of the HeldInterrupts that receives the next signal; -1 if there is none.
 std::atomic<int> holder = -1;
 
 static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 
-// Nothing but what may be called in a signal's handler.
+// The signal handlers below call async-signal-safe functions only.
 
 [[noreturn]] void end_program() {
     if (const pid_t child = child_to_end; child > 0) {
@@ -56,7 +56,7 @@ sigset_t set_of_signals() {
 void set_handler(int signal, void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;  // a signal that is held disturbs nothing that is being written
+    action.sa_flags = SA_RESTART;  // a held signal does not interrupt a write
     action.sa_mask = set_of_signals();
     sigaction(signal, &action, nullptr);
 }
@@ -70,7 +70,7 @@ bool is_ignored(int signal) {
 }  // namespace
 
 void catch_interrupts() {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that becomes too large is an error of writing it
+    std::signal(SIGXFSZ, SIG_IGN);  // exceeding the file size limit becomes a write error
     for (const int signal : signals) set_handler(signal, interrupt);
 }
 

@@ -4,19 +4,20 @@
 #include <sys/types.h>
 
 /// Ctrl-C (SIGINT) and SIGTERM end the program at once and cleanly: "interrupted" on standard error, exit code 130, no
-/// process left running, no half-written file left lying. Who has something to bring to safety first holds them.
+/// process left running, no half-written file left behind. Code that must save something first holds the signals.
 namespace syncline {
 
-/// From now on, until release_interrupts().
+/// Installs the handlers, which stay until release_interrupts().
 void catch_interrupts();
 
-/// Gives the signals their default meaning back, unless they are ignored: for a child process.
+/// Restores the default action of the signals that are not ignored; meant for a child process.
 void release_interrupts();
 
-/// For a child process that its parent ends: what signals mean is the parent's to say.
+/// Ignores the signals; meant for a child process that its parent ends, so that the parent alone reacts to signals.
 void ignore_interrupts();
 
-/// While one lives, signals wait: for fork(), after which a child would else act as its parent until it knows better.
+/// Blocks the signals during its lifetime. Used around fork(): a child that is interrupted before it has set its own
+/// handlers would act as its parent.
 class DelayedInterrupts {
 public:
     DelayedInterrupts();
@@ -28,13 +29,15 @@ private:
     sigset_t before_;
 };
 
-/// The child that is ended with the program; 0 for none.
+/// Sets the child process that is killed when the program is interrupted; 0: none.
 void end_when_interrupted(pid_t child);
 
-/// The file that is removed when the program ends early; nullptr for none. The text must outlive the file's making.
+/// Sets the file that is removed when the program is interrupted; nullptr: none. The text must outlive the file's
+/// creation.
 void remove_when_interrupted(const char* path);
 
-/// While one lives, the first signal is only noted; the second ends the program as ever. One at a time.
+/// During its lifetime the first signal is only recorded; the second ends the program as usual. Only one may exist at a
+/// time.
 class HeldInterrupts {
 public:
     HeldInterrupts();
@@ -43,7 +46,7 @@ public:
     HeldInterrupts& operator=(const HeldInterrupts&) = delete;
 
     bool interrupted() const;
-    /// Can be read from once there was a signal: to be polled beside what else one waits for.
+    /// Becomes readable after a signal, so that it can be polled together with other descriptors.
     int descriptor() const { return descriptor_; }
 
 private:

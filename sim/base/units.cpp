@@ -21,9 +21,9 @@ struct Unit {
 
 struct Family {
     const char* name;
-    const char* example;      ///< a unit that people use, for hints
-    std::vector<Unit> units;  ///< all that are read
-    std::vector<Unit> shown;  ///< those that are written, from the smallest
+    const char* example;      ///< a common unit, for hints
+    std::vector<Unit> units;  ///< all that are accepted
+    std::vector<Unit> shown;  ///< the ones used for output, in ascending order
 };
 
 constexpr std::pair<const char*, double> decimal[] = {{"", 1},     {"k", 1e3},  {"M", 1e6}, {"G", 1e9},
@@ -91,7 +91,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// Spellings that mean the same: `KB` is `kB`, `FLOPS` and `flop/S` are in any case.
+/// Normalises equivalent spellings: `KB` is `kB`; `FLOPS` and `flop/S` are accepted in any case.
 std::string normal(std::string unit) {
     if (unit.size() > 1 && unit[0] == 'K' && unit[1] != 'i') unit[0] = 'k';
     const auto flop = lower(unit).find("flop");
@@ -106,7 +106,7 @@ std::optional<double> factor_of(const std::string& unit, Dimension dimension) {
     return std::nullopt;
 }
 
-/// What to write instead of a unit that is not one of `dimension`.
+/// Returns a hint for a unit that does not belong to `dimension`.
 std::string mend(std::string_view number, const std::string& unit, Dimension dimension) {
     std::vector<std::string> names;
     std::string other_case;
@@ -159,18 +159,17 @@ Quantity parse_quantity(std::string_view text, Dimension dimension) {
     const std::string_view number = text.substr(0, static_cast<std::size_t>(end - text.data()));
     const std::string unit{trim(text.substr(number.size()))};
 
-    const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text),
-                                "numbers go from 2e-308 to 2e308"};
+    const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text), "the range is 2e-308 to 2e308"};
     if (problem == std::errc::result_out_of_range) return out_of_range;
     if (unit.empty())
         return {std::nullopt, fmt::format("{} has no unit", number),
                 fmt::format("write for example {} {}", number, family(dimension).example)};
-    if (unit[0] == ',') return {std::nullopt, fmt::format("'{}' has a comma", text), "a fraction follows a point"};
+    if (unit[0] == ',') return {std::nullopt, fmt::format("'{}' has a comma", text), "use a decimal point"};
     const auto factor = factor_of(unit, dimension);
     if (!factor) return wrong_unit(number, unit, dimension);
     value *= *factor;
     if (!std::isfinite(value)) return out_of_range;
-    return {value + 0.0, "", ""};  // a sum, so that -0 becomes 0
+    return {value + 0.0, "", ""};  // the addition turns -0 into 0
 }
 
 std::string format_quantity(double value, Dimension dimension) {
@@ -179,12 +178,12 @@ std::string format_quantity(double value, Dimension dimension) {
     if (value == 0 || !std::isfinite(value)) {
         unit = &*std::find_if(units.begin(), units.end(), [](const Unit& candidate) { return candidate.factor == 1; });
     } else {
-        // 999.95 would be shown as 1000: the next unit begins where four digits round up to it.
+        // Rounded to four digits, 999.95 would print as 1000, so the next unit begins there.
         for (const Unit& candidate : units)
             if (std::abs(value) >= candidate.factor * 0.99995) unit = &candidate;
     }
     const double number = value / unit->factor;
-    // Above the largest prefix all digits are shown, rather than an exponent, while they are few.
+    // Above the largest prefix, all digits are printed rather than an exponent, up to a limit.
     const bool long_number = std::abs(number) >= 1000 && std::abs(number) < 1e15;
     return fmt::format("{} {}", long_number ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number),
                        unit->name);

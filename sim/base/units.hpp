@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Quantities as people write them: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`.
+/// Quantities in readable form: a number and a unit, `25 Gbps`, `1.5 us`, `64 MiB`, `9.3 Tflops`.
 ///
 /// A value is held in the base unit of its dimension: bytes, seconds, bytes per second, FLOP per second, events per
 /// second. Prefixes are SI (k, M, G, T, P, E: powers of 1000) or binary (Ki, Mi, Gi, Ti, Pi: powers of 1024); `b` and
@@ -14,18 +14,19 @@ namespace syncline {
 
 enum class Dimension { bytes, seconds, bandwidth, flops, rate };
 
-/// What came of parsing: a value, or what is wrong and how to mend it.
+/// Result of parsing: a value, or an error and a hint how to correct it.
 struct Quantity {
     std::optional<double> value;
     std::string error;
     std::string hint;
 };
 
-/// Reads `text` as a quantity of `dimension`. Negative values and zero are read as they are: whether they make sense is
-/// for the caller to say.
+/// Reads `text` as a quantity of `dimension`. Negative values and zero are accepted; the caller decides whether they
+/// make
+/// sense.
 Quantity parse_quantity(std::string_view text, Dimension dimension);
 
-/// A quantity as a person reads it, four significant digits and a decimal prefix: `25.55 MB`, `3.125 GB/s`, `16.96 ms`.
+/// Formats a quantity with four significant digits and a decimal prefix: `25.55 MB`, `3.125 GB/s`, `16.96 ms`.
 std::string format_quantity(double value, Dimension dimension);
 
 }  // namespace syncline

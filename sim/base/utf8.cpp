@@ -6,8 +6,8 @@ namespace {
 
 struct Form {
     std::size_t length;
-    char32_t bits;   ///< of the first byte, those that are the character's
-    char32_t least;  ///< what is below would have a shorter form
+    char32_t bits;   ///< bits of the character in the first byte
+    char32_t least;  ///< smaller values have a shorter form
 };
 
 std::optional<Form> form_of(unsigned char first) {

@@ -6,19 +6,20 @@
 
 namespace syncline {
 
-/// Takes the first character off `text`, which is not empty. Nothing is returned, and one byte taken, where the bytes
-/// are not UTF-8 (RFC 3629: shortest form, no surrogates).
+/// Removes the first character from `text`, which must not be empty, and returns it. Returns nothing and removes one
+/// byte
+/// if the bytes are not UTF-8 (RFC 3629: shortest form, no surrogates).
 std::optional<char32_t> take_character(std::string_view& text);
 
-/// How many characters `text` has; a byte that is not UTF-8 counts as one.
+/// Counts the characters of `text`; a byte that is not UTF-8 counts as one.
 std::size_t count_characters(std::string_view text);
 
-/// Control characters do things to a terminal instead of being shown (C0, DEL, C1).
+/// Returns true for control characters (C0, DEL, C1), which act on a terminal instead of being shown.
 constexpr bool is_control(char32_t character) {
     return character < 0x20 || (character >= 0x7f && character < 0xa0);
 }
 
-/// Whether `text`, a name that goes to terminals and tables, holds one.
+/// Returns true if `text`, a name that is printed on terminals and in tables, contains a control character.
 bool has_control(std::string_view text);
 
 }  // namespace syncline

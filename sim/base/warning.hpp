@@ -4,8 +4,9 @@
 
 namespace syncline {
 
-/// Says on standard error what a user had better change, `file:line:column: warning: …`, as render() shows an error;
-/// once in a process, however often the place is read. Nothing else changes.
+/// Prints a warning on standard error, `file:line:column: warning: …`, in the format of render(). Each warning is
+/// printed
+/// once per process, however often the place is read. It has no other effect.
 void warn(const Diagnostic& diagnostic);
 
 }  // namespace syncline

@@ -40,15 +40,16 @@ TopologySpec overlay_or(const AlgorithmSpec& spec, Shape shape, bool directed) {
 
 const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uint32_t ranks) {
     if (!spec.overlay || spec.overlay->shape != Shape::hierarchical)
-        throw AlgorithmError(spec.overlay ? "overlay" : "algorithm",
-                             fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
-                             "its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
-                             "{pattern: ring}]}");
-    make_overlay(*spec.overlay, ranks);  // for its checks
+        throw AlgorithmError(
+            spec.overlay ? "overlay" : "algorithm",
+            fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
+            "list its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
+            "{pattern: ring}]}");
+    make_overlay(*spec.overlay, ranks);  // only for its checks
     return spec.overlay->levels;
 }
 
-/// Of the innermost groups: all, where there is one level of open size.
+/// Returns the size of the innermost groups: all ranks, if the only level has an open size.
 std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
     const std::int64_t size = hierarchy(spec, ranks).front().size;
     return size == 0 ? ranks : static_cast<std::uint32_t>(size);
@@ -56,7 +57,7 @@ std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
 
 using Made = std::shared_ptr<const CollectiveAlgorithm>;
 
-/// Which of a spec's parameters an algorithm has a use for.
+/// The parameters of a spec that an algorithm accepts.
 struct Takes {
     bool overlay = false, segment = false, peers = false, subsets = false;
 };
@@ -107,7 +108,7 @@ std::uint32_t receivers(const AlgorithmSpec& spec, std::uint32_t ranks) {
     return spec.receivers == 0 ? ranks : spec.receivers;
 }
 
-/// All there are; the first of an operation is its default.
+/// Returns all algorithms; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
         {"allreduce", "ring", plain<RingAllreduce>, {.subsets = true}},
@@ -202,33 +203,34 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
-/// The algorithms of an operation that take something, for a hint.
+/// Returns the algorithms of an operation that accept a parameter, for a hint.
 std::string those_that_take(bool Takes::*what, const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
         if (entry.takes.*what && entry.operation == operation) names.push_back(fmt::format("'{}'", entry.name));
     if (names.empty()) return fmt::format("no algorithm of {} does", operation);
-    return fmt::format("of {}, these do: {}", operation, fmt::join(names, ", "));
+    return fmt::format("algorithms of {} that do: {}", operation, fmt::join(names, ", "));
 }
 
 void require_parameters_fit(const AlgorithmSpec& spec, const Takes& takes, std::uint32_t ranks) {
     if (spec.overlay && !takes.overlay)
         throw AlgorithmError("overlay", fmt::format("'{}' uses no overlay", spec.name),
-                             "who exchanges with whom is part of the algorithm: leave the overlay out");
+                             "the communication pattern is part of the algorithm: remove the overlay");
     if (spec.segment_bytes != 0 && !takes.segment)
         throw AlgorithmError("segment", fmt::format("'{}' does not cut its messages into segments", spec.name),
                              those_that_take(&Takes::segment, spec.operation));
     if (spec.segment_bytes < 0 || !std::isfinite(spec.segment_bytes) ||
         (spec.segment_bytes > 0 && spec.segment_bytes < 1))
-        throw AlgorithmError("segment", "a segment has at least one byte", "0 leaves the cut to the algorithm");
+        throw AlgorithmError("segment", "a segment must have at least one byte",
+                             "use 0 to let the algorithm choose the segments");
     if (spec.peers != Peers::all && !takes.peers)
         throw AlgorithmError("peers", fmt::format("'{}' does not choose its peers", spec.name), "only 'gossip' does");
     const auto check_subset = [&](const char* key, std::uint32_t members) {
         if (members != 0 && !takes.subsets)
-            throw AlgorithmError(key,
-                                 fmt::format("'{}' of {} knows no fewer {} than ranks", spec.name, spec.operation, key),
-                                 those_that_take(&Takes::subsets, spec.operation));
-        if (members > ranks) throw AlgorithmError(key, fmt::format("{} of {} ranks", members, ranks));
+            throw AlgorithmError(
+                key, fmt::format("'{}' of {} does not support fewer {} than ranks", spec.name, spec.operation, key),
+                those_that_take(&Takes::subsets, spec.operation));
+        if (members > ranks) throw AlgorithmError(key, fmt::format("{} is more than the {} ranks", members, ranks));
     };
     check_subset("contributors", spec.contributors);
     check_subset("receivers", spec.receivers);
@@ -247,7 +249,7 @@ std::vector<std::string> algorithm_names(const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
         if (entry.operation == operation) names.emplace_back(entry.name);
-    if (names.empty()) throw std::logic_error(fmt::format("no operation '{}'", operation));
+    if (names.empty()) throw std::logic_error(fmt::format("unknown operation '{}'", operation));
     return names;
 }
 
@@ -278,8 +280,8 @@ std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& s
         return one.operation == spec.operation && one.name == spec.name;
     });
     if (entry == entries().end())
-        throw std::logic_error(fmt::format("no algorithm '{}' of {}", spec.name, spec.operation));
-    if (ranks == 0) throw AlgorithmError("ranks", "a group has at least one rank");
+        throw std::logic_error(fmt::format("unknown algorithm '{}' of {}", spec.name, spec.operation));
+    if (ranks == 0) throw AlgorithmError("ranks", "a group needs at least one rank");
     require_parameters_fit(spec, entry->takes, ranks);
     return entry->make(spec, ranks);
 }

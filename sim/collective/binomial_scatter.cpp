@@ -7,12 +7,12 @@ namespace syncline {
 
 namespace {
 
-/// The ranks that `rank` heads, itself included, if there were as many as a power of two.
+/// Counts the ranks that `rank` heads, itself included, as if the number of ranks were a power of two.
 std::uint32_t subtree(std::uint32_t rank, std::uint32_t ranks) {
     return rank == 0 ? std::bit_ceil(ranks) : 1u << std::countr_zero(rank);
 }
 
-/// To or from the head of a subtree of up to `size` ranks: their blocks.
+/// Returns the message to or from the head of a subtree of up to `size` ranks, with their blocks.
 Message blocks_below(std::uint32_t head, std::uint32_t size, std::uint32_t peer, std::uint32_t ranks) {
     return {peer, head, std::min(size, ranks - head)};
 }

@@ -6,7 +6,7 @@ namespace syncline {
 
 namespace {
 
-/// Slots whose number has this bit.
+/// Returns the slots whose number has this bit set.
 std::vector<Blocks> slots_with(std::uint32_t bit, std::uint32_t ranks) {
     std::vector<Blocks> slots;
     for (std::uint32_t slot = bit; slot < ranks; slot += 2 * bit) slots.push_back({slot, std::min(bit, ranks - slot)});

@@ -12,8 +12,8 @@ namespace syncline {
 
 namespace {
 
-/// Member `place` of a chain of `size` ranks, `stride` apart: each segment of `count` blocks comes from the one before
-/// and goes on to the one behind while the next one comes.
+/// Adds the steps of member `place` in a chain of `size` ranks, `stride` apart: each segment of `count` blocks arrives
+/// from the previous member and is sent to the next while the following segment arrives.
 void pass_along(Program& program, std::uint32_t rank, std::uint32_t stride, std::uint32_t place, std::uint32_t size,
                 std::uint32_t segments, std::uint32_t count) {
     const auto whole = [&](std::uint32_t peer, std::uint32_t block) {
@@ -31,7 +31,8 @@ void pass_along(Program& program, std::uint32_t rank, std::uint32_t stride, std:
     }
 }
 
-/// Member `place` of a group of `size` ranks, `stride` apart: whoever has the buffer sends it to one who has not.
+/// Adds the steps of member `place` in a group of `size` ranks, `stride` apart: every member with the buffer sends it
+/// to one without.
 void spread(Program& program, std::uint32_t rank, std::uint32_t stride, std::uint32_t place, std::uint32_t size) {
     const auto send_or_receive = [&](std::uint32_t peer) { return Message{peer, 0, program.partition.blocks}; };
     if (place > 0) program.steps.push_back({{}, {send_or_receive(rank - std::bit_floor(place) * stride)}});
@@ -90,7 +91,7 @@ Program SpreadDoubling::program(std::uint32_t rank, std::uint32_t ranks, std::ui
     const std::uint32_t blocks = std::lcm(contributors_, ranks);
     const std::uint32_t given = blocks / contributors_, kept = blocks / ranks;
     Step spread;
-    // Blocks in [first, end) of `here` go from whoever has them to whoever gathers them.
+    // Blocks in [first, end) of `here` go from their owner to the rank that gathers them.
     const auto add = [](std::vector<Message>& messages, std::uint32_t peer, std::uint32_t first, std::uint32_t end) {
         if (first < end) messages.push_back({peer, first, end - first});
     };

@@ -5,7 +5,7 @@ namespace syncline {
 Program Direct::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
     if (ranks == 1) return program;
-    // Everyone begins with the next rank, so that no one is the first for all.
+    // Every rank begins with the next rank, so that no rank is the first destination of all.
     Step apart, together;
     for (std::uint32_t distance = 1; distance < ranks; ++distance) {
         const std::uint32_t to = (rank + distance) % ranks, from = (rank + ranks - distance) % ranks;

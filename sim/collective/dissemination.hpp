@@ -2,11 +2,11 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Dissemination barrier: in step k every rank tells the rank 2^k places on that it, and all that it has heard of, have
-/// come.
+/// Dissemination barrier: in step k every rank tells the rank 2^k places on that it has arrived, and so have all ranks
+/// that it has heard of.
 ///
-/// After ⌈lg N⌉ steps every rank has heard of all, for any N. Messages are empty, whatever the buffer: N·⌈lg N⌉ of
-/// them, ⌈lg N⌉α. Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", Int. J.
+/// After ⌈lg N⌉ steps every rank has heard of all others, for any N. Messages are empty, whatever the buffer: N·⌈lg N⌉
+/// messages, ⌈lg N⌉α. Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchronization", Int. J.
 /// Parallel Program. 17 (1988) 1-17.
 namespace syncline {
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double default_segment_bytes = 512 * 1024, most_unasked = 1 << 20;
 
-/// In the binary tree of 1 … `nodes` in order, where a node's height is the number of zeros at its number's end; 0 for
-/// the root. A node whose parent would be behind the last one takes the next one up that exists.
+/// Returns the parent in the binary tree of 1 … `nodes` in order, in which a node's height is the number of trailing
+/// zeros of its number; 0 for the root. A node whose parent would be beyond `nodes` takes the next existing node above.
 std::uint32_t parent_in_order(std::uint32_t node, std::uint32_t nodes) {
     const std::uint32_t lowest = node & (~node + 1);
     const std::uint32_t left = node - lowest, between = left | (lowest << 1);
@@ -48,7 +48,7 @@ void DoubleBinaryTree::colour_edges() {
     constexpr std::uint32_t none = 2;
     std::array<std::vector<std::uint32_t>, 2> colours;
     for (auto& of_tree : colours) of_tree.assign(trees_[0].parent.size(), none);
-    // All edges that share a sender or a receiver with one that is coloured have the other colour, and so on.
+    // All edges that share a sender or a receiver with a coloured edge get the other colour, and so on.
     const auto colour_from = [&](Edge edge, std::uint32_t colour) {
         std::vector<std::pair<Edge, std::uint32_t>> open{{edge, colour}};
         while (!open.empty()) {
@@ -102,7 +102,7 @@ std::optional<double> DoubleBinaryTree::cost(std::uint32_t ranks, std::uint64_t 
     if (bytes % blocks != 0) return {};
     const auto block = static_cast<double>(bytes / blocks);
     double seconds = tree_cost(operation_, steps.steps(), block, message);
-    // Rank 1 sends in the second step and in the third, so that no one waits for the sum between them.
+    // Rank 1 sends in the second step and in the third, so no rank waits for the reduction between them.
     if (ranks == 3 && operation_ != TreeOperation::broadcast) seconds -= block * message.gamma_s_per_B;
     return seconds;
 }

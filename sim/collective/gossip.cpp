@@ -12,7 +12,7 @@ struct Edge {
     std::uint32_t distance = 0, from = 0, to = 0;
 };
 
-/// By distance, then by rank; of an undirected overlay each edge once.
+/// Returns the edges by distance, then by rank; each edge of an undirected overlay once.
 std::vector<Edge> ordered_edges(const Topology& overlay) {
     const auto adjacent = neighbours(overlay);
     const std::uint32_t ranks = overlay.hosts;

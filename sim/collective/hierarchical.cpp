@@ -7,14 +7,16 @@
 namespace syncline {
 
 Hierarchical::Hierarchical(const std::vector<HierarchyLevel>& levels, std::uint32_t ranks) {
-    if (ranks == 1) return;  // alone, whatever the groups
+    if (ranks == 1) return;  // nothing to do, whatever the groups
     std::int64_t left = ranks;
     for (const HierarchyLevel& level : levels) {
         const std::int64_t size = level.size == 0 ? left : level.size;
         if (left % size != 0)
             throw AlgorithmError(
-                "overlay", fmt::format("{} {} are no groups of {}", left, sizes_.empty() ? "ranks" : "groups", size),
-                "the buffer is split evenly: choose sizes that divide the ranks, or 'hierarchical-leaders'");
+                "overlay",
+                fmt::format("{} {} cannot be divided into groups of {}", left, sizes_.empty() ? "ranks" : "groups",
+                            size),
+                "the buffer is split evenly: choose sizes that divide the number of ranks, or 'hierarchical-leaders'");
         sizes_.push_back(static_cast<std::uint32_t>(size));
         left /= size;
     }
@@ -36,7 +38,7 @@ Program Hierarchical::program(std::uint32_t rank, std::uint32_t ranks, std::uint
         const std::uint32_t right = group + (place + 1) % size * stride;
         levels.push_back({{size, left, right, first, count}, place});
         go_round(program, levels.back().ring, place, true);
-        first += (place + 1) % size * count;  // the piece whose sum is now here
+        first += (place + 1) % size * count;  // the piece whose sum this rank now holds
         stride *= size;
     }
     for (auto level = levels.rbegin(); level != levels.rend(); ++level)

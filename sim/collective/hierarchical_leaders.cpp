@@ -41,7 +41,7 @@ Program HierarchicalLeaders::program(std::uint32_t rank, std::uint32_t, std::uin
     struct Relatives {
         std::vector<Message> above, below;
     };
-    std::vector<Relatives> of_level;  // those on which this rank is
+    std::vector<Relatives> of_level;  // only levels that this rank takes part in
     std::uint32_t stride = 1;
     bool leads = true;
     for (const Level& level : levels_) {

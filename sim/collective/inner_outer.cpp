@@ -10,12 +10,12 @@ namespace syncline {
 
 namespace {
 
-/// Distances 1, 2, 4 … in a circle of `size`: how many there are, at least one.
+/// Counts the distances 1, 2, 4 … in a circle of `size`, at least one.
 std::uint32_t distances(std::uint32_t size) {
     return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(std::bit_width(size - 1)));
 }
 
-/// The place `distance` further on, or back, in a circle.
+/// Returns the place that is the round's distance further on, or back, in a circle.
 std::uint32_t further(std::uint32_t from, std::uint32_t size, std::uint32_t round, std::int64_t direction) {
     const std::int64_t distance = std::int64_t{1} << (round % distances(size));
     const std::int64_t to = (from + direction * distance) % size;
@@ -27,8 +27,8 @@ std::uint32_t further(std::uint32_t from, std::uint32_t size, std::uint32_t roun
 InnerOuterGossip::InnerOuterGossip(std::uint32_t group_size, std::uint32_t ranks)
     : group_(std::min(group_size, ranks)), groups_(ranks / group_) {
     if (ranks % group_ != 0)
-        throw AlgorithmError("overlay", fmt::format("{} ranks are no whole groups of {}", ranks, group_),
-                             "inner-outer needs groups of the same size");
+        throw AlgorithmError("overlay", fmt::format("{} ranks cannot be divided into groups of {}", ranks, group_),
+                             "inner-outer needs groups of equal size");
 }
 
 std::uint32_t InnerOuterGossip::peer(std::uint32_t rank, std::uint32_t round, std::int64_t direction) const {
@@ -36,7 +36,7 @@ std::uint32_t InnerOuterGossip::peer(std::uint32_t rank, std::uint32_t round, st
     if (groups_ == 1) return further(place, group_, round, direction);
     const std::uint32_t speaker = round % group_;
     if (place == speaker) return further(number, groups_, round, direction) * group_ + place;
-    // In the circle without the speaker.
+    // Numbers the places of the circle without the speaker.
     const std::uint32_t seat = place - (place > speaker ? 1 : 0);
     const std::uint32_t other = further(seat, group_ - 1, round, direction);
     return first + other + (other >= speaker ? 1 : 0);
@@ -45,7 +45,7 @@ std::uint32_t InnerOuterGossip::peer(std::uint32_t rank, std::uint32_t round, st
 Program InnerOuterGossip::program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t round) const {
     const std::uint32_t to = peer(rank, round, 1), from = peer(rank, round, -1);
     Program program{{bytes, 1}, {}};
-    // Nobody alone in a circle sends to itself; then nobody hears from itself either.
+    // A rank that is alone in a circle does not send to itself, and then does not receive either.
     if (to != rank) program.steps.push_back({{{to, 0}}, {{from, 0}}, true});
     return program;
 }

@@ -4,8 +4,8 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// One round of an algorithm whose programs change from round to round, time and again. Its closed form is that of the
-/// algorithm, which holds for every round (see Gossip and InnerOuterGossip).
+/// A fixed round of an algorithm whose programs change from round to round, used for every execution. Its closed form
+/// is that of the algorithm, which is the same for every round (see Gossip and InnerOuterGossip).
 namespace syncline {
 
 class OneRound : public CollectiveAlgorithm {

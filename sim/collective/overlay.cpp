@@ -28,7 +28,7 @@ std::vector<std::vector<std::uint32_t>> neighbours(const Topology& overlay) {
 SpanningTree spanning_tree(const Topology& overlay) {
     if (overlay.directed())
         throw AlgorithmError("overlay", "a reduction and broadcast over a tree needs connections in both directions",
-                             "leave out 'directed', or use the algorithm 'gossip' of neighbour-exchange");
+                             "remove 'directed', or use the algorithm 'gossip' of neighbour-exchange");
     const auto adjacent = neighbours(overlay);
     SpanningTree tree{std::vector<std::uint32_t>(overlay.hosts, 0),
                       std::vector<std::vector<std::uint32_t>>(overlay.hosts)};

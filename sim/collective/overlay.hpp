@@ -5,13 +5,14 @@
 
 #include "sim/topology/shape.hpp"
 
-/// What algorithms need to know of an overlay.
+/// Properties of an overlay that algorithms need.
 namespace syncline {
 
-/// The overlay of `spec` for `ranks` ranks. Throws AlgorithmError on key "overlay" when there is none.
+/// Returns the overlay of `spec` for `ranks` ranks. Throws AlgorithmError on key "overlay" if it cannot be made.
 Topology make_overlay(const TopologySpec& spec, std::uint32_t ranks);
 
-/// By rank, who it sends to (and, in an undirected overlay, receives from), in index order, each once.
+/// Returns, by rank, the ranks that it sends to (and, in an undirected overlay, receives from), in index order, each
+/// once.
 std::vector<std::vector<std::uint32_t>> neighbours(const Topology& overlay);
 
 /// A tree over all ranks. Rank 0 is the root and has itself as parent.
@@ -20,8 +21,8 @@ struct SpanningTree {
     std::vector<std::vector<std::uint32_t>> children;
 };
 
-/// Breadth first from rank 0, neighbours in index order. Throws AlgorithmError on key "overlay" if the overlay is
-/// directed: results go back the way that contributions came.
+/// Returns the breadth-first tree from rank 0, with neighbours in index order. Throws AlgorithmError on key "overlay"
+/// if the overlay is directed: results return the way that contributions came.
 SpanningTree spanning_tree(const Topology& overlay);
 
 }  // namespace syncline

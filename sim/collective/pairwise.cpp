@@ -6,7 +6,7 @@ Program PairwiseAllToAll::program(std::uint32_t rank, std::uint32_t ranks, std::
     Program program{{bytes, ranks}, {}};
     if (ranks == 1) return program;
     const std::uint32_t to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
-    const Message send{.peer = to, .block = to, .shift = 1, .turn = 1};  // to whom, and so what, moves on
+    const Message send{.peer = to, .block = to, .shift = 1, .turn = 1};  // peer and block move on together
     const Message receive{.peer = from, .block = rank, .turn = -1};
     program.steps.push_back({{send}, {receive}, false, ranks - 1});
     return program;

@@ -5,13 +5,13 @@
 /// All-to-all in pairs: in step k = 1 … N-1 every rank sends the rank k places on its block, and receives its own from
 /// the rank k places before.
 ///
-/// N(N-1) messages, (N-1)·S bytes in all, as `direct`, but one message at a time on every link: what MPI libraries do
-/// with large blocks, and quicker to simulate than N-1 at once. Blocks are numbered as in direct.hpp. Time
-/// (N-1)(α + S/N·β). No closed form where N does not divide S: who is sent a largest block is sent one in every step,
-/// but of α what its senders spend before they send may pass while it is still busy with the block before. Source: R.
-/// Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int. J. High
-/// Perform. Comput. Appl. 19 (2005) 49-66; MPICH pairs ranks by exclusive or where N is a power of two, here the same
-/// shifts do for any N.
+/// N(N-1) messages, (N-1)·S bytes in all, like `direct`, but with one message at a time on every link: MPI libraries
+/// use it for large blocks, and it is faster to simulate than N-1 concurrent messages. Blocks are numbered as in
+/// direct.hpp. Time (N-1)(α + S/N·β). There is no closed form if N does not divide S: a rank that receives a largest
+/// block receives one in every step, but the part of α that its senders spend before they send may pass while it is
+/// still busy with the block before. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
+/// communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66; MPICH pairs ranks by
+/// exclusive or if N is a power of two, here the same shifts are used for any N.
 namespace syncline {
 
 class PairwiseAllToAll : public CollectiveAlgorithm {

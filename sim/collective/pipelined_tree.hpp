@@ -3,23 +3,23 @@
 #include "sim/collective/overlay.hpp"
 #include "sim/collective/tree.hpp"
 
-/// Pipelined tree: all segments go over a spanning tree, each rank serving its children in turn.
+/// Pipelined tree: all segments are sent over a spanning tree, and each rank serves its children in turn.
 ///
-/// The buffer is cut into m segments, as few as keep each within the size asked for. In a broadcast a rank sends
-/// segment i to its first child, then to its second, ..., and takes segment i+1 from its parent meanwhile: the j-th
-/// child of v gets its first segment in step a(v) + j, with a(root) = 0. A reduction is the mirror image, last child
-/// first; in an all-reduce the result starts down when the root has all of it. N-1 times S bytes each way. The tree is
-/// the overlay's breadth-first tree from rank 0. Over a star this is a reduction at rank 0 and a broadcast from there,
-/// what a parameter server on the workers' own network does.
+/// The buffer is cut into m segments, as few as keep each within the given size. In a broadcast a rank sends segment i
+/// to its first child, then to its second, ..., and receives segment i+1 from its parent meanwhile: the j-th child of v
+/// gets its first segment in step a(v) + j, with a(root) = 0. A reduction is the mirror image, last child first; in an
+/// all-reduce the result starts down when the root has all of it. N-1 times S bytes each way. The tree is the overlay's
+/// breadth-first tree from rank 0. Over a star this is a reduction at rank 0 and a broadcast from there, like a
+/// parameter server on the workers' own network.
 ///
-/// Time with the largest A of a(v), the most children k of a rank, and equal segments of c bytes: A + k(m-1) steps of
-/// α + c·β each, with c·γ for a reduction (see tree.hpp). That many are enough; and no fewer where one segment is all,
-/// or where a rank w with k children is on the way to a last one: its k·m messages leave one after the other, and the
-/// last starts a(w) + k(m-1) steps from the beginning at the earliest. In the default tree, whose ranks are numbered
-/// level by level, that is the root, so that there is a closed form for any N and arity. Over one level it is
-/// k(m·α + S·β) also where segments differ by a byte. No closed form for other unequal segments, and trees without such
-/// a rank. Source: the pipelined trees of J. Pješivac-Grbić et al., "Performance analysis of MPI collective
-/// operations", Cluster Computing 10 (2007) 127-143.
+/// Time with the largest A of a(v), the maximum number k of children of a rank, and equal segments of c bytes: A +
+/// k(m-1) steps of α + c·β each, with c·γ for a reduction (see tree.hpp). This number of steps is always enough. No
+/// fewer are possible if there is one segment only, or if a rank w with k children is on the path to a last one: its
+/// k·m messages leave one after the other, and the last starts at least a(w) + k(m-1) steps from the beginning. In the
+/// default tree, whose ranks are numbered level by level, that rank is the root, so there is a closed form for any N
+/// and arity. Over one level the time is k(m·α + S·β) even if segments differ by a byte. There is no closed form for
+/// other unequal segments, and for trees without such a rank. Source: the pipelined trees of J. Pješivac-Grbić et al.,
+/// "Performance analysis of MPI collective operations", Cluster Computing 10 (2007) 127-143.
 namespace syncline {
 
 class PipelinedTree : public CollectiveAlgorithm {
@@ -39,7 +39,7 @@ private:
     std::vector<std::uint32_t> first_step_;  ///< a, by rank
     std::uint32_t last_ = 0;                 ///< A
     std::uint32_t most_children_ = 0;        ///< k
-    bool busiest_on_longest_way_ = false;    ///< so that there is a closed form
+    bool busiest_on_longest_way_ = false;    ///< if true, there is a closed form
 };
 
 }  // namespace syncline

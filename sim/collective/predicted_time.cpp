@@ -33,7 +33,7 @@ double predicted_time_s(const std::string& operation, const std::string& algorit
     const double bus_Bps = protocol.bandwidth_factor * narrowest_Bps(terrain);
     const auto size = static_cast<double>(bytes);
     if (is_tree(operation, algorithm)) {
-        const double down = terrain.ranks / terrain.nodes - 1;  // whole numbers, as in NCCL
+        const double down = terrain.ranks / terrain.nodes - 1;  // integer division, as in NCCL
         const double levels = std::bit_width(terrain.nodes) - 1;
         return protocol.launch_s + 2 * (down * protocol.inside_latency_s + levels * protocol.between_latency_s) +
                size / (bus_Bps / 2);

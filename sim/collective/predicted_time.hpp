@@ -7,7 +7,7 @@
 
 #include "sim/collective/protocol.hpp"
 
-/// The time that NCCL predicts for a collective before it runs, to choose algorithm and protocol by it.
+/// The time that NCCL predicts for a collective before it runs, as the criterion for algorithm and protocol.
 ///
 /// t = latency + S/bandwidth for N ranks on M nodes and a buffer of S bytes. Ring: latency = launch + (n-i)·inside +
 /// i·between, with n = 2(N-1) steps of an all-reduce and N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of
@@ -16,22 +16,22 @@
 /// (seconds) and f are the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and
 /// ncclTopoGetAlgoTime.
 ///
-/// Left out of NCCL's: caps of bandwidth by channel and GPU generation, its table that corrects trees of medium size,
-/// the plateau of rings, the CPU's overhead of posting, and that rings of one rank per node get the trees' latency.
+/// NCCL features left out: caps of bandwidth by channel and GPU generation, its table that corrects trees of medium
+/// size, the plateau of rings, the CPU's overhead of posting, and the trees' latency for rings with one rank per node.
 namespace syncline {
 
-/// The machine as a choice sees it.
+/// Properties of the machine that a prediction depends on.
 struct Terrain {
     std::uint32_t ranks = 1;
-    std::uint32_t nodes = 1;                                       ///< that have a rank
+    std::uint32_t nodes = 1;                                       ///< nodes that have a rank
     double inside_Bps = std::numeric_limits<double>::infinity();   ///< the narrowest link between ranks of a node ...
     double between_Bps = std::numeric_limits<double>::infinity();  ///< ... and between nodes
 };
 
-/// Whether there is a prediction for this algorithm of this operation.
+/// Returns true if there is a prediction for this algorithm of this operation.
 bool is_predictable(const std::string& operation, const std::string& algorithm);
 
-/// Seconds. Throws std::logic_error if there is no prediction.
+/// Returns the predicted time in seconds. Throws std::logic_error if there is no prediction.
 double predicted_time_s(const std::string& operation, const std::string& algorithm, const Protocol& protocol,
                         std::uint64_t bytes, const Terrain& terrain);
 

@@ -20,7 +20,7 @@ std::uint64_t largest_bytes(const Partition& partition, const Message& message) 
 std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& message, std::uint32_t first,
                                    std::uint32_t count) {
     if (partition.even() || message.shift == 0) return count * message_bytes(partition, message, first);
-    // Around a ring it is every block in turn, which is one piece of the buffer.
+    // Around a ring every block is visited in turn, which forms one piece of the buffer.
     const std::uint64_t all = std::uint64_t{count} * message.count;
     const auto stride = static_cast<std::int64_t>(message.count);
     if (message.more.empty() && all <= partition.blocks && (message.shift == stride || message.shift == -stride)) {

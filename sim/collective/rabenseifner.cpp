@@ -15,7 +15,7 @@ Program Rabenseifner::program(std::uint32_t rank, std::uint32_t ranks, std::uint
     }
     if (fold.paired(rank)) program.steps.push_back({{}, {{rank - 1, 0, places}}, true});
     const std::uint32_t place = fold.place(rank);
-    std::uint32_t kept = 0, count = places;  // the blocks that this place works on
+    std::uint32_t kept = 0, count = places;  // blocks that this place works on
     for (std::uint32_t distance = 1; distance < places; distance *= 2) {
         const std::uint32_t partner = fold.rank_at(place ^ distance);
         count /= 2;

@@ -5,11 +5,11 @@
 /// Rabenseifner's all-reduce: a reduce-scatter by recursive halving, then an allgather by recursive doubling.
 ///
 /// In the first half partners are at distance 1, 2, 4, … and exchange S/2, S/4, … bytes, so that the most bytes go to
-/// the nearest; the second half goes the same way back. With N = 2^k: 2 lg N·α + 2(N-1)/N·S·β + (N-1)/N·S·γ, and 2N·lg
-/// N messages. Otherwise ranks are folded (fold.hpp): r = N - P with P = 2^⌊lg N⌋ give their buffer away before and get
-/// the result after, and the buffer is cut into P blocks: (2⌊lg N⌋ + 2)α + (2(P-1)/P + 2)S·β + ((P-1)/P + 1)S·γ. Where
-/// P does not divide S, the larger half counts in every step, Σₖ ⌈S·2ᵏ/P⌉ for (P-1)/P·S, and that is exact: the last
-/// place keeps the last blocks, which are never fewer bytes than others, on both ways. Source: R. Rabenseifner,
+/// the nearest partner; the second half is the reverse. With N = 2^k: 2 lg N·α + 2(N-1)/N·S·β + (N-1)/N·S·γ, and 2N·lg
+/// N messages. Otherwise ranks are folded (fold.hpp): r = N - P ranks, P = 2^⌊lg N⌋, hand over their buffer before and
+/// get the result after, and the buffer is cut into P blocks: (2⌊lg N⌋ + 2)α + (2(P-1)/P + 2)S·β + ((P-1)/P + 1)S·γ. If
+/// P does not divide S, the larger half counts in every step, Σₖ ⌈S·2ᵏ/P⌉ in place of (P-1)/P·S, and that is exact: the
+/// last place keeps the last blocks, which never have fewer bytes than others, in both halves. Source: R. Rabenseifner,
 /// "Optimization of collective reduction operations", ICCS 2004, and R. Thakur, R. Rabenseifner, W. Gropp,
 /// "Optimization of collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66,
 /// which writes N for P in the second formula.

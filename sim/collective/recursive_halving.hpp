@@ -2,16 +2,17 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Recursive halving, a reduce-scatter: a rank gives half of what it still works on to the partner who keeps that half,
-/// takes the partner's share of its own half and adds it; then both go on with half as much, at half the distance.
+/// Recursive halving, a reduce-scatter: a rank gives half of the data it still works on to the partner that keeps that
+/// half, takes the partner's share of its own half and adds it; then both continue with half as much, at half the
+/// distance.
 ///
-/// With 2^k ranks, distances N/2 … 1: lg N·α + (N-1)/N·S·(β + γ). Otherwise ranks are folded (fold.hpp): r = N -
-/// 2^⌊lg N⌋ give their whole buffer away before and get their block of the sum after; places that act for two ranks
-/// keep two blocks. Place 0 keeps most in every step: with c = S/N the time is (⌊lg N⌋ + 2)α + (S + (2^⌊lg N⌋ - 1 +
-/// Σₖ min(2ᵏ, r))·c)(β + γ) + c·β, k < ⌊lg N⌋. With 2^k ranks halves are rounded up where N does not
-/// divide S; otherwise there is no closed form then. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
-/// collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66, and MPICH's
-/// reduce_scatter_intra_recursive_halving.c; the time of the folded one follows from the steps.
+/// With 2^k ranks, distances N/2 … 1: lg N·α + (N-1)/N·S·(β + γ). Otherwise ranks are folded (fold.hpp): r = N - 2^⌊lg
+/// N⌋ ranks hand over their whole buffer before and get their block of the sum after; places that act for two ranks
+/// keep two blocks. Place 0 keeps the most in every step: with c = S/N the time is (⌊lg N⌋ + 2)α + (S + (2^⌊lg N⌋ - 1 +
+/// Σₖ min(2ᵏ, r))·c)(β + γ) + c·β, k < ⌊lg N⌋. If N does not divide S, with 2^k ranks halves are rounded up; otherwise
+/// there is no closed form. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+/// operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66, and MPICH's
+/// reduce_scatter_intra_recursive_halving.c; the time of the folded algorithm follows from the steps.
 namespace syncline {
 
 class RecursiveHalving : public CollectiveAlgorithm {

@@ -9,7 +9,7 @@ Ring ring_of(std::uint32_t rank, std::uint32_t size, std::uint32_t count) {
 }
 
 void go_round(Program& program, const Ring& ring, std::uint32_t start, bool reduce) {
-    // Only the blocks of the whole buffer wrap around in a Step; pieces of a part begin another Step where they do.
+    // A Step can wrap around only for blocks of the whole buffer; pieces of a part need a new Step where they wrap.
     const bool wraps = ring.size * ring.count == program.partition.blocks;
     for (std::uint32_t taken = 0; taken + 1 < ring.size;) {
         const std::uint32_t send = (start + ring.size - taken) % ring.size;
@@ -26,7 +26,7 @@ void go_round(Program& program, const Ring& ring, std::uint32_t start, bool redu
 
 Program RingAllreduce::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
     Program program{{bytes, ranks}, {}};
-    // Block `rank` starts its round here; after the reduce-scatter this rank holds the sum of block rank+1.
+    // Block `rank` starts its way here; after the reduce-scatter this rank holds the sum of block rank+1.
     go_round(program, ring_of(rank, ranks), rank, true);
     go_round(program, ring_of(rank, ranks), rank + 1, false);
     return program;

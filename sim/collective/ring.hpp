@@ -2,23 +2,23 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Ring algorithms: every rank sends to its right neighbour only, and receives from its left one.
+/// Ring algorithms: every rank sends to its right neighbour only, and receives from its left neighbour.
 ///
 /// Reduce-scatter: the buffer is cut into N blocks; in each of N-1 steps a rank passes one block on and adds its own
-/// contribution to the one that comes. Block r starts behind rank r and is complete when it gets there. Allgather: the
-/// same way round, without adding. Each is N(N-1) messages, (N-1)·S bytes in all, and takes (N-1)(α + c·β), the
-/// reduce-scatter (N-1)·c·γ more, with the largest block c = ⌈S/N⌉. That is exact where blocks differ, too: some block
-/// of that size travels all the way, and no step is longer. The all-reduce is both in turn: 2(N-1)(α + c·β) +
+/// contribution to the block that it receives. Block r starts at the rank after r and is complete when it reaches r.
+/// Allgather: the same direction, without adding. Each is N(N-1) messages, (N-1)·S bytes in all, and takes (N-1)(α +
+/// c·β), the reduce-scatter (N-1)·c·γ more, with the largest block c = ⌈S/N⌉. That is exact even if blocks differ: some
+/// block of that size travels all the way, and no step is longer. The all-reduce is both in turn: 2(N-1)(α + c·β) +
 /// (N-1)·c·γ. Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", J.
 /// Parallel Distrib. Comput. 69 (2009) 117-124.
 ///
-/// Where only q ranks contribute to the allgather, the other ranks' blocks are empty, c = ⌈S/q⌉, and their messages
-/// cost α alone; every rank receives everything. In an all-reduce with fewer contributors or receivers than ranks
-/// everyone takes part all the same, those without data with zeros: way (iv) in contributors.hpp.
+/// If only q ranks contribute to the allgather, the other ranks' blocks are empty, c = ⌈S/q⌉, and their messages cost α
+/// alone; every rank receives everything. In an all-reduce with fewer contributors or receivers than ranks all ranks
+/// still take part, ranks without data with zeros: variant (iv) in contributors.hpp.
 namespace syncline {
 
-/// A ring as one of its members sees it, and the part of the buffer that it passes around: as many pieces as there are
-/// members, each of `count` blocks, from block `first` on.
+/// A ring as seen by one of its members, and the part of the buffer that it passes around: as many pieces as there are
+/// members, each of `count` blocks, starting with block `first`.
 struct Ring {
     std::uint32_t size = 1;
     std::uint32_t left = 0, right = 0;
@@ -26,10 +26,10 @@ struct Ring {
     std::uint32_t count = 1;
 };
 
-/// The ring of the first `size` ranks, of which `rank` is one, with pieces of `count` blocks from block 0 on.
+/// Returns the ring of the first `size` ranks, seen by `rank`, with pieces of `count` blocks from block 0 on.
 Ring ring_of(std::uint32_t rank, std::uint32_t size, std::uint32_t count = 1);
 
-/// size-1 steps around the ring: sends piece `start`, then each piece below, and receives the one below that.
+/// Adds size-1 steps around the ring: sends piece `start`, then each piece below, and receives the piece below that.
 void go_round(Program& program, const Ring& ring, std::uint32_t start, bool reduce);
 
 class RingAllreduce : public CollectiveAlgorithm {

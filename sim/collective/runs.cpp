@@ -18,7 +18,7 @@ bool alike(const Step& a, const Step& b) {
     return a.reduce == b.reduce && alike(a.sends, b.sends) && alike(a.receives, b.receives);
 }
 
-/// Whether all peers turn by the same, those it receives from the other way round.
+/// Returns true if all receivers turn by the same amount, and all senders by its opposite.
 bool turns_as_one(const Step& step) {
     const std::int32_t turn = step.sends.empty() ? 0 : step.sends.front().turn;
     return std::all_of(step.sends.begin(), step.sends.end(), [&](const Message& sent) { return sent.turn == turn; }) &&
@@ -30,7 +30,7 @@ bool turns_as_one(const Step& step) {
 
 std::vector<Run> runs_of(const Program& program) {
     const std::vector<Step>& steps = program.steps;
-    // Loops whose steps are alike, together with those behind them that are like these, too.
+    // Collects loops whose steps are alike, together with the following steps that equal them.
     std::vector<Run> stretches;
     for (std::uint32_t head = 0; head < steps.size();) {
         const std::uint32_t end = head + steps[head].body;
@@ -67,7 +67,7 @@ bool keeps_largest(const Program& program, const Run& run, std::uint32_t members
     const std::uint32_t blocks = program.partition.blocks;
     if (run.end != run.first + 1 || step.sends.size() != 1 || step.receives.size() != 1) return false;
     const Message &sent = step.sends.front(), &received = step.receives.front();
-    // All blocks are under way in every step, so that a largest is.
+    // All blocks are in flight in every step, so a largest one is.
     if (!sent.more.empty() || sent.count != received.count || blocks != members * sent.count) return false;
     return received.shift == 0 || moved(sent.block, sent.shift, 1, blocks) == received.block;
 }

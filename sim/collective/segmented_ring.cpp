@@ -25,7 +25,7 @@ Program SegmentedRing::program(std::uint32_t rank, std::uint32_t ranks, std::uin
                                  true,
                                  repeat});
     };
-    // Steps within phases, the shorter of both ways to write it.
+    // Loops over the shorter dimension are unrolled, to keep the program short.
     if (count < ranks) {
         for (std::uint32_t phase = 0; phase < count; ++phase)
             add(0, phase, ranks - 1, -static_cast<std::int32_t>(count));

@@ -43,7 +43,7 @@ std::string SelectionCondition::words() const {
     if (ranks_below) parts.push_back(fmt::format("fewer than {} ranks", *ranks_below));
     if (ranks_from) parts.push_back(fmt::format("{} ranks or more", *ranks_from));
     if (even_ranks) parts.emplace_back(*even_ranks ? "an even number of ranks" : "an odd number of ranks");
-    if (power_of_two) parts.emplace_back(*power_of_two ? "ranks a power of two" : "ranks no power of two");
+    if (power_of_two) parts.emplace_back(*power_of_two ? "power-of-two ranks" : "non-power-of-two ranks");
     return parts.empty() ? "always" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -57,7 +57,7 @@ std::string candidate_name(const AlgorithmSpec& algorithm, const Protocol& proto
 
 namespace {
 
-/// The candidates of a row, the one with the least predicted time first; the earlier one of two that are equal.
+/// Returns the candidates of a row by ascending predicted time; equal ones keep their order.
 std::vector<std::pair<double, std::size_t>> by_time(const SelectionRow& row, std::uint64_t bytes,
                                                     const Terrain& terrain) {
     std::vector<std::pair<double, std::size_t>> times;
@@ -88,7 +88,7 @@ Choice choose(const Selection& selection, const std::string& operation, std::uin
             words.push_back(fmt::format("{} {}",
                                         candidate_name(row->candidates[i].algorithm, row->candidates[i].protocol),
                                         format_quantity(seconds, Dimension::seconds)));
-        choice.why += fmt::format("; least predicted time of {}: {}", times.size(), fmt::join(words, ", "));
+        choice.why += fmt::format("; shortest predicted time of {}: {}", times.size(), fmt::join(words, ", "));
     }
     choice.algorithm = row->candidates[choice.candidate].algorithm;
     choice.protocol = row->candidates[choice.candidate].protocol;

@@ -9,27 +9,27 @@
 #include "sim/collective/predicted_time.hpp"
 #include "sim/collective/protocol.hpp"
 
-/// Which algorithm runs, by operation, size and group: a table, as MPI libraries have it in their sources, or NCCL's
-/// least predicted time.
+/// Selection of algorithms by operation, size and group: a table, like those in the sources of MPI libraries, or the
+/// minimum of NCCL's predicted times.
 ///
-/// The first row of the operation whose conditions all hold decides. The choice is a function of its arguments and of
-/// nothing else: the same exchange is carried out the same way every time. Left out: what the library learns while it
-/// runs, datatypes, commutativity.
+/// The first row of the operation whose conditions are all met decides. The choice is a function of its arguments
+/// alone: the same exchange is carried out in the same way every time. Left out: what the library learns at run time,
+/// datatypes, commutativity.
 namespace syncline {
 
-/// All that are set hold. Sizes are of the whole buffer, in bytes, or of one of the N blocks into which it is cut.
+/// Conditions, all of which must be met. Sizes refer to the whole buffer, in bytes, or to one of its N blocks.
 struct SelectionCondition {
     std::optional<double> below_bytes, block_below_bytes;
     std::optional<std::uint32_t> ranks_below, ranks_from;
     std::optional<bool> even_ranks, power_of_two;
 
     bool holds(std::uint64_t bytes, std::uint32_t ranks) const;
-    /// Whether it holds for groups of this size at some size of the buffer.
+    /// Returns true if it can be met by groups of this size for some size of the buffer.
     bool holds_for_ranks(std::uint32_t ranks) const;
-    /// The largest buffer for which it may hold, if there is none of more than `bytes`.
+    /// Returns the largest buffer, up to `bytes`, for which it may be met.
     std::uint64_t most_bytes(std::uint64_t bytes, std::uint32_t ranks) const;
     bool always() const;
-    /// For people: "below 2.049 kB, power-of-two ranks"; "always".
+    /// Returns the condition for display: "below 2.049 kB, power-of-two ranks"; "always".
     std::string words() const;
 };
 
@@ -40,7 +40,7 @@ struct Candidate {
 
 struct SelectionRow {
     SelectionCondition condition;
-    std::vector<Candidate> candidates;  ///< one; or several, of which the least predicted time is taken
+    std::vector<Candidate> candidates;  ///< one; or several, of which the one with the minimum predicted time is used
 
     const std::string& operation() const { return candidates.front().algorithm.operation; }
 };
@@ -55,11 +55,11 @@ struct Selection {
 struct Choice {
     AlgorithmSpec algorithm;
     Protocol protocol;
-    std::string why;  ///< a sentence for people
+    std::string why;  ///< explanation for display
     std::size_t row = 0, candidate = 0;
 };
 
-/// "ring/LL", or "ring" without a protocol.
+/// Returns "ring/LL", or "ring" without a protocol.
 std::string candidate_name(const AlgorithmSpec& algorithm, const Protocol& protocol);
 
 /// Throws std::logic_error if no row fits, which readers of selections rule out.

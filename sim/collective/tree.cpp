@@ -8,7 +8,7 @@ namespace syncline {
 
 namespace {
 
-/// Appends what `hops` do in the steps from `first` on, before `end`; steps in which nothing is to do are left out.
+/// Appends the steps of `hops` from `first` on, before `end`; steps without a message are left out.
 void unroll(Program& program, const std::vector<Hop>& hops, const TreeSchedule& schedule, bool reduce,
             std::int64_t first, std::int64_t end) {
     struct Due {
@@ -32,14 +32,14 @@ void unroll(Program& program, const std::vector<Hop>& hops, const TreeSchedule& 
     }
 }
 
-/// Between the first steps and the last ones, the same `period` steps are taken again and again.
+/// Adds all steps. Between the first and the last ones, the same `period` steps repeat.
 void add_hops(Program& program, const std::vector<Hop>& hops, const TreeSchedule& schedule, bool reduce) {
     if (hops.empty()) return;
     const auto [earliest, latest] =
         std::minmax_element(hops.begin(), hops.end(), [](const Hop& a, const Hop& b) { return a.step < b.step; });
     const std::int64_t period = schedule.period, first = earliest->step;
     const std::int64_t end = latest->step + period * (std::int64_t{schedule.segments} - 1) + 1;
-    // The first period in which every hop has a segment, and how many segments the earliest is ahead there.
+    // The first period in which every hop has a segment, and the number of segments that the earliest is ahead there.
     const std::int64_t full = std::max(first, latest->step - period + 1);
     const std::int64_t ahead = (full - first + period - 1) / period;
     const std::int64_t repeats = schedule.segments - ahead;

@@ -11,12 +11,13 @@
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
 
-/// The machine that trains: nodes with devices, links inside a node, network ports, and the fabric between nodes.
+/// The machine that runs the training: nodes with devices, links inside a node, network ports, and the fabric between
+/// nodes.
 ///
-/// Left out: nodes that differ, failures, switches that block or delay.
+/// Left out: nodes that differ, failures, switches that block or add delay.
 namespace syncline {
 
-/// "One device of this kind trains this model at this many samples per second", as somebody measured it.
+/// Measured training throughput of one device of this kind for a model.
 struct Calibration {
     std::string workload;      ///< the model's name
     std::int64_t batch = 1;    ///< samples per iteration in that measurement
@@ -24,7 +25,7 @@ struct Calibration {
     std::string source;
 };
 
-/// "One device of this kind takes so long for each layer of this model."
+/// Measured time of each layer of a model on one device of this kind.
 struct MeasuredLayers {
     struct Layer {
         std::string name;
@@ -32,69 +33,69 @@ struct MeasuredLayers {
     };
 
     std::string workload;    ///< the model's name
-    std::int64_t batch = 1;  ///< samples at once in that measurement
+    std::int64_t batch = 1;  ///< samples per pass in that measurement
     std::vector<Layer> layers;
     std::string source;
 };
 
-/// A rate that costs no time.
+/// A rate that adds no time.
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 struct Device {
     std::string name = "device";
     double flops_per_s = 0;            ///< peak, in the precision that trains
     double memory_Bps = 0;             ///< bandwidth of the device's memory
-    double memory_bytes = unlimited;   ///< how much it holds
-    double kernel_latency_s = 0;       ///< no kernel takes less
+    double memory_bytes = unlimited;   ///< capacity of that memory
+    double kernel_latency_s = 0;       ///< minimum time of a kernel
     double host_link_Bps = unlimited;  ///< host to device, one direction
-    double reduction_Bps = unlimited;  ///< 1/γ: bytes of one operand added to another per second
-    /// What is left of its speed while one of its rank's exchanges is under way, waiting for peers included: kernels
-    /// that exchange take multiprocessors and memory bandwidth from those that compute.
+    double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second
+    /// Fraction of its speed that is left while an exchange of its rank is in flight, waiting for peers included:
+    /// kernels that communicate take multiprocessors and memory bandwidth from kernels that compute.
     double speed_beside_exchange = 1;
-    std::vector<Calibration> calibration;  ///< a row for each workload and batch
+    std::vector<Calibration> calibration;  ///< one row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
     std::vector<MeasuredLayers> layer_times;
 };
 
-/// The node around the devices: where parameter servers live.
+/// The node's host processor and memory, which run parameter servers.
 struct Host {
     double reduction_Bps = unlimited;  ///< 1/γ of a parameter server
     double loopback_Bps = unlimited;   ///< between a device and the host, and between processes on the same device
 };
 
-/// How the devices of a node are joined. `all_to_all`: every two by a link of their own (NVLink); `ring`: each with the
-/// next, and messages to others go around; `crossbar`: all on one switch (NVSwitch); `pcie`: `devices_per_switch` on
-/// each PCIe switch, and all of these on the host bridge.
+/// Links between the devices of a node. `all_to_all`: a separate link for every pair (NVLink); `ring`: each device is
+/// connected to the next, and messages to others go around; `crossbar`: all on one switch (NVSwitch); `pcie`:
+/// `devices_per_switch` on each PCIe switch, and all of these on the host bridge.
 enum class NodeLinks { all_to_all, ring, crossbar, pcie };
 
 struct NodeDesign {
     std::int64_t devices = 1;
-    std::optional<double> price_per_hour;  ///< in whatever currency; nothing: it is not said
+    std::optional<double> price_per_hour;  ///< in any currency; nothing: not given
     NodeLinks links = NodeLinks::crossbar;
-    Wire link;  ///< each of them, each direction
+    Wire link;  ///< of each link, in each direction
     std::int64_t devices_per_switch = 2;
-    /// Network ports. A device uses one of them, over a link of its own; with `pcie` the port hangs on the PCIe switch
-    /// of the first device that uses it, and devices on other switches go over the host bridge.
+    /// Network ports. A device uses one of them, over a link of its own; with `pcie` the port is attached to the PCIe
+    /// switch of the first device that uses it, and devices on other switches reach it over the host bridge.
     std::int64_t nics = 1;
     Wire nic_link{unlimited, 0};
-    std::vector<std::int64_t> nic_of_device;  ///< empty: the first devices on the first port, and so on, evenly
+    std::vector<std::int64_t> nic_of_device;  ///< empty: divided evenly, the first devices on the first port
 
     std::uint32_t nic(std::uint32_t device) const;
 };
 
 struct Fabric {
-    TopologySpec topology;  ///< its hosts are the nodes' ports: node n has the hosts n·nics … n·nics + nics-1
+    TopologySpec topology;  ///< its hosts are the nodes' ports: node n has hosts n·nics … n·nics + nics-1
     Routing routing;
 };
 
-/// How a message is priced. `exact` is the α-β model with max-min sharing and nothing added; `Constant` is its α alone,
-/// whatever the size; the others are SimGrid's own, with the correction factors for TCP that they carry.
+/// Cost model of a message. `exact` is the α-β model with max-min sharing; `Constant` is its α alone, independent of
+/// the size; the others are SimGrid's own, with the correction factors for TCP that they include.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
-/// A platform in SimGrid's own format, in place of nodes and fabric: each host is a node with one device.
+/// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.
 struct NativePlatform {
     std::string file;
-    std::vector<std::string> hosts;  ///< in the order in which nodes are numbered; empty: all, by name
+    std::vector<std::string> hosts;  ///< in the order of the nodes' numbers; empty: all, by name
 };
 
 struct Cluster {
@@ -109,17 +110,18 @@ struct Cluster {
     std::optional<NativePlatform> native;
 };
 
-/// A star of `nodes` one-device nodes: every node hangs on one switch by a full-duplex link, so a message crosses two
-/// and takes 2·latency + bytes/bandwidth when nothing shares them.
+/// Returns a star of `nodes` one-device nodes: every node has a full-duplex link to one switch, so a message crosses
+/// two links and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
 
-/// What the fabric's routes go by, where nobody says it: D-mod-k on fat trees, ecmp elsewhere.
+/// Returns the fabric's routing policy, or the default: D-mod-k on fat trees, ecmp elsewhere.
 Routing::Policy policy_of(const Fabric& fabric);
 
-/// 1/γ of a collective's members: what the transport says, or that of the device or host that it names.
+/// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
 
-/// A fabric that is one switch, with one device per node: where the closed forms of collectives hold.
+/// Returns true for a fabric of one switch with one device per node, for which the closed forms of collectives are
+/// exact.
 bool is_flat(const Cluster& cluster);
 
 }  // namespace syncline

@@ -5,7 +5,7 @@
 
 namespace syncline {
 
-/// Where a process runs: on a device of a node, or on the node's host.
+/// Location of a process: a device of a node, or the node's host.
 struct Place {
     static constexpr std::uint32_t host = ~std::uint32_t{0};
 

@@ -6,34 +6,33 @@
 #include <string>
 #include <vector>
 
-/// What software adds to wires: how a message gets from a rank's buffer to another's.
+/// Costs that software adds to the wires when it moves a message from one rank's buffer to another's.
 ///
 /// A stream that takes part in an exchange spends, one after the other,
-///   before the first step: `launch`, and where buffers are staged whole, a copy out of the device;
-///   for each message it sends: driver query + its copy out of the device + `send_overhead`, then the message leaves;
-///   when all messages of a step are in: for each one received `receive_overhead` + driver query + its copy into the
-///   device, then the reduction, γ per byte after its kernel's launch;
-///   after the last step: where buffers are staged whole, a copy into the device.
-/// A message on its way takes the wires' share or what one connection reaches at its size, whichever is less, and then
-/// the links' latencies and `latency`. A step ends when what it sent has arrived, latency included, so that pipelines
-/// pay the latency for each segment: blocking sends, not LogGP's, whose sender is busy for the overhead alone. Source
-/// of the terms: LogGP (A. Alexandrov et al., SPAA 1995), whose o and G these are; G depends on the size as measured
-/// curves do (T. Hoefler et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache: A. A. Awan et al.,
-/// "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
+///   before the first step: `launch`, and with collective staging a copy out of the device; for each message it sends:
+///   driver query + its copy out of the device + `send_overhead`, then the message leaves; when all messages of a step
+///   are in: for each one received `receive_overhead` + driver query + its copy into the device, then the reduction, γ
+///   per byte after its kernel's launch; after the last step: with collective staging, a copy into the device.
+/// A message in flight gets its share of the wires or the bandwidth of one connection at its size, whichever is less,
+/// and then takes the links' latencies and `latency`. A step ends when the messages that it sent have arrived, latency
+/// included, so pipelines pay the latency for each segment: these are blocking sends, unlike LogGP's, whose sender is
+/// busy for the overhead alone. Source of the terms: LogGP (A. Alexandrov et al., SPAA 1995), for o and G; G depends on
+/// the size like measured curves (T. Hoefler et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache:
+/// A. A. Awan et al., "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
 ///
 /// Units: seconds, bytes, bytes per second. Messages between two processes of one node pay the terms of `inside`, all
-/// others those of `between`. A process on a host (a parameter server) has nothing to stage, and what it adds is its
-/// host's business.
+/// others the terms of `between`. A process on a host (a parameter server) has nothing to stage, and reduces at its
+/// host's rate.
 ///
-/// A device copies one thing at a time each way, whichever of its exchanges it is for; overheads are those of a thread
-/// of its own for each connection with a server.
+/// A device makes one copy at a time in each direction, whichever of its exchanges the copy belongs to; overheads are
+/// paid by a separate thread for each connection with a server.
 ///
 /// Left out: contention of copies with other traffic on the PCIe bus, TCP's slow start, cores that are busy otherwise,
-/// and the overlap of what is received with what is still under way in the same step.
+/// and the overlap of received messages with messages still in flight in the same step.
 namespace syncline {
 
-/// What one connection reaches with messages of `bytes`. Between two points time is linear in size; smaller messages
-/// than the first have its rate, larger than the last have its rate.
+/// Bandwidth of one connection with messages of `bytes`. Between two points time is linear in size; smaller messages
+/// have the rate of the first point, larger ones the rate of the last.
 struct BandwidthPoint {
     double bytes = 0;
     double bandwidth_Bps = 0;
@@ -45,54 +44,54 @@ struct BandwidthPoint {
 struct MessageTerms {
     double send_overhead_s = 0;
     double receive_overhead_s = 0;
-    double latency_s = 0;                   ///< beside the links'
-    std::vector<BandwidthPoint> bandwidth;  ///< by size, ascending, their times not falling; empty: as the links give
+    double latency_s = 0;                   ///< in addition to the links'
+    std::vector<BandwidthPoint> bandwidth;  ///< ascending, times not falling; empty: the links'
 
-    /// What a connection reaches with a message of `bytes`; infinite without points.
+    /// Returns the bandwidth of a connection with a message of `bytes`; infinite without points.
     double limit_Bps(double bytes) const;
 
     bool operator==(const MessageTerms&) const = default;
 };
 
 /// Copies between device and host (or communication buffer). `collective`: the whole buffer before the first step and
-/// after the last; `message`: each before it is sent and after it is received. A member that has nothing to give, or
-/// keeps nothing, copies only one way. Nothing is not copied, whatever the latency.
+/// after the last; `message`: each message before it is sent and after it is received. A member that contributes
+/// nothing, or keeps nothing, copies in one direction only. An empty copy takes no time, not even the latency.
 struct Staging {
     enum class Unit { none, message, collective };
 
     Unit unit = Unit::none;
     std::optional<double> rate_Bps;  ///< default: the device's host link
-    double latency_s = 0;            ///< of each copy: starting it, and noticing its end
+    double latency_s = 0;            ///< of each copy: starting it and detecting its end
 
     double copy_s(std::uint64_t bytes, double host_link_Bps) const;
 
     bool operator==(const Staging&) const = default;
 };
 
-/// Who adds what arrives to what is held.
+/// The processor that adds received data to the buffer.
 struct Reduction {
     enum class Where { device, host };
 
     Where where = Where::device;
     std::optional<double> rate_Bps;  ///< 1/γ; default: the device's, or the host's
-    double launch_s = 0;             ///< of the kernel, for each step that reduces any byte
+    double launch_s = 0;             ///< of the kernel, in each step that reduces at least one byte
 
     bool operator==(const Reduction&) const = default;
 };
 
 struct Transport {
-    std::string name;                                           ///< empty: none, messages cost what the wires do
-    MessageTerms between;                                       ///< nodes
-    MessageTerms inside;                                        ///< a node
-    double host_Bps = std::numeric_limits<double>::infinity();  ///< of all a node sends, and of all it receives
+    std::string name;                                           ///< empty: none, messages cost only the wires' time
+    MessageTerms between;                                       ///< terms between nodes
+    MessageTerms inside;                                        ///< terms inside a node
+    double host_Bps = std::numeric_limits<double>::infinity();  ///< limit on the traffic of a node, in each direction
     Staging staging;
     Reduction reduction;
-    double driver_query_s = 0;   ///< of each send and each receive: is this buffer on a device?
-    bool pointer_cache = false;  ///< remembers the answers, so that queries cost nothing
+    double driver_query_s = 0;   ///< of each send and receive, to find out whether the buffer is on a device
+    bool pointer_cache = false;  ///< caches the answers, so that queries cost nothing
     double launch_s = 0;         ///< of each collective, on every rank, before its first step
-    /// Messages of a step whose bytes a rank has on their way at once; 0: any number. All it receives may arrive
-    /// together. Where a message waits for a step that its receiver comes to only after another of the same sender's,
-    /// a window can stop both for good, as it does in reality.
+    /// Maximum number of messages with bytes that a rank has in flight within a step; 0: unlimited. Messages that it
+    /// receives may arrive together. If a message waits for a step that its receiver reaches only after another message
+    /// of the same sender, a window can deadlock both, as in reality.
     std::int64_t window = 0;
 
     double query_s() const { return pointer_cache ? 0 : driver_query_s; }
@@ -100,7 +99,7 @@ struct Transport {
     bool operator==(const Transport&) const = default;
 };
 
-/// Whether messages cost what the wires do, and collectives what their messages and reductions do.
+/// Returns true if messages cost only the wires' time, and collectives only that of their messages and reductions.
 bool is_plain(const Transport& transport);
 
 }  // namespace syncline

@@ -9,7 +9,8 @@ namespace syncline {
 
 namespace {
 
-/// A star is as large as one likes; other fabrics have the size that their parameters say.
+/// Returns the size of the fabric: a star is made for the nodes in use, other fabrics have the size that their
+/// parameters give.
 std::int64_t fabric_hosts(const Cluster& cluster, std::uint32_t nodes) {
     const std::int64_t wired =
         cluster.fabric.topology.shape == Shape::star ? nodes : std::max<std::int64_t>(cluster.nodes, nodes);
@@ -26,7 +27,8 @@ bool is_there(const Wire& wire) {
     return !std::isinf(wire.bandwidth_Bps) || wire.latency_s > 0;
 }
 
-/// Inside a node there are no levels, and the ways are all that the ring of its devices has.
+/// Returns the routing inside a node, where there are no levels and the only choice is the direction in a ring of
+/// devices.
 Routing inside_routing(const Routing& fabric) {
     Routing routing;
     if (fabric.policy == Routing::Policy::first) routing.policy = Routing::Policy::first;
@@ -50,7 +52,7 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
         for (std::uint32_t nic = 0; nic < nics; ++nic) {
             std::uint32_t first = 0;
             while (first < devices && node_.nic(first) != nic) ++first;
-            // A port that no device uses hangs on the host bridge, the last vertex.
+            // A port that no device uses is attached to the host bridge, the last vertex.
             const auto on = static_cast<std::uint32_t>(first / node_.devices_per_switch);
             port_switch_.push_back(first < devices ? devices + on : inside_.vertices() - 1);
         }

@@ -40,7 +40,7 @@ Agreement::Round& Agreement::round(Queue& queue, std::uint32_t iteration) {
         Round& added = queue.rounds.emplace_back();
         added.missing = queue.dependencies;
         added.taken.resize(queue.order.size(), false);
-        if (queue.first_round + queue.rounds.size() == 1) continue;  // nothing is before the first iteration
+        if (queue.first_round + queue.rounds.size() == 1) continue;  // no iteration precedes the first
         for (std::size_t item = 0; item < queue.order.size(); ++item) added.missing[item] += queue.earlier[item];
     }
     return queue.rounds[iteration - queue.first_round];
@@ -57,9 +57,9 @@ bool Agreement::choose(const Queue& queue, Round& round) {
 
 TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
     Queue& queue = queues_[graph_.streams()[stream].queue];
-    // Rounds come and go while this stream sleeps, but not its own.
+    // Rounds are added and removed while this stream sleeps, but its own round stays.
     while (round(queue, iteration).sequence.size() <= position) {
-        // What ends at this very instant counts as ready: let those streams run that have ended something.
+        // Tasks that end at this very instant count as ready: let the streams run that have ended one.
         simgrid::s4u::this_actor::yield();
         Round& now = round(queue, iteration);
         if (now.sequence.size() > position || choose(queue, now)) break;
@@ -88,8 +88,8 @@ void Agreement::ended(TaskId task, std::uint32_t iteration) {
         queue.asleep.clear();
     }
     if (waking.empty()) return;
-    // What ends at this very instant counts as ready, such as the other releases of a tick: they wake before time goes
-    // on, when all others have run.
+    // Tasks that end at this very instant count as ready, such as the other releases of a tick: they wake before
+    // simulated time advances, after all others have run.
     simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [waking] {
         for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
     });

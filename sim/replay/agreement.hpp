@@ -8,21 +8,21 @@
 
 #include "sim/taskgraph/task_graph.hpp"
 
-/// What the streams of a queue take next: see TaskGraph::take_by_priority.
+/// Order in which the streams of a queue execute their tasks: see TaskGraph::take_by_priority.
 ///
-/// The agreement itself takes no time and no messages; it is what a coordinator would come to that knew at once what is
-/// ready where.
+/// The agreement itself takes no time and no messages; it is the decision of an ideal coordinator that knows at every
+/// instant which tasks are ready on which stream.
 namespace syncline {
 
 class Agreement {
 public:
     explicit Agreement(const TaskGraph& graph);
 
-    /// The task that `stream`, which is in a queue, takes as its `position`-th one of iteration `iteration`, counted
-    /// from 0. Puts the calling actor to sleep until there is one.
+    /// Returns the task that `stream`, which is in a queue, executes as its `position`-th one of iteration `iteration`,
+    /// counted from 0. Puts the calling actor to sleep until there is one.
     TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position);
 
-    /// That `task` has ended in iteration `iteration`.
+    /// Records that `task` has ended in iteration `iteration`.
     void ended(TaskId task, std::uint32_t iteration);
 
 private:
@@ -31,7 +31,7 @@ private:
         std::vector<std::uint32_t> missing;   ///< by item: dependencies, of all streams together, that have not ended
         std::vector<bool> taken;              ///< by item
         std::vector<std::uint32_t> sequence;  ///< items in the order in which they are taken
-        std::uint32_t through = 0;            ///< streams that have taken all
+        std::uint32_t through = 0;            ///< streams that have taken all items
     };
 
     /// The i-th tasks of a queue's streams are its item i.
@@ -39,7 +39,7 @@ private:
         std::vector<std::uint32_t> order;         ///< items, the most urgent first
         std::vector<std::uint32_t> dependencies;  ///< by item, on tasks of the same iteration ...
         std::vector<std::uint32_t> earlier;       ///< ... and on the one before
-        std::deque<Round> rounds;                 ///< that streams are in, or that tasks have ended in
+        std::deque<Round> rounds;                 ///< rounds that streams are in, or that tasks have ended in
         std::uint32_t first_round = 0;            ///< the number of the first of them
         std::vector<simgrid::s4u::SemaphorePtr> asleep;
     };
@@ -51,7 +51,7 @@ private:
     };
 
     static Round& round(Queue& queue, std::uint32_t iteration);
-    /// Takes the next item, if there is one that is ready.
+    /// Takes the next ready item and returns true; false if there is none.
     static bool choose(const Queue& queue, Round& round);
 
     const TaskGraph& graph_;

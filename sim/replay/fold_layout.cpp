@@ -17,19 +17,19 @@ struct Repeating {
     std::uint32_t section = 0;
     std::uint32_t taken = 0;
     bool keeps_largest = false;
-    std::int32_t turn = 0;    ///< of the peers it sends to; of those it receives from the other way round
+    std::int32_t turn = 0;    ///< of the peers it sends to; the opposite for the peers it receives from
     std::uint64_t bytes = 0;  ///< of its largest message
-    double byte_s = 0;        ///< what one byte more takes, beside the links
+    double byte_s = 0;        ///< time of one more byte, apart from the links
     std::vector<std::uint32_t> sends, receives;
 };
 
-/// What one member does, as far as it matters here.
+/// The parts of one member's program that matter here.
 struct Outline {
     std::vector<Repeating> runs;
     bool nothing_else = true;
 };
 
-/// The sets into which members fall that are joined.
+/// Disjoint sets of connected members.
 class Sets {
 public:
     explicit Sets(std::size_t members) : parent_(members) { std::iota(parent_.begin(), parent_.end(), 0u); }
@@ -47,8 +47,8 @@ const Repeating* run_of(const std::vector<Outline>& all, std::uint32_t member, s
     return number < all[member].runs.size() ? &all[member].runs[number] : nullptr;
 }
 
-/// Whether what each sends in its run is what its peers receive in theirs. Where peers turn, steps are equal only if
-/// all pairs of members are `alike`.
+/// Returns true if each member's sends in its run match its peers' receives in theirs. If peers turn, steps are equal
+/// only if all pairs of members are `alike`.
 bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
     const auto times = [](const std::vector<std::uint32_t>& peers, std::uint32_t peer) {
         return std::count(peers.begin(), peers.end(), peer);
@@ -76,7 +76,7 @@ Section section_of(const Program& program, const Run& run, ProcessId process, st
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
-            // Where pairs are alike, other members use in this repetition what this one uses in others.
+            // If pairs are alike, what this member uses in other repetitions is used by other members in this one.
             section.uses_all = section.uses_all || (message.turn != 0 && !alike);
             wires.append_shared(process, group[message.peer], channel, section.uses);
         }
@@ -118,7 +118,7 @@ Outline outline_of(const Exchange& exchange, const Program& program, const std::
     return outline;
 }
 
-/// Whether all members' programs are the same runs, and nothing else.
+/// Returns true if all members' programs consist of the same runs, and of nothing else.
 bool in_step(const std::vector<Outline>& all) {
     return std::all_of(all.begin(), all.end(), [&](const Outline& outline) {
         return outline.nothing_else &&
@@ -127,26 +127,27 @@ bool in_step(const std::vector<Outline>& all) {
     });
 }
 
-/// What a message of a ring has for itself.
+/// Rate and latency of a message of a ring.
 struct Terms {
-    double rate_Bps = 0;  ///< at least
+    double rate_Bps = 0;  ///< minimum
     double latency_s = 0;
     std::uint64_t bytes = 0;
     bool inside_node = false;
     bool operator==(const Terms&) const = default;
 };
 
-/// A member's run.
+/// A run of a member.
 struct Part {
     std::uint32_t member = 0, run = 0;
 };
 
-/// Whether everyone has waited for everyone else at its end.
+/// Returns true if at its end every member has waited for every other.
 bool passes_on(const FoldedRing& ring) {
     return ring.joined && ring.steps + 1 >= ring.members;
 }
 
-/// Fills in what depends on how many messages of a step are on each link. `loads`: of all links, 0 before and after.
+/// Fills in the values that depend on the number of a step's messages on each link. `loads`: for all links, 0 before
+/// and after.
 void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& layout, const Exchange& exchange,
            const std::vector<Outline>& outlines, std::span<const ProcessId> group, Wires& wires,
            std::vector<std::uint32_t>& loads) {
@@ -179,7 +180,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
             ring.uniform = ring.uniform && terms == *first;
         }
     }
-    // As it travels a byte may be more, and is rounded.
+    // On the wires a byte may count more, and is rounded.
     const double factor = exchange.protocol.bandwidth_factor;
     ring.byte_s = link_byte_s * (factor == 1 ? 1 : 1 / factor + 1) + own_byte_s;
     each_link([&](std::uint32_t link) { loads[link] = 0; });
@@ -201,7 +202,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         std::vector<Section>& sections = layout.sections.emplace_back();
         for (const Run& run : runs)
             sections.push_back(section_of(program, run, group[member], group, exchange.channel, alike, wires));
-        // Where fewer ranks contribute than there are blocks, some are empty.
+        // If fewer ranks contribute than there are blocks, some blocks are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
         empty = empty || program.partition.bytes < program.partition.blocks;
@@ -242,15 +243,15 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
         weigh(layout.rings[ring], parts[ring], layout, exchange, outlines, group, wires, loads);
-    // Nothing is not copied, nor reduced: a byte would cost more than its time.
+    // Empty messages are neither copied nor reduced, so one byte would add more than its own time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);
-    // Whether it takes no longer where members gather, and whether all its blocks may count as the largest.
+    // `exact`: gathering adds no time. `pads`: all blocks may count as the largest.
     const auto exact = [&](const FoldedRing& ring) { return ring.uniform && passes_on(ring); };
     const auto pads = [&](const FoldedRing& ring) {
         return ring.lone && paddable && around.sole && (around.calm || (exact(ring) && ring.keeps_largest));
     };
-    // By ring: the one that each member comes from; none where they come from different ones, or from something else.
+    // By ring: the ring that all members come from; none if they come from different rings, or from other steps.
     std::vector<std::uint32_t> before(layout.rings.size(), none);
     std::vector<bool> seen(layout.rings.size(), false);
     for (std::vector<Section>& sections : layout.sections) {
@@ -270,7 +271,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     }
     for (std::size_t i = 0; i < layout.rings.size(); ++i) {
         FoldedRing& ring = layout.rings[i];
-        // As many members, all of which come from that one, are the same: they go on as they are.
+        // A ring with the same number of members, all from that ring, has the same members: they continue as they are.
         const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
         ring.delays = !ring.uniform;
         ring.alike = alike;

@@ -7,31 +7,32 @@
 #include "sim/replay/wires.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Which parts of an exchange can be folded (folding.hpp): its members' programs, cut into sections.
+/// The parts of an exchange that can be folded (folding.hpp): its members' programs, cut into sections.
 ///
-/// A section is a run of equal steps (runs.hpp) or what stands between two. The j-th runs of several members are one
-/// ring if their messages go to each other, and take as many steps. Where all members' programs are nothing but runs of
-/// the same lengths, the j-th of all are one ring, since the rings among them may have links in common and keep in
-/// step.
+/// A section is a run of equal steps (runs.hpp) or the steps between two runs. The j-th runs of several members form a
+/// ring if their messages go to each other and they have the same number of steps. If all members' programs consist
+/// only of runs of the same lengths, the j-th runs of all members form one ring, because the rings among them may have
+/// links in common and stay in step.
 ///
 /// Blocks that differ by a byte keep the steps of a ring from being equal. In groups of up to `exact_members` such a
-/// ring is not folded. In larger ones all its blocks count as the largest, if no two messages of a step share anything,
-/// and no other exchange can be under way: then each takes what it takes, whatever the others do, and the ring at most
-/// a byte longer for each step. (Where messages share links, blocks of other sizes may put them out of step, and shift
-/// who shares with whom: seen, a fifth.)
+/// ring is not folded. In larger groups all its blocks count as the largest, if no two messages of a step share a
+/// resource and no other exchange can be in flight: then each message takes its own time whatever the others do, and
+/// the ring takes at most the time of one byte longer for each step. (If messages share links, blocks of other sizes
+/// may put them out of step, and change which messages share a link: errors of a fifth were seen.)
 ///
-/// Whether members gather, and begin a ring together: where no other exchange can be under way, nothing is shared, each
-/// sends to one and receives from one, all of them in one circle, and the steps are enough for everyone to have waited
-/// for the last one, however far. If all messages have the same rate and latency, such a ring ends when it would if
-/// those who come early had begun early: when the last one is through that many steps. If not, it may end later by what
-/// the last came after the first, and members gather in groups of more than `exact_members` only. Elsewhere rings fold
-/// when their members are found to be in step, or all of them as far from each other as before.
+/// Members gather, that is, begin a ring together, under these conditions: no other exchange can be in flight, nothing
+/// is shared, each member sends to one and receives from one, all of them form one cycle, and the steps are enough for
+/// every member to have waited for the last one, however far away. If all messages have the same rate and latency, such
+/// a ring ends at the same time as if early members had begun early: when the last member has done all steps. Otherwise
+/// it may end later by the time between the first and the last arrival, and members gather only in groups of more than
+/// `exact_members`. Other rings are folded when their members are found to be in step, or all of them as far from each
+/// other as before.
 ///
-/// Members that are early would begin beside what others still do before they come. Where pairs are alike that uses
-/// other links; elsewhere it is watched whether it does.
+/// Members that arrive early would start concurrently with the earlier work of others. If pairs are alike, that work
+/// uses other links; otherwise the links are watched.
 ///
-/// Where something is decided by when it ends, which exchange goes next or at which tick it leaves, a little too late
-/// may be much too late: there nothing is done that is not exact.
+/// If the end of the exchange decides something, such as the next exchange or the tick of a release, a small delay may
+/// become a large one: in that case only exact folding is done.
 namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;
@@ -39,25 +40,25 @@ inline constexpr std::uint32_t exact_members = 128;
 struct Section {
     static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
 
-    std::uint32_t taken = 0;       ///< steps
+    std::uint32_t taken = 0;       ///< number of steps
     std::uint32_t ring = no_ring;  ///< in FoldLayout::rings
-    /// Links and copy engines that what it sends takes something of, each once.
+    /// Links and copy engines that its messages share, each once.
     std::vector<std::uint32_t> uses;
-    bool uses_all = false;  ///< in place of these: its peers turn all over the fabric
+    bool uses_all = false;  ///< in place of `uses`: its peers turn through the whole fabric
 };
 
 struct FoldedRing {
     std::uint32_t members = 0;
     std::uint32_t steps = 0;
-    bool lone = true;           ///< no two of a step's messages share anything
+    bool lone = true;           ///< no two messages of a step share a resource
     bool uniform = true;        ///< all messages have the same bytes, rate and latency
     bool padded = false;        ///< all blocks count as the largest
-    bool joined = true;         ///< each sends to one and receives from one, and all are in one circle
+    bool joined = true;         ///< each sends to one and receives from one, and all form one cycle
     bool gathers = false;       ///< its members begin together
-    bool alike = false;         ///< what a member sends shares nothing with what others still do before they come
-    bool delays = false;        ///< which may make it end later
-    bool keeps_largest = true;  ///< see keeps_largest(): where all are in step, what padding adds is nothing
-    double byte_s = 0;          ///< what one byte more in all messages of a step takes, at most; only where padded
+    bool alike = false;         ///< a member's messages share no resource with earlier work of others
+    bool delays = false;        ///< gathering may make it end later
+    bool keeps_largest = true;  ///< see keeps_largest(): padding adds nothing if all are in step
+    double byte_s = 0;          ///< maximum time of one more byte in all messages of a step; if padded
 };
 
 struct FoldLayout {
@@ -65,13 +66,13 @@ struct FoldLayout {
     std::vector<FoldedRing> rings;
 };
 
-/// What is around an exchange.
+/// Conditions around an exchange.
 struct Surroundings {
-    bool sole = false;  ///< no other can be under way beside it
-    bool calm = false;  ///< nothing is decided by when it ends
+    bool sole = false;  ///< no other exchange can be in flight at the same time
+    bool calm = false;  ///< its end decides nothing else
 };
 
-/// Of `exchange` in iteration `iteration`.
+/// Returns the layout of `exchange` in iteration `iteration`.
 FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
                        Surroundings around, Wires& wires);
 

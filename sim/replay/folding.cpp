@@ -14,12 +14,12 @@ double now_s() {
     return simgrid::s4u::Engine::get_clock();
 }
 
-/// Whether two times are the same but for rounding: those of one step, after `at_s` seconds.
+/// Returns true if two times of one step, after `at_s` seconds, are equal up to rounding.
 bool same(double a_s, double b_s, double at_s) {
     return std::abs(a_s - b_s) <= std::max(1e-9 * std::max(a_s, b_s), 1e-15 * at_s);
 }
 
-/// Whether no two exchanges can be under way at once: all are of one group, on one stream of each process.
+/// Returns true if no two exchanges can be in flight at the same time: all are of one group, on one stream per process.
 bool one_at_a_time(const TaskGraph& graph) {
     const Task* first = nullptr;
     std::vector<StreamId> stream_of(graph.processes().size(), ~StreamId{0});
@@ -34,7 +34,7 @@ bool one_at_a_time(const TaskGraph& graph) {
     return true;
 }
 
-/// Whether nothing is decided by when an exchange ends: which one goes next, or at which tick one leaves.
+/// Returns true if the end of an exchange decides nothing, such as the next exchange or the tick of a release.
 bool decides_nothing(const TaskGraph& graph) {
     return graph.queues().empty() &&
            std::none_of(graph.tasks().begin(), graph.tasks().end(), [](const Task& task) { return task.tick_s > 0; });
@@ -47,10 +47,10 @@ public:
     struct Member {
         StreamId stream = 0;
         const Section* section = nullptr;
-        double last_s = 0;  ///< when it was last between two steps
+        double last_s = 0;  ///< time at which it was last between two steps
         bool folds = false;
     };
-    /// The end of a step.
+    /// Times of the end of a step.
     struct Boundary {
         std::uint32_t come = 0;
         double shortest_s = 0, longest_s = 0;  ///< the step
@@ -65,7 +65,7 @@ public:
         return boundaries[number - passed];
     }
 
-    /// Whether members wait for others to come, and would begin beside something else.
+    /// Returns true if members wait for others to arrive, and would otherwise begin while others do something else.
     bool waits() const { return shape.gathers && !shape.alike && members.size() < shape.members; }
 
     const Key key;
@@ -75,17 +75,17 @@ public:
     std::uint32_t left = 0;
 
     std::deque<Boundary> boundaries;
-    std::uint32_t passed = 0;    ///< the number of the first of these
-    std::uint32_t furthest = 0;  ///< that anyone has come to
-    std::uint32_t equal = 0;     ///< steps in a row, up to the last that all have ended, which took all the same
-    double step_s = 0;           ///< and how long that was
+    std::uint32_t passed = 0;    ///< number of the first of these
+    std::uint32_t furthest = 0;  ///< latest step that any member has reached
+    std::uint32_t equal = 0;     ///< consecutive steps of equal time, up to the last one that all have ended
+    double step_s = 0;           ///< and that time
 
-    std::uint32_t cut = 0;     ///< the boundary at which steps are folded; 0: none
-    std::uint32_t folded = 0;  ///< how many
-    double folded_step_s = 0;  ///< and how long each takes
-    std::uint32_t began = 0;   ///< members that have come to it
-    bool in_step = true;       ///< whenever something was folded, all were at the same point
-    bool anything = false;     ///< was folded
+    std::uint32_t cut = 0;     ///< boundary at which steps are folded; 0: none
+    std::uint32_t folded = 0;  ///< number of folded steps
+    double folded_step_s = 0;  ///< and the time of each
+    std::uint32_t began = 0;   ///< members that have reached the cut
+    bool in_step = true;       ///< all members were at the same point whenever steps were folded
+    bool anything = false;     ///< true if any step was folded
 };
 
 Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded)
@@ -163,7 +163,7 @@ Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const Section& 
         while (ring.members.size() < shape.members) wake(stream).acquire();
     } else {
         let_go(ring);
-        // Waking one lets others run, which may be through with the ring.
+        // Waking a member lets others run, which may finish the ring.
         std::vector<StreamId> others;
         if (shape.delays) add_error(ring, now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
@@ -192,7 +192,7 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
     if (boundary.come == ring.shape.members) judge(ring, steps);
     if (ring.cut != steps) return 0;
 
-    Ring::Member& member = ring.members[visit.place];  // judging moves none of them
+    Ring::Member& member = ring.members[visit.place];  // judge() moves no member
     member.folds = true;
     ++ring.began;
     const double seconds = ring.folded * ring.folded_step_s;
@@ -204,7 +204,7 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
 
 void Folding::judge(Ring& ring, std::uint32_t number) {
     const Ring::Boundary boundary = ring.boundary(number);
-    // All have come to those before it, too.
+    // All members have also passed the boundaries before this one.
     const std::uint32_t gone = number + 1 - ring.passed;
     ring.boundaries.erase(ring.boundaries.begin(), ring.boundaries.begin() + gone);
     ring.passed = number + 1;
@@ -219,7 +219,7 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     const double spread_s = boundary.last_s - boundary.first_s;
     const bool in_step = spread_s <= std::max(1e-9 * ring.step_s, 1e-15 * at_s);
     if (!in_step && (ring.step_s <= 0 || ring.equal < spread_s / ring.step_s + 2)) return;
-    // Where members at different steps share links, those that are awake would have more of them while others sleep.
+    // If members at different steps share links, awake ones would get a larger share of them while others sleep.
     if (!in_step && !ring.shape.lone) return;
     const auto ahead = in_step ? 0 : static_cast<std::uint32_t>(spread_s / ring.step_s) + 1;
     const bool decided = number <= ring.cut;
@@ -252,11 +252,11 @@ bool Folding::alone(const Ring& ring, double since_s) {
 void Folding::disturb(Ring& ring) {
     let_go(ring);
     if (ring.waits()) return give_up(ring);
-    if (ring.began == 0) {  // nobody has come to it
+    if (ring.began == 0) {  // no member has reached it
         ring.cut = 0;
         return;
     }
-    // Those that wake at this moment have folded all.
+    // Members that wake at this moment have completed the folded steps.
     const auto asleep = [&](const Ring::Member& member) {
         return member.folds && member.last_s + ring.folded * ring.folded_step_s - now_s() > 1e-6 * ring.folded_step_s;
     };

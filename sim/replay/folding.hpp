@@ -12,29 +12,30 @@
 #include "sim/replay/fold_layout.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Folding: of steps that repeat, some are simulated, message by message, and stand for the rest.
+/// Folding: of repeated steps, some are simulated message by message, and the rest is extrapolated.
 ///
-/// Each member of a ring (fold_layout.hpp) tells when it has a step behind it. If step k took all of them the same time
-/// T, and either they end it at the same moment (the state in which they began it) or as many steps before it took T,
-/// too, as the first is ahead of the last, then all steps to come take T as long as nothing changes: what happens
-/// depends only on who is where and on what is on the links. They are not simulated: each member sleeps for T times as
-/// many, from the end of the step that all are in; all but the last ones, where members are at different steps.
+/// Each member of a ring (fold_layout.hpp) reports when it has completed a step. Suppose that step k took all members
+/// the same time T, and that either all end it at the same moment (the state in which they began it) or that as many
+/// steps before it also took T as the first member is ahead of the last. Then all following steps take T as long as
+/// nothing changes, because events depend only on the members' positions and on the traffic of the links. These steps
+/// are not simulated: each member sleeps for T times their number, from the end of the step that all are in; if members
+/// are at different steps, the last ones are simulated.
 ///
-/// Nothing changes while no other message shares a link with theirs, or a device's copy engines. Every section of an
-/// exchange says which of these its messages use. When another one begins to use one of a ring's whose members are
-/// folding, the guess was wrong, and cannot be taken back, as they have nothing on the wires: the simulation ends with
-/// Disturbed, and is done once more without folding exchanges of that channel (replay_isolated()).
+/// Nothing changes while no other message shares a link or a device's copy engine with theirs. Every section of an
+/// exchange declares which of these its messages use. If another section begins to use one that belongs to a ring whose
+/// members are folding, the assumption was wrong, and cannot be corrected, because they have nothing on the wires: the
+/// simulation ends with Disturbed, and is repeated without folding exchanges of that channel (replay_isolated()).
 ///
-/// The error: none (rounding) where blocks have one size. Blocks that differ by a byte, and members that gather: see
-/// fold_layout.hpp. error_s() adds all that up.
+/// The error: only rounding, if blocks have one size. For blocks that differ by a byte, and members that gather, see
+/// fold_layout.hpp. error_s() returns the sum.
 ///
-/// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges under way, and of a
+/// Time: O(members) per simulated step and per section; memory: members × sections of the exchanges in flight, and of a
 /// layout for each kind of exchange.
 namespace syncline {
 
-/// That something was folded which did not repeat.
+/// Thrown if folded steps turn out not to repeat.
 struct Disturbed {
-    std::uint32_t channel = 0;  ///< of the exchange
+    std::uint32_t channel = 0;  ///< channel of the exchange
 };
 
 class Folding {
@@ -51,28 +52,29 @@ public:
     /// A member in one of its sections.
     struct Visit {
         const Section* section = nullptr;
-        Ring* ring = nullptr;  ///< null where nothing repeats
+        Ring* ring = nullptr;  ///< null if the section does not repeat
         std::uint32_t place = 0;
         bool padded = false;
     };
 
-    /// A member carries out an exchange: several tasks of an iteration may be the same one, for a micro-batch each.
+    /// One execution of an exchange by a member: several tasks of an iteration may be the same exchange, once per
+    /// micro-batch.
     struct Pass {
         ExchangeId exchange = 0;
         std::uint32_t iteration = 0;
-        std::uint32_t time = 0;  ///< that the member carries it out, counted from 0
+        std::uint32_t time = 0;  ///< number of the execution by this member, counted from 0
         const std::vector<Section>* sections = nullptr;
     };
     Pass begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
 
-    /// Puts the calling actor to sleep until the ring's other members are there, where it gathers.
+    /// Puts the calling actor to sleep until the ring's other members have arrived, if the ring gathers.
     Visit enter(StreamId stream, const Pass& pass, const Section& section);
-    /// That the member has `steps` of its section behind it. Returns how many further ones are folded, after sleeping
-    /// as long as they take.
+    /// Records that the member has completed `steps` of its section. Returns the number of further steps that are
+    /// folded, after sleeping for their time.
     std::uint32_t stepped(const Visit& visit, std::uint32_t steps);
     void leave(const Visit& visit);
 
-    /// What folding can have changed in an iteration, at most.
+    /// Returns the maximum error in the time of an iteration due to folding.
     double error_s(std::uint32_t iteration) const { return iteration < errors_s_.size() ? errors_s_[iteration] : 0; }
 
 private:
@@ -82,10 +84,10 @@ private:
     simgrid::s4u::Semaphore& wake(StreamId stream);
     void use(const Section& section, const Ring* by);
     void judge(Ring& ring, std::uint32_t number);
-    /// Whether no one else has used its links since then.
+    /// Returns true if no other section has used its links since then.
     bool alone(const Ring& ring, double since_s);
     void disturb(Ring& ring);
-    /// Ends the simulation, before time goes on.
+    /// Ends the simulation before simulated time advances.
     void give_up(const Ring& ring);
     bool folds(ExchangeId exchange) const;
     void let_go(const Ring& ring);
@@ -94,18 +96,18 @@ private:
     const TaskGraph& graph_;
     Wires& wires_;
     const std::vector<std::uint32_t>& unfolded_;
-    /// By algorithm, group, channel, bytes, and where its programs differ by iteration that, too.
+    /// By algorithm, group, channel, bytes, and, if its programs differ by iteration, the iteration.
     std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint32_t, std::uint64_t, std::uint32_t>,
              std::unique_ptr<FoldLayout>>
         layouts_;
-    std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: how often it was begun
+    std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: number of executions begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
     const Surroundings around_;
-    std::vector<std::uint32_t> users_;              ///< by resource: sections under way that use it
-    std::vector<double> changed_s_;                 ///< by resource: when the last of them began or ended
-    std::uint32_t users_of_all_ = 0;                ///< sections that use all of them ...
-    double all_changed_s_ = 0;                      ///< ... and when the last of those began or ended
-    std::vector<std::uint32_t> own_;                ///< scratch: of one ring
+    std::vector<std::uint32_t> users_;              ///< by resource: active sections that use it
+    std::vector<double> changed_s_;                 ///< by resource: time at which the last of them began or ended
+    std::uint32_t users_of_all_ = 0;                ///< sections that use all resources ...
+    double all_changed_s_ = 0;                      ///< ... and time at which the last of them began or ended
+    std::vector<std::uint32_t> own_;                ///< scratch: resources of one ring
     std::vector<Ring*> folded_;                     ///< by resource: the folded ring that uses it
     std::vector<simgrid::s4u::SemaphorePtr> wake_;  ///< by stream
     std::vector<double> errors_s_;                  ///< by iteration

@@ -28,7 +28,7 @@ namespace {
 /// See isolated_already().
 bool alone = false;
 
-/// What the child says first.
+/// First character of the child's answer.
 enum class Outcome : char { done = 'd', failed = 'f', bug = 'b' };
 
 std::string answer_of(const std::function<std::string()>& work) {
@@ -38,13 +38,13 @@ std::string answer_of(const std::function<std::string()>& work) {
     } catch (const std::logic_error& error) {
         return tell(Outcome::bug, error.what());
     } catch (const std::bad_alloc&) {
-        return tell(Outcome::failed, "the simulation needs more memory than there is");
+        return tell(Outcome::failed, "the simulation needs more memory than is available");
     } catch (const std::exception& error) {
         return tell(Outcome::failed, error.what());
     }
 }
 
-/// All of it; whether that went well.
+/// Writes all of the text and returns true on success.
 bool write_all(int out, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = write(out, text.data(), text.size());
@@ -56,7 +56,7 @@ bool write_all(int out, std::string_view text) {
 
 void become_worker(int said) {
     setpgid(0, 0);
-    // A signal to all of a job may come here first, which is no fault of the work's.
+    // A signal to a whole job may arrive here first, and is no failure of the work.
     ignore_interrupts();
     dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
     dup2(said, STDERR_FILENO);
@@ -64,9 +64,9 @@ void become_worker(int said) {
 }
 
 [[noreturn]] void run_child(pid_t parent, int out, const std::function<std::string()>& work) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves nothing running behind ...
-    if (getppid() != parent) _exit(1);  // ... nor does one that died before that
-    // _exit(), not exit(): what the parent has buffered is the parent's to write.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   // a killed parent leaves no process running ...
+    if (getppid() != parent) _exit(1);  // ... nor does a parent that died before that call
+    // _exit(), not exit(): the parent's buffered output is for the parent to write.
     _exit(write_all(out, answer_of(work)) ? 0 : 1);
 }
 
@@ -90,7 +90,7 @@ Isolated::Isolated(const std::function<std::string()>& work, Role role) : role_(
     in_.set(ends[0]);
     const Descriptor out(ends[1]);
     fcntl(in_.get(), F_SETFL, O_NONBLOCK);
-    std::fflush(nullptr);  // or the child would write what is buffered once more
+    std::fflush(nullptr);  // otherwise the child would write buffered output again
     const pid_t parent = getpid();
     {
         const DelayedInterrupts delayed;
@@ -103,7 +103,7 @@ Isolated::Isolated(const std::function<std::string()>& work, Role role) : role_(
         }
     }
     if (process_ == 0) run_child(parent, out.get(), work);
-    if (role == Role::worker) setpgid(process_, process_);  // whichever of the two comes first
+    if (role == Role::worker) setpgid(process_, process_);  // both processes do it, whichever runs first
 }
 
 Isolated::~Isolated() {
@@ -125,7 +125,7 @@ bool Isolated::take() {
 }
 
 void Isolated::kill() const {
-    if (process_ == 0) return;  // which would be our own group
+    if (process_ == 0) return;  // 0 would be our own group
     ::kill(role_ == Role::worker ? -process_ : process_, SIGKILL);
 }
 
@@ -145,9 +145,9 @@ std::string Isolated::last_words() const {
     text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
     if (from > 0) text.erase(0, text.find('\n') + 1);
     text.erase(text.find_last_not_of(" \n") + 1);
-    // Addresses are others each time; of a run that fails, the message is to be the same.
+    // Addresses differ between runs; the message of a failing run must not.
     text = std::regex_replace(text, std::regex("0x[0-9a-fA-F]+"), "0x...");
-    return text.empty() ? text : "; it said: " + text;
+    return text.empty() ? text : "; its output: " + text;
 }
 
 std::string Isolated::outcome() {
@@ -158,11 +158,11 @@ std::string Isolated::outcome() {
     const int status = reap();
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
-        // SimGrid aborts when it gets no memory for a stack, the kernel kills.
+        // SimGrid aborts if it cannot allocate a stack; the kernel kills on memory pressure.
         const bool memory = signal == SIGABRT || signal == SIGKILL;
-        throw ReplayError(fmt::format("the simulation was ended by signal {} ({}){}{}", signal, strsignal(signal),
-                                      memory ? "; was there enough memory?" : "",
-                                      signal == SIGKILL ? "" : last_words()));  // a killed one spoke of something else
+        throw ReplayError(fmt::format("the simulation was killed by signal {} ({}){}{}", signal, strsignal(signal),
+                                      memory ? "; it may have run out of memory" : "",
+                                      signal == SIGKILL ? "" : last_words()));  // killed: unrelated output
     }
     if (WEXITSTATUS(status) != 0 || answer_.empty())
         throw std::logic_error("the simulation ended without an answer" + last_words());

@@ -5,12 +5,12 @@
 #include <functional>
 #include <string>
 
-/// Work in a process of its own: SimGrid allows one engine in a process, and ends it where it finds fault.
+/// Runs work in a separate process: SimGrid allows one engine per process, and ends the process on errors.
 ///
-/// The process dies with ours, however ours does. What it made comes back through a pipe.
+/// The process dies with its parent, however the parent ends. Its result returns through a pipe.
 namespace syncline {
 
-/// Closed at the end; below 0: none.
+/// A file descriptor that is closed at the end; below 0: none.
 class Descriptor {
 public:
     explicit Descriptor(int number = -1) : number_(number) {}
@@ -27,31 +27,31 @@ private:
 class Isolated {
 public:
     enum class Role {
-        part,   ///< of what the program does at the moment: speaks on our standard error, gets the terminal's Ctrl-C
-        worker  ///< one of many: in a process group of its own, deaf to SIGINT and SIGTERM, silent, and the first to go
-                ///< where memory runs out
+        part,   ///< part of the program's current work: writes to our standard error, gets the terminal's Ctrl-C
+        worker  ///< one of many: in its own process group, ignores SIGINT and SIGTERM, silent, killed first when
+                ///< memory runs out
     };
 
-    /// Starts. Throws ReplayError if there can be no more processes.
+    /// Starts the process. Throws ReplayError if no process can be created.
     Isolated(const std::function<std::string()>& work, Role role);
-    /// Kills what still works.
+    /// Kills the process if it is still running.
     ~Isolated();
     Isolated(const Isolated&) = delete;
     Isolated& operator=(const Isolated&) = delete;
 
     pid_t process() const { return process_; }
-    /// Can be read from when there is something to take().
+    /// Returns a descriptor that is readable when there is something to take().
     int descriptor() const { return in_.get(); }
-    /// Takes what has come so far, without waiting; false once that is all.
+    /// Takes the output that has arrived so far, without waiting; false once it is complete.
     bool take();
-    /// With all that it has started; nothing once it has ended and its outcome() is known.
+    /// Kills the process and all that it has started; does nothing once it has ended and its outcome() is known.
     void kill() const;
-    /// What the work returned, once it has ended. Throws ReplayError if the work failed, or its process died: then
-    /// with what a worker last said on standard error; std::logic_error where the work threw one.
+    /// Returns the result of the work, once it has ended. Throws ReplayError if the work failed or its process died,
+    /// with the last output of a worker on standard error in the latter case; std::logic_error if the work threw one.
     std::string outcome();
 
 private:
-    /// Its status, as waitpid() has it.
+    /// Waits for the process and returns its status, as from waitpid().
     int reap();
     std::string last_words() const;
 
@@ -62,12 +62,12 @@ private:
     std::string answer_;
 };
 
-/// What `work` returns, done in a process of its own while we wait. Throws as Isolated::outcome(). `last`: false where
-/// other work may have to follow, whatever isolated_already() says.
+/// Returns the result of `work`, run in a separate process while we wait. Throws like Isolated::outcome(). `last`:
+/// false if more work may follow, whatever isolated_already() says.
 std::string isolate(const std::function<std::string()>& work, bool last = true);
 
-/// Says that the next work to be isolated is the last one, and that this process is there for it alone: it is then done
-/// here, and throws what it throws.
+/// Declares that the next isolated work is the last, and that this process exists for it alone: the work then runs
+/// here, and its exceptions are passed on.
 void isolated_already();
 
 }  // namespace syncline

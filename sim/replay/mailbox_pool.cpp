@@ -11,7 +11,7 @@ std::size_t MailboxPool::Hash::operator()(const Pair& pair) const {
 }
 
 simgrid::s4u::Mailbox* MailboxPool::next(const Pair& pair, Side side) {
-    // Others may run while SimGrid makes one: before anything is looked up.
+    // Must precede the look-ups: other actors may run while SimGrid creates a mailbox.
     if (free_.empty()) free_.push_back(simgrid::s4u::Mailbox::by_name(fmt::format("pool:{}", made_++)));
     const auto [found, first] = waiting_.try_emplace(pair);
     Waiting& waiting = found->second;

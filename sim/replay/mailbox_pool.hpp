@@ -9,11 +9,12 @@
 
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Mailboxes lent to pairs of processes for as long as a message between them waits for its other side.
+/// Lends mailboxes to pairs of processes while a message between them waits for its other side.
 ///
-/// SimGrid never frees a mailbox, so one for each pair that ever meets would take memory with the square of the ranks
-/// in an all-to-all. Here there are only as many as messages ever wait at once: the side that comes first takes a free
-/// mailbox, and with the other side it is free again, as SimGrid matches put and get when the second of them is posted.
+/// SimGrid never frees a mailbox, so one for each pair that ever meets would need memory quadratic in the number of
+/// ranks in an all-to-all. The pool has only as many as messages ever wait at the same time: the side that arrives
+/// first takes a free mailbox, and it becomes free again when the other side arrives, because SimGrid matches put and
+/// get when the second of them is posted.
 namespace syncline {
 
 class MailboxPool {
@@ -26,19 +27,19 @@ public:
     };
     enum class Side { put, get };
 
-    /// Where the calling actor posts its side of the next message of `pair`, before it does anything else. The n-th
-    /// that is put is the n-th that is got.
+    /// Returns the mailbox in which the calling actor must post its side of the next message of `pair`, before it does
+    /// anything else. The n-th put matches the n-th get.
     simgrid::s4u::Mailbox* next(const Pair& pair, Side side);
 
 private:
     struct Hash {
         std::size_t operator()(const Pair& pair) const;
     };
-    /// Messages of a pair whose other side has not come yet.
+    /// Messages of a pair whose other side has not arrived yet.
     struct Waiting {
         simgrid::s4u::Mailbox* mailbox = nullptr;
         std::uint32_t messages = 0;
-        Side side = Side::put;  ///< that has come
+        Side side = Side::put;  ///< side that has arrived
     };
 
     std::unordered_map<Pair, Waiting, Hash> waiting_;

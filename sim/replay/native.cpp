@@ -20,13 +20,13 @@ std::vector<sg::Host*> load_native(const NativePlatform& platform) {
     const sg::Engine* engine = sg::Engine::get_instance();
     try {
         engine->load_platform(platform.file);
-    } catch (const std::exception& error) {  // a std::logic_error among them, though the user's
+    } catch (const std::exception& error) {  // includes a std::logic_error, although the fault is the user's
         throw ReplayError(error.what());
     }
     std::vector<sg::Host*> hosts;
     if (platform.hosts.empty()) {
         hosts = engine->get_all_hosts();
-        // node-2 before node-10
+        // natural order: node-2 before node-10
         std::sort(hosts.begin(), hosts.end(),
                   [](const sg::Host* a, const sg::Host* b) { return strverscmp(a->get_cname(), b->get_cname()) < 0; });
     }
@@ -40,22 +40,23 @@ std::vector<sg::Host*> load_native(const NativePlatform& platform) {
 
 namespace {
 
-/// SimGrid ends the process that sends a message where there is no way, or over a WIFI link whose stations nobody has
-/// told their rates: said before the first one is sent.
+/// Throws if there is no route, or if it uses a WIFI link, whose stations have no rates: SimGrid would end the process
+/// that sends the first message.
 void require_route(const sg::Host* from, const sg::Host* to) {
     std::vector<sg::Link*> links;
     double latency_s = 0;
     from->route_to(to, links, &latency_s);
     if (links.empty() && latency_s == 0)
-        throw ReplayError(fmt::format("there is no route from '{}' to '{}'; 'hosts' can list those that have routes",
-                                      from->get_name(), to->get_name()));
+        throw ReplayError(
+            fmt::format("there is no route from '{}' to '{}'; list only hosts with routes between them under 'hosts'",
+                        from->get_name(), to->get_name()));
     for (const sg::Link* link : links)
         if (link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI)
-            throw ReplayError(fmt::format("the route from '{}' to '{}' is over a WIFI link, '{}'", from->get_name(),
+            throw ReplayError(fmt::format("the route from '{}' to '{}' uses a WIFI link, '{}'", from->get_name(),
                                           to->get_name(), link->get_name()));
 }
 
-/// Between every two hosts or, where that were too many, between the first and every other.
+/// Checks routes between all pairs of hosts or, if these are too many, between the first and every other host.
 void require_routes(const std::vector<sg::Host*>& hosts) {
     constexpr std::size_t many = 256;
     const std::size_t senders = hosts.size() <= many ? hosts.size() : 1;
@@ -67,8 +68,8 @@ void require_routes(const std::vector<sg::Host*>& hosts) {
     }
 }
 
-/// What is written to standard error while it lives goes to a file in memory: SimGrid explains itself there before it
-/// ends the process.
+/// Redirects standard error to a file in memory during its lifetime: SimGrid explains an error there before it ends the
+/// process.
 class Overheard {
 public:
     Overheard() : file_(memfd_create("simgrid", MFD_CLOEXEC)), kept_(dup(STDERR_FILENO)) {}
@@ -87,7 +88,7 @@ public:
         const ssize_t size = pread(file_, text.data(), text.size(), 0);
         text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
         text.resize(std::min(text.size(), text.find('\n')));
-        // "[node:actor:(1) 0.000000] [category/CRITICAL] what it says"
+        // SimGrid's format: "[node:actor:(1) 0.000000] [category/CRITICAL] message"
         const auto category = text.rfind("] ");
         return category == std::string::npos ? text : text.substr(category + 2);
     }
@@ -116,7 +117,7 @@ void inspect(Cluster& cluster) {
                 const bool wifi = link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI;
                 if (!wifi && !(link->get_bandwidth() > 0 && link->get_latency() >= 0))
                     throw ReplayError(
-                        fmt::format("link '{}' has no bandwidth, or a latency below zero", link->get_name()));
+                        fmt::format("link '{}' has no bandwidth, or a negative latency", link->get_name()));
             }
             double slowest = hosts.front()->get_speed();
             for (const sg::Host* host : hosts) slowest = std::min(slowest, host->get_speed());

@@ -4,7 +4,7 @@ namespace syncline {
 
 namespace {
 
-/// The message that the other side has come to already, or a new one that waits for it.
+/// Returns the message whose other side has already arrived, or a new one that waits for it.
 MessageId matched(Recorder::Connection& connection, bool put, std::vector<MessageRecord>& messages) {
     if (connection.met < connection.waiting.size() && connection.put != put) {
         const MessageId id = connection.waiting[connection.met++];

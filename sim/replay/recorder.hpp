@@ -8,17 +8,17 @@
 #include "sim/replay/trace.hpp"
 #include "sim/replay/wires.hpp"
 
-/// Writes a Trace while streams act. What both sides of a connection come to is one message: the n-th that is put is
-/// the n-th that is got.
+/// Writes a Trace while streams act. The two sides of a connection are matched in order: the n-th put and the n-th get
+/// are one message.
 namespace syncline {
 
 class Recorder {
 public:
     /// One direction between two processes, of one channel.
     struct Connection {
-        std::vector<MessageId> waiting;  ///< whose other side has not come yet, behind those that have been met
+        std::vector<MessageId> waiting;  ///< matched messages, then those whose other side has not arrived yet
         std::size_t met = 0;
-        bool put = false;  ///< it is their receivers that have not come
+        bool put = false;  ///< their receivers have not arrived
         std::uint32_t route = 0;
     };
     struct Side {
@@ -31,27 +31,27 @@ public:
         trace_.acts.resize(streams);
     }
 
-    /// Stays where it is.
+    /// Returns a connection, whose address does not change.
     Connection& connection(std::uint32_t channel, ProcessId from, ProcessId to);
 
     MessageId put(Connection& connection, const Side& sender, std::uint64_t bytes);
     MessageId got(Connection& connection, const Side& receiver);
     void through(MessageId message, double through_s, double latency_s);
-    /// The way that a message took, where that was not known before.
+    /// Records the path of a message, if it was not known before.
     void took(MessageId message, const std::vector<std::uint32_t>& links) {
         trace_.messages[message].route = route(links);
     }
 
-    /// Acts that took no time leave nothing.
+    /// Records an act, unless it took no time.
     void acted(StreamId stream, const Act& act) {
         if (act.end_s > act.start_s) trace_.acts[stream].push_back(act);
     }
 
-    /// Names the links.
+    /// Adds the names of the links.
     void finish() { trace_.links = wires_.traced(); }
 
 private:
-    /// The number of a route in the trace.
+    /// Returns the number of a route in the trace.
     std::uint32_t route(const std::vector<std::uint32_t>& links);
 
     Trace& trace_;

@@ -7,7 +7,7 @@
 #include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
-// Passes a Timeline as bytes from one process to another of the same program.
+// Encodes a Timeline as bytes, for the transfer between two processes of the same program.
 
 namespace syncline {
 
@@ -134,7 +134,7 @@ Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const R
         }
         return out.take();
     };
-    for (;;) {  // each time with a channel less that is folded
+    for (;;) {  // each time with one folded channel less
         const std::string answer = isolate(work, !options.fold);
         Reader in(answer);
         std::vector<std::uint32_t> disturbed;

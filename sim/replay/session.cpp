@@ -15,9 +15,9 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint64_t report_every = 4096;  // messages
+constexpr std::uint64_t report_every = 4096;  // in messages
 
-/// Whether all iterations compute and send the same.
+/// Returns true if all iterations compute and send the same.
 bool iterations_alike(const TaskGraph& graph) {
     return std::all_of(graph.processes().begin(), graph.processes().end(),
                        [](const Process& process) { return process.pace.jitter == 0; }) &&
@@ -78,7 +78,8 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     end_s = std::max(end_s, now_s);
     if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
-    // Waking one lets other actors run, which may come to wait for this task's next iteration: off the list first.
+    // The list is emptied first: waking an actor lets others run, which may begin to wait for this task's next
+    // iteration.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
         const StreamId next = waiters_[stream].next;
         waiters_[stream].wake->release();
@@ -106,7 +107,7 @@ void Session::compute(ProcessId process, std::uint32_t iteration, double seconds
 void Session::await_tick(ProcessId process, std::uint32_t iteration, double period_s) {
     const double since_s = simgrid::s4u::Engine::get_clock() - began_s_[process][iteration % 2];
     const double left_s = next_tick(since_s, period_s) - since_s;
-    // What is released at the tick that has just been awaited is released at the same instant.
+    // Releases at the tick that was just awaited happen at the same instant.
     if (left_s > tick_rounding * since_s) simgrid::s4u::this_actor::sleep_for(left_s);
 }
 
@@ -119,7 +120,7 @@ double Session::copy_s(ProcessId process, bool outwards, double seconds) {
 }
 
 void Session::pace_changes(Computation& computation) {
-    // One that comes too late is taken by the next computation, which finds its pace unchanged and goes on.
+    // A signal that comes too late is taken by the next computation, which finds its pace unchanged and continues.
     if (computation.under_way) computation.changed->release();
 }
 
@@ -172,7 +173,7 @@ void Session::carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::u
 
 void Session::finish() {
     const auto mean = [this](std::uint64_t& count) {
-        // Fewer may have been replayed than the window has.
+        // Fewer iterations may have been replayed than the window has.
         const std::uint32_t counted = std::min(options_.window, options_.measured + 1);
         count = (count + counted / 2) / counted;
     };
@@ -183,8 +184,8 @@ void Session::finish() {
     if (folding_) {
         const std::uint32_t counted = steady_ ? 1 : std::min(options_.window, options_.measured + 1);
         for (std::uint32_t i = shown_ + 1 - counted; i <= shown_; ++i) timeline.messages_folded += folded_[i];
-        // Who comes early or late for an iteration may be the work of one before. Those that are not simulated are as
-        // far off as the one that stands for them.
+        // Early or late arrivals in an iteration may result from an earlier one. Iterations that are not simulated have
+        // the same error as the one that represents them.
         for (std::uint32_t i = 0; i <= options_.measured; ++i)
             timeline.folding_error_s += folding_->error_s(std::min(i, shown_)) / counted;
         timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
@@ -199,7 +200,7 @@ std::string Session::stuck() const {
     std::string text;
     std::size_t count = 0;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-        // The first task of the least iteration that the stream has not been through.
+        // The first task of the earliest iteration that the stream has not completed.
         const auto tasks = graph.tasks_of(stream);
         const auto at =
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });

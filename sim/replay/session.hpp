@@ -17,10 +17,10 @@
 #include "sim/replay/steady.hpp"
 #include "sim/replay/wires.hpp"
 
-/// What the actors of one simulation share. SimGrid runs one actor at a time, so nothing here needs a lock.
+/// State shared by the actors of one simulation. SimGrid runs one actor at a time, so no locks are needed.
 namespace syncline {
 
-/// That what is still to come is known, as iterations repeat.
+/// Thrown when the rest of the simulation is known, because iterations repeat.
 struct AllKnown {};
 
 class Session {
@@ -29,41 +29,41 @@ public:
 
     /// Puts the calling actor, of `stream`, to sleep until `task` has ended in iteration `iteration`.
     void await(StreamId stream, TaskId task, std::uint32_t iteration);
-    /// The task that `stream` takes as its `position`-th of iteration `iteration`; where the stream is in a queue, its
-    /// actor sleeps until that is agreed on.
+    /// Returns the task that `stream` executes as its `position`-th of iteration `iteration`; if the stream is in a
+    /// queue, its actor sleeps until the queue has agreed on it.
     TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
         if (graph.streams()[stream].queue == Stream::no_queue) return graph.tasks_of(stream)[position];
         return agreement_.next(stream, iteration, position);
     }
     void started(TaskId task, std::uint32_t iteration, double now_s);
-    /// Has the engine throw AllKnown, before time goes on, where no more need be simulated.
+    /// Makes the engine throw AllKnown, before simulated time advances, if the rest need not be simulated.
     void ended(TaskId task, std::uint32_t iteration, double now_s);
-    /// Puts the calling actor, of the compute stream of `process`, to sleep for what `seconds` of undisturbed
-    /// computation take at its pace, beside the exchanges of the same process.
+    /// Puts the calling actor, of the compute stream of `process`, to sleep for the time that `seconds` of undisturbed
+    /// computation take at its pace, with concurrent exchanges of the same process.
     void compute(ProcessId process, std::uint32_t iteration, double seconds);
     /// Puts the calling actor to sleep until the next tick of a clock that `process` started when it began `iteration`.
     void await_tick(ProcessId process, std::uint32_t iteration, double period_s);
-    /// How long a copy of `seconds` out of the device of `process`, or into it, takes from now on: behind those that
-    /// others of its streams have begun. There is one at a time each way.
+    /// Returns the time from now until a copy of `seconds` out of the device of `process`, or into it, has ended: after
+    /// the copies that others of its streams have begun. There is one at a time in each direction.
     double copy_s(ProcessId process, bool outwards, double seconds);
-    /// An exchange of `process` begins or ends.
+    /// Record that an exchange of `process` begins or ends.
     void exchange_begins(ProcessId process);
     void exchange_ends(ProcessId process);
     void sent(std::uint32_t iteration, std::uint64_t messages);
-    /// What others stood for: counted as sent, too.
+    /// Counts folded messages as sent.
     void folded(std::uint32_t iteration, std::uint64_t messages);
-    /// Null where everything is simulated.
+    /// Returns null if every step is simulated.
     Folding* folding() { return folding_ ? &*folding_ : nullptr; }
-    /// That in the measured iterations so many bytes went from one process to another, and how many that was on wires.
-    /// Where messages choose their way when they start, the links have it from each of them (Wires::through).
+    /// Counts the bytes sent from one process to another in the measured iterations, and their bytes on the wires. If
+    /// messages choose their path when they start, links are counted per message instead (Wires::through).
     void carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
-    /// Whether this is one of the iterations in which messages and bytes are counted.
+    /// Returns true for the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
-        if (steady_) return iteration == 0;  // all iterations send the same, and the others may never come
+        if (steady_) return iteration == 0;  // all iterations send the same, and later ones may not be simulated
         return iteration <= options_.measured && iteration + options_.window > options_.measured;
     }
-    /// Where to write what happens in this iteration; null if nobody asked, or it is none of those that the measured
-    /// ones reach into.
+    /// Returns the recorder for this iteration; null if nothing is recorded, or if no measured iteration extends into
+    /// this one.
     Recorder* recorder(std::uint32_t iteration) {
         const bool records = iteration <= options_.measured && iteration + options_.window >= options_.measured;
         return recorder_ && records ? &*recorder_ : nullptr;
@@ -71,12 +71,12 @@ public:
     Recorder::Connection* connection(std::uint32_t channel, ProcessId from, ProcessId to) {
         return recorder_ ? &recorder_->connection(channel, from, to) : nullptr;
     }
-    /// Makes means of what was counted.
+    /// Turns counters into means.
     void finish();
-    /// The step of its exchange that a stream is in, for stuck().
+    /// Notes the step of its exchange that a stream is in, for stuck().
     void at_step(StreamId stream, std::uint32_t step, std::uint32_t repetition) { steps_[stream] = {step, repetition}; }
 
-    /// The tasks at which streams stand that have not come to their end, in words.
+    /// Describes the tasks at which unfinished streams are stuck.
     std::string stuck() const;
 
     Wires& wires;
@@ -93,19 +93,19 @@ private:
         StreamId next = nobody;  ///< another stream that waits for the same task
     };
 
-    /// What slows a process's computation down, and how it hears of that.
+    /// State that slows a process's computation down, and the semaphore that signals its changes.
     struct Computation {
-        std::uint32_t exchanges = 0;  ///< under way
+        std::uint32_t exchanges = 0;  ///< number in flight
         bool under_way = false;
         simgrid::s4u::SemaphorePtr changed;
     };
 
-    /// Until when the device's copy engines are taken.
+    /// Times until which the device's copy engines are busy.
     struct CopyEngines {
         double out_until_s = 0, in_until_s = 0;
     };
 
-    /// Iteration `last` is like the one before it: so are all to come.
+    /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
     static void pace_changes(Computation& computation);
@@ -117,7 +117,7 @@ private:
     std::vector<Waiter> waiters_;            ///< by stream
     std::vector<Computation> computations_;  ///< by process
     std::vector<CopyEngines> engines_;       ///< by process
-    /// By process: when it began an iteration, of even and of odd number. See TaskGraph::begin_with() for why two do.
+    /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.
     std::vector<std::array<double, 2>> began_s_;
     struct At {
         std::uint32_t step = 0, repetition = 0;
@@ -125,9 +125,9 @@ private:
     std::vector<At> steps_;  ///< by stream
     std::optional<Recorder> recorder_;
     std::optional<Folding> folding_;
-    std::optional<Steady> steady_;       ///< where iterations could be found to repeat
+    std::optional<Steady> steady_;       ///< present if iterations may repeat
     std::vector<std::uint64_t> folded_;  ///< messages, by iteration
-    std::uint32_t shown_;                ///< the iteration that stands for the measured one; else the same
+    std::uint32_t shown_;                ///< simulated iteration that represents the measured one, or that one itself
     std::uint64_t messages_ = 0;
     std::uint64_t next_report_ = 0;
 };

@@ -9,8 +9,9 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Whether iterations repeat: every task of one starts and ends the same time after that of the one before. Then those
-/// to come do so, too, where nothing is random and all send the same, since a task waits for none that is further back.
+/// Detects repeating iterations: every task starts and ends the same time after its start and end in the previous
+/// iteration. Then all following iterations repeat, too, if nothing is random and all send the same, because tasks
+/// depend on nothing further back.
 namespace syncline {
 
 class Steady {
@@ -18,10 +19,10 @@ public:
     explicit Steady(std::size_t tasks) : tasks_(tasks) {}
 
     void started(TaskId task, std::uint32_t iteration, double now_s);
-    /// True once, where this was the last task of an iteration that is like the one before.
+    /// Returns true once: for the last task of an iteration that equals the previous one.
     bool ended(TaskId task, std::uint32_t iteration, double now_s);
 
-    /// Of that iteration: how long after the one before, and when its tasks ran.
+    /// Return the time between that iteration and the previous one, and the times of its tasks.
     double period_s() const { return period_s_; }
     std::vector<Interval> intervals(std::uint32_t iteration) const;
 
@@ -37,14 +38,14 @@ private:
         double shortest_s = std::numeric_limits<double>::infinity(), longest_s = 0;
     };
 
-    /// A stream may be ahead of others by an iteration, and still be asked for what it did in the one before that.
+    /// A stream may be an iteration ahead of others, and still be asked for its times in the iteration before that.
     using History = std::array<Seen, 3>;
     void differs(Round& round, double seconds);
     Round& round(std::uint32_t iteration);
 
     std::vector<History> tasks_;
-    std::deque<Round> rounds_;       ///< of iterations that are not through
-    std::uint32_t first_round_ = 0;  ///< the number of the first of them
+    std::deque<Round> rounds_;       ///< of unfinished iterations
+    std::uint32_t first_round_ = 0;  ///< number of the first of them
     double period_s_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
-/// Bytes as they travel.
+/// Returns the bytes on the wires.
 std::uint64_t on_wires(std::uint64_t bytes, const Protocol& protocol) {
     if (protocol.bandwidth_factor == 1) return bytes;
     return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
@@ -38,7 +38,7 @@ void StreamActor::run() {
             const Task& task = graph.tasks()[id];
             session_.started(id, iteration_, sg::Engine::get_clock());
             if (task.exchange != Task::no_exchange) {
-                // What waits for another stage takes nothing from the computation.
+                // A stream that waits for another stage does not slow the computation.
                 const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
                 if (busy) session_.exchange_begins(process_);
                 run_exchange(id, task);
@@ -74,11 +74,11 @@ void StreamActor::spend(const Rest& rest) {
     const double start_s = recorder() == nullptr ? 0 : sg::Engine::get_clock();
     if (seconds > 0) sg::this_actor::sleep_for(seconds);
     if (recorder() == nullptr) return;
-    // One sleep for all, so that recording changes no sum; the last of them ends when it did.
+    // A single sleep, so that recording changes no sum; the last act ends when the sleep did.
     const double end_s = sg::Engine::get_clock();
     const double latency_end_s = rest.receive_s + rest.reduction_s > 0 ? start_s + rest.latency_s : end_s;
     const double receive_end_s = rest.reduction_s > 0 ? latency_end_s + rest.receive_s : end_s;
-    record(ActKind::messages, std::exchange(wait_start_s_, MessageRecord::never), latency_end_s);  // once a step
+    record(ActKind::messages, std::exchange(wait_start_s_, MessageRecord::never), latency_end_s);  // once per step
     record(ActKind::receive, latency_end_s, receive_end_s);
     record(ActKind::reduction, receive_end_s, end_s);
 }
@@ -102,7 +102,7 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     }
     if (program.steps.empty()) return;
     if (session_.wires.hosts_by_channel()) sg::this_actor::set_host(session_.wires.host(process_, exchange.channel));
-    // What gets all it holds from others brings nothing in, and what only sends takes nothing out.
+    // A member that gets all its data from others contributes nothing, and one that only sends receives nothing.
     const Step& first = program.steps.front();
     const bool gives = !first.sends.empty() || first.reduce;
     const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
@@ -183,7 +183,7 @@ void StreamActor::run_step(const Walk& walk, const Partition& partition, const E
     };
     pending_.clear();
     if (recorder() != nullptr) recorded_.clear();
-    // What arrives may arrive while this stream is busy with what it sends.
+    // Receives are posted first, because data may arrive while this stream is busy sending.
     for (Peer* peer : ports.in) pending_.push_back(get(*peer));
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
         Peer& peer = *ports.out[i];
@@ -220,7 +220,7 @@ void StreamActor::run_step(const Walk& walk, const Partition& partition, const E
 }
 
 sg::CommPtr StreamActor::put(Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
-    static char token;  // a message carries nothing, but SimGrid wants an address
+    static char token;  // messages carry no data, but SimGrid requires an address
     const std::uint64_t travelling = on_wires(bytes, protocol);
     if (recorder() != nullptr)
         recorded_.push_back(
@@ -289,7 +289,7 @@ double StreamActor::rest_of_latency(const Ports& ports, const Protocol& protocol
         const Peer& peer = *(i < ports.in.size() ? ports.in[i] : ports.out[i - ports.in.size()]);
         const double latency_s =
             peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
-        // One that was through before the others has had a part of its latency already.
+        // A message delivered before the others has already had a part of its latency.
         if (latency_s > rest_s) rest_s = std::max(rest_s, pending_[i]->get_finish_time() + latency_s - now_s);
         if (recorder() == nullptr) continue;
         const double through_s = pending_[i]->get_finish_time();

@@ -7,13 +7,13 @@
 
 #include "sim/taskgraph/task_graph.hpp"
 
-/// What streams and messages did in the recorded iterations of a replay, in simulated seconds from its start.
+/// Acts of streams and messages in the recorded iterations of a replay, in simulated seconds from its start.
 ///
-/// A stream in an exchange goes from one act to the next without a gap. A message's bytes flow from the moment when
-/// both its sides have come to it until `through_s`; then it has its latency. With the network models LV08, SMPI and
-/// CM02 the latency is SimGrid's, and is counted among the flow.
+/// A stream in an exchange passes from one act to the next without a gap. A message's bytes flow from the moment when
+/// both its sides have arrived until `through_s`; then its latency follows. With the network models LV08, SMPI and CM02
+/// the latency is SimGrid's, and is counted as part of the flow.
 ///
-/// About 32 bytes an act and 64 a message: an iteration of 10^6 messages takes some 130 MB.
+/// Memory is about 32 bytes per act and 64 per message: an iteration of 10^6 messages takes about 130 MB.
 namespace syncline {
 
 using MessageId = std::uint32_t;
@@ -22,10 +22,10 @@ enum class ActKind : std::uint8_t {
     launch,    ///< of a collective: its kernel, its set-up
     copy,      ///< between a device and the transport's buffers
     send,      ///< a sender's overheads, queries included
-    window,    ///< until fewer messages are on their way than the transport's window has
-    messages,  ///< until all messages of the step are there, latency included
+    window,    ///< wait until fewer messages are in flight than the transport's window allows
+    messages,  ///< wait until all messages of the step have arrived, latency included
     receive,   ///< a receiver's overheads
-    reduction  ///< summing what has arrived
+    reduction  ///< reduction of received data
 };
 
 struct Act {
@@ -34,36 +34,36 @@ struct Act {
     double start_s = 0, end_s = 0;
     TaskId task = 0;
     std::uint32_t iteration = 0;
-    MessageId last = no_message;  ///< of `messages` and `window`: the message that was the last to be there
+    MessageId last = no_message;  ///< of `messages` and `window`: the message that arrived last
     ActKind kind = ActKind::launch;
 };
 
 struct MessageRecord {
     static constexpr double never = std::numeric_limits<double>::infinity();
 
-    TaskId sender = 0, receiver = 0;  ///< the tasks that it is a part of
+    TaskId sender = 0, receiver = 0;  ///< the tasks that it belongs to
     std::uint32_t iteration = 0;
     std::uint32_t route = 0;              ///< in Trace::routes
-    std::uint64_t bytes = 0;              ///< as they travel
-    double put_s = never, got_s = never;  ///< when its sender and its receiver came to it
-    double through_s = never;             ///< when its last byte was through
-    double latency_s = 0;                 ///< what it had behind that
+    std::uint64_t bytes = 0;              ///< on the wires
+    double put_s = never, got_s = never;  ///< arrival of its sender and of its receiver
+    double through_s = never;             ///< delivery of its last byte
+    double latency_s = 0;                 ///< latency after that
     double start_s() const { return put_s > got_s ? put_s : got_s; }
     double end_s() const { return through_s + latency_s; }
 };
 
-/// A link that a message went over, one direction of it.
+/// One direction of a link that a message used.
 struct TracedLink {
     std::string name;
     double bandwidth_Bps = 0;
-    bool shared = true;  ///< else every message has the whole bandwidth for itself
+    bool shared = true;  ///< if false, every message has the whole bandwidth for itself
 };
 
 struct Trace {
-    std::vector<std::vector<Act>> acts;  ///< by stream, in the order of time; none outside exchanges
+    std::vector<std::vector<Act>> acts;  ///< by stream, in order of time; none outside exchanges
     std::vector<MessageRecord> messages;
     std::vector<TracedLink> links;
-    /// The ways that messages took, each once: indices of links.
+    /// The paths of messages, each once, as indices of links.
     std::vector<std::vector<std::uint32_t>> routes;
 
     bool empty() const { return acts.empty(); }

@@ -34,7 +34,7 @@ const char* simgrid_name(NetworkModel model) {
     return "CM02";
 }
 
-/// Whether messages wait for their latency in our actors rather than in SimGrid.
+/// Returns true if actors of ours sleep for messages' latency, rather than SimGrid.
 bool sleeps_latency(NetworkModel model) {
     return model == NetworkModel::exact || model == NetworkModel::Constant;
 }
@@ -45,18 +45,17 @@ void configure_network(const Cluster& cluster) {
     const NetworkModel network = cluster.network;
     const auto set = [](const std::string& setting) { sg::Engine::set_config(setting); };
     set(fmt::format("network/model:{}", simgrid_name(network)));
-    // Constant is the exact model for messages of no bytes; SimGrid's own of that name waits forever when two messages
-    // that started at different times should end.
+    // Constant is the exact model for messages without bytes; SimGrid's own model of that name waits forever if two
+    // messages that started at different times end together.
     if (sleeps_latency(network)) {
-        // CM02 is the α-β model with max-min sharing once its TCP parts are off: ACKs that share the link, and the
-        // window.
+        // CM02 without its TCP parts (ACKs that share the link, and the window) is the α-β model with max-min sharing.
         set("network/crosstraffic:0");
         set("network/TCP-gamma:0");
     }
-    // Full solves for all flows at every event: always right, but slow where ranks do not run in step. Lazy is right
-    // where no message waits for a latency (see the header), as some zones of native platforms still make them.
+    // Full solves for all flows at every event: always correct, but slow if ranks do not run in step. Lazy is correct
+    // if no message waits for a latency (see the header), as messages still do in some zones of native platforms.
     set(sleeps_latency(network) && !cluster.native ? "network/optim:Lazy" : "network/optim:Full");
-    // Events closer than this are merged; the default, 1 ns, is as long as a few bytes take.
+    // Events closer than this are merged; the default, 1 ns, is the time of a few bytes.
     set("surf/precision:1e-12");
 }
 
@@ -84,13 +83,13 @@ void Wires::note(const sg::Link* link, std::string name, double latency_s) {
 void Wires::build(const Cluster& cluster) {
     std::uint32_t nodes = 0;
     for (const Place& place : places_) nodes = std::max(nodes, place.node + 1);
-    wiring_ = new Wiring(cluster, nodes);  // as long as the engine, which is never destroyed
+    wiring_ = new Wiring(cluster, nodes);  // lives as long as the engine, which is never destroyed
     adapts_ = wiring_->policy() == Routing::Policy::adaptive_at_start && !wiring_->single_way();
     by_channel_ = adapts_ || (wiring_->policy() == Routing::Policy::ecmp && !wiring_->single_way() && channels_ > 1);
     zone_ = new RoutedZone("cluster", *wiring_, adapts_);
 
     const auto create = [&](const std::string& name, const Place& place, std::uint32_t channel) {
-        constexpr double speed = 1e9;  // of no account: tasks say how long they compute
+        constexpr double speed = 1e9;  // arbitrary: tasks give their compute time in seconds
         sg::Host* host = zone_->get_iface()->create_host(name, speed);
         zone_->put(*host->get_netpoint(), place, channel);
         return host;
@@ -112,8 +111,8 @@ void Wires::build(const Cluster& cluster) {
     for (Wiring::Link number = 0; number < wiring_->links(); ++number) {
         const Wire wire = wiring_->wire(number);
         const std::string name = wiring_->name(number);
-        // Unlimited links get messages of no bytes, or only have latency; any bandwidth that never is the narrowest
-        // does.
+        // Unlimited links carry messages without bytes, or only add latency; any bandwidth that is never the bottleneck
+        // will do.
         sg::Link* link = zone_->get_iface()->create_link(fmt::format("{}#{}", name, number),
                                                          std::isinf(wire.bandwidth_Bps) ? 1e18 : wire.bandwidth_Bps);
         if (!sleeps_latency(network_)) link->set_latency(wire.latency_s);
@@ -221,7 +220,7 @@ void Wires::append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t ch
                      [this](std::uint32_t link) { return links_[link].shared; });
     };
     append(route_numbers(from, to, channel));
-    if (!sleeps_latency(network_)) append(route_numbers(to, from, channel));  // its acknowledgements
+    if (!sleeps_latency(network_)) append(route_numbers(to, from, channel));  // for its acknowledgements
 }
 
 void Wires::load(const Cluster& cluster) {

@@ -14,7 +14,7 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t first, std::uint64_t
 }
 
 double Pace::drawn(std::uint32_t iteration) const {
-    // The middle of one of 2^52 parts of (0, 1), which a double holds exactly.
+    // Takes the middle of one of 2^52 parts of (0, 1), which a double represents exactly.
     const double uniform = (static_cast<double>(random_bits(seed, rank, iteration) >> 12) + 0.5) * 0x1p-52;
     const double z = boost::math::quantile(boost::math::normal(), uniform);
     const double variance = std::log1p(jitter * jitter);

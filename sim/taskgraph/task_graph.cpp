@@ -100,7 +100,7 @@ void TaskGraph::check_queues() const {
 }
 
 void TaskGraph::check_acyclic() const {
-    // Runs the streams as the replayer would, without time: whatever is left in the end waits for itself.
+    // Runs the streams as the replayer would, without time: any task left at the end waits for itself.
     std::vector<bool> done(tasks_.size(), false);
     std::vector<std::size_t> next(streams_.size(), 0);
     std::vector<std::vector<StreamId>> waiting(tasks_.size());
@@ -129,8 +129,8 @@ void TaskGraph::check_acyclic() const {
         }
     }
     if (finished != tasks_.size()) {
-        throw std::logic_error(fmt::format("task graph: {} of {} tasks wait for each other in a circle",
-                                           tasks_.size() - finished, tasks_.size()));
+        throw std::logic_error(
+            fmt::format("task graph: {} of {} tasks form a cycle", tasks_.size() - finished, tasks_.size()));
     }
 }
 

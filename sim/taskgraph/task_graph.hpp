@@ -11,10 +11,11 @@
 
 /// One training iteration as tasks, streams and dependencies, in flat arrays that index each other.
 ///
-/// A process is a worker (a rank) or a server. It runs several streams, each of which takes its tasks strictly in the
-/// order in which they were added, as a CUDA stream does, unless take_by_priority says otherwise; a task waits for the
-/// tasks it depends on, in this iteration or in the one before. A collective is one task for each member of its group;
-/// its messages unfold while it is replayed, so the graph grows with ranks × layers and never with messages.
+/// A process is a worker (a rank) or a server. It runs several streams, each of which executes its tasks strictly in
+/// the order in which they were added, like a CUDA stream, unless take_by_priority says otherwise; a task waits for the
+/// tasks it depends on, in this iteration or in the previous one. A collective is one task for each member of its
+/// group; its messages are generated during replay, so the size of the graph depends on ranks × layers and not on
+/// messages.
 namespace syncline {
 
 using ProcessId = std::uint32_t;
@@ -36,7 +37,7 @@ enum class StreamKind : std::uint8_t {
     aggregate,
     activations,  ///< exchanges within a stage
     transfer,     ///< to another stage
-    receive,      ///< from another stage: begins to wait long before
+    receive,      ///< from another stage; starts to wait long before
     weights
 };
 
@@ -51,15 +52,15 @@ enum class Phase : std::uint8_t {
     pull,
     aggregate,
     barrier,
-    activations,  ///< or gradients of them, between the ranks of a stage
+    activations,  ///< activations or their gradients, between the ranks of a stage
     halo,
     transfer,  ///< between stages
-    weights    ///< gathered, where ranks hold shards of them
+    weights    ///< gathering of weights whose shards are on different ranks
 };
 
 struct Process {
     Place place;
-    double speed_beside_exchange = 1;  ///< of its compute stream while another of its streams is in an exchange
+    double speed_beside_exchange = 1;  ///< speed of its compute stream while another of its streams is in an exchange
     Pace pace = {};                    ///< of its compute stream
     TaskId begins_with = no_task;      ///< see TaskGraph::begin_with()
 };
@@ -69,17 +70,17 @@ struct Stream {
 
     ProcessId process = 0;
     StreamKind kind = StreamKind::compute;
-    QueueId queue = no_queue;  ///< the streams among which it agrees what comes next, if it does
+    QueueId queue = no_queue;  ///< the streams with which it agrees on the order of tasks, if any
 };
 
-/// One collective among a group. Messages of exchanges with the same channel between the same two processes stay in
-/// order.
+/// One collective among a group. Messages of exchanges with the same channel between the same two processes are
+/// delivered in order.
 struct Exchange {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     GroupId group = 0;
     std::uint32_t channel = 0;
     std::uint64_t bytes = 0;
-    double gamma_s_per_B = 0;  ///< of the members' reductions
+    double gamma_s_per_B = 0;  ///< cost of the members' reductions
     Protocol protocol = {};
 };
 
@@ -88,14 +89,14 @@ struct Task {
 
     StreamId stream = 0;
     Phase phase = Phase::forward;
-    std::uint32_t subject = 0;          ///< the layer or bucket that this is about
-    double seconds = 0;                 ///< how long the stream is busy, if this is no exchange
-    ExchangeId exchange = no_exchange;  ///< the collective, if it is one ...
+    std::uint32_t subject = 0;          ///< the layer or bucket that the task belongs to
+    double seconds = 0;                 ///< time that the stream is busy, unless the task is an exchange
+    ExchangeId exchange = no_exchange;  ///< the collective, if the task is one ...
     std::uint32_t member = 0;           ///< ... and which member of its group this stream is
-    std::uint32_t priority = 0;         ///< in take_by_priority: the lowest goes first
+    std::uint32_t priority = 0;         ///< in take_by_priority: the lowest value goes first
     std::uint32_t micro_batch = 0;      ///< of a pass, and of an exchange of activations
-    /// If above 0, the stream is busy until the next tick of a clock with this period, whenever the task starts: see
-    /// next_tick(). The clock starts anew with each iteration of the process: see TaskGraph::begin_with().
+    /// If positive, the stream is busy until the next tick of a clock with this period, whenever the task starts: see
+    /// next_tick(). The clock restarts with each iteration of the process: see TaskGraph::begin_with().
     double tick_s = 0;
 };
 
@@ -112,19 +113,20 @@ public:
     ExchangeId add_exchange(const Exchange& exchange);
     TaskId add_task(const Task& task);
     void depend(TaskId task, TaskId on, bool previous_iteration = false);
-    /// The task's process begins each iteration when this task has waited for all that it depends on. It does not begin
-    /// iteration i + 2 before its tasks with ticks have ended in iteration i.
+    /// Makes the process of `task` begin each iteration when the task's dependencies have ended. The process does not
+    /// begin iteration i + 2 before its tasks with ticks have ended in iteration i.
     void begin_with(TaskId task);
 
-    /// These streams take their tasks in one order that they agree on as they go, as if they asked a coordinator: when
-    /// the first of them comes free, it takes the task of the lowest priority, then of those the one that was added
-    /// first, whose dependencies have ended on all of the streams; it waits for one if there is none. The others
-    /// follow. The i-th task of every stream is the same thing: of the same exchange, if it is one, and of the same
-    /// priority. A stream is in one such queue at most, and goes through an iteration before it begins the next.
+    /// Makes these streams execute their tasks in one order that they agree on as they go, as if they asked a
+    /// coordinator. When the first of them becomes free, it takes, among the tasks whose dependencies have ended on all
+    /// of the streams, the one with the lowest priority, and of several the one added first; if there is none, it
+    /// waits. The others follow. The i-th tasks of all streams correspond: they belong to the same exchange, if to any,
+    /// and have the same priority. A stream is in at most one such queue, and completes an iteration before it begins
+    /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
 
-    /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error where tasks of one
-    /// iteration wait for each other in a circle, streams' orders included, or where the streams of a queue differ.
+    /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error if tasks of one
+    /// iteration form a cycle, streams' orders included, or if the streams of a queue differ.
     void seal();
 
     const std::vector<Process>& processes() const { return processes_; }
@@ -161,7 +163,7 @@ private:
     std::vector<Dependency> dependencies_;
 };
 
-/// Messages of so many iterations, by the programs.
+/// Counts the messages of `iterations` iterations from the collectives' programs.
 std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations = 1);
 
 }  // namespace syncline

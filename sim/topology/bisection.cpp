@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t most_enumerated = 16;
 constexpr std::uint32_t most_in_tree = 16'384;
 
-/// What every link between two hosts weighs, if all links are such and weigh the same.
+/// Returns the common weight of all links, if every link connects two hosts and all weigh the same.
 std::optional<double> common_weight(const Network& network) {
     if (network.vertices() > network.hosts() || network.one_way() || network.links(0).empty()) return std::nullopt;
     const double weight = network.links(0).front().out;
@@ -23,7 +23,7 @@ std::optional<double> common_weight(const Network& network) {
     return weight;
 }
 
-/// In links. Nothing where nobody has proved a formula: with a longest dimension that is odd, beside one of 2.
+/// Returns the bisection in links. Nothing if no formula is proved: a longest dimension that is odd, beside one of 2.
 std::optional<double> torus_bisection(std::vector<std::uint32_t> factors) {
     double hosts = 1;
     for (std::uint32_t& factor : factors) {
@@ -45,7 +45,8 @@ std::optional<double> torus_bisection(std::vector<std::uint32_t> factors) {
     return 2 * sum;
 }
 
-/// Levels of vertices in which each one has as many neighbours below, each one as many above, and links as strong.
+/// Levels of vertices in which all vertices have the same number of neighbours below and above, and equally strong
+/// links.
 class Levels {
 public:
     struct Level {
@@ -82,7 +83,7 @@ public:
     bool regular = true;
 };
 
-/// Nothing if the tree is not regular, or if no half of the subtrees is parted by the weakest level.
+/// Returns nothing if the tree is not regular, or if the weakest level does not separate half of the subtrees.
 std::optional<double> fat_tree_bisection(const Topology& topology, const Network& network) {
     const Levels tree(topology, network);
     if (!tree.regular) return std::nullopt;
@@ -122,8 +123,9 @@ Bisection bisect(const TopologySpec& spec, const Topology& topology, const Netwo
         if (const auto weight = fat_tree_bisection(topology, network))
             return {*weight, true, "formula for fat trees: half of the weakest level"};
     }
-    if (is_tree(network) && hosts <= most_in_tree) return {bisect_tree(network), true, "best of all halves of a tree"};
-    if (hosts <= most_enumerated) return {least_of_all_halves(network), true, "best of all halves"};
+    if (is_tree(network) && hosts <= most_in_tree)
+        return {bisect_tree(network), true, "minimum over all halves of a tree"};
+    if (hosts <= most_enumerated) return {least_of_all_halves(network), true, "minimum over all halves"};
     return {least_of_some_halves(network), false, "upper bound: best cut found"};
 }
 

@@ -7,7 +7,7 @@
 namespace syncline::shapes {
 
 void refuse_so_many(const std::string& key) {
-    throw TopologyError(key, fmt::format("this would have more than {} cables", most_cables));
+    throw TopologyError(key, fmt::format("this topology would have more than {} cables", most_cables));
 }
 
 std::int64_t Request::hosts(std::int64_t if_nobody_says) const {
@@ -20,15 +20,15 @@ void Request::require_fit(std::int64_t count, const std::string& what, const cha
     if (spec.hosts != 0 && spec.hosts != count)
         throw TopologyError("hosts", fmt::format("{} has {} {}, not {}", what, count, hosts_word(), spec.hosts));
     if (fabric() ? needed > count : needed != 0 && needed != count)
-        throw TopologyError("hosts", fmt::format("{} has {} {}, {} are needed", what, count, hosts_word(), needed));
+        throw TopologyError("hosts", fmt::format("{} has {} {}, but {} are needed", what, count, hosts_word(), needed));
 }
 
 namespace {
 
 void require_levels(const char* key, std::size_t given, std::int64_t levels) {
     if (static_cast<std::int64_t>(given) <= levels) return;
-    throw TopologyError(key, fmt::format("the list has {} entries, and there {} of cables here", given,
-                                         levels == 1 ? "is 1 level" : fmt::format("are {} levels", levels)));
+    throw TopologyError(key, fmt::format("the list has {} entries, but this topology has {} of cables", given,
+                                         levels == 1 ? "1 level" : fmt::format("{} levels", levels)));
 }
 
 double at_level(const std::vector<double>& by_level, std::int64_t level) {

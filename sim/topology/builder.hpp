@@ -7,13 +7,13 @@
 
 #include "sim/topology/shape.hpp"
 
-/// What make_topology is made of; of no use outside.
+/// Building blocks of make_topology, for use in its own files only.
 namespace syncline::shapes {
 
-/// A connected graph has at most one vertex more than cables.
+/// A connected graph has at most one vertex more than it has cables.
 inline constexpr std::int64_t most_vertices = most_cables + 1;
 
-/// Of two numbers up to about `most_vertices`; more than most_vertices is all the same.
+/// Multiplies two numbers up to about `most_vertices`; every product above most_vertices becomes most_vertices + 1.
 constexpr std::int64_t capped_product(std::int64_t a, std::int64_t b) {
     return a * b > most_vertices ? most_vertices + 1 : a * b;
 }
@@ -23,27 +23,29 @@ constexpr std::int64_t capped_product(std::int64_t a, std::int64_t b) {
 struct Request {
     const TopologySpec& spec;
     Use use;
-    std::int64_t needed;  ///< hosts, whoever uses the topology; 0: unknown
+    std::int64_t needed;  ///< hosts that the topology's user needs; 0: unknown
 
     bool fabric() const { return use == Use::fabric; }
     const char* hosts_word() const { return fabric() ? "hosts" : "ranks"; }
-    /// How many hosts a shape gets that takes any number.
+    /// Returns the number of hosts for a shape that can have any number.
     std::int64_t hosts(std::int64_t if_nobody_says = 16) const;
-    /// For a shape whose parameters alone give it `count` hosts: throws TopologyError if the spec says another number
-    /// or the user cannot do with it. `what`: "the torus of 4 x 4"; `key`: the parameter to blame for too many.
+    /// Checks a shape whose parameters alone determine `count` hosts: throws TopologyError if the spec gives another
+    /// number or the number does not suit the user. `what`: "the torus of 4 x 4"; `key`: the parameter to blame for too
+    /// many.
     void require_fit(std::int64_t count, const std::string& what, const char* key) const;
 };
 
-/// A topology in the making, which never has too many vertices or cables.
+/// A topology under construction, which never exceeds the limits on vertices and cables.
 class Builder {
 public:
-    /// `cable_levels`: how many bandwidths and latencies make sense. Throws TopologyError if there are more.
+    /// `cable_levels`: number of levels that bandwidths and latencies can be given for. Throws TopologyError if more
+    /// are given.
     Builder(const Request& request, std::int64_t cable_levels);
 
-    /// The key that is to blame if it becomes too much from here on; "hosts" at first.
+    /// Sets the key to blame if the topology becomes too large from here on; "hosts" at first.
     void blame(const char* key) { blamed_ = key; }
 
-    /// Hosts 0 … count-1.
+    /// Adds hosts 0 … count-1.
     void add_hosts(std::int64_t count);
     void add_host(std::string name);
     std::int64_t add_switch(std::string name, std::int64_t level);
@@ -51,10 +53,10 @@ public:
     void add_cable(std::int64_t a, std::int64_t b, const Wire& wire);
     void add_one_way(std::int64_t from, std::int64_t to, std::int64_t level);
 
-    /// What the spec says about cables of this level.
+    /// Returns the spec's bandwidth and latency for cables of this level.
     Wire wire(std::int64_t level) const;
-    /// The topology, at last. The cables wait until here, because a graph takes long to make and much memory; too many
-    /// are refused before.
+    /// Returns the finished topology. Cables are added to the graph only here, because a graph needs much time and
+    /// memory; too many cables are rejected before.
     Topology take();
 
 private:
@@ -71,15 +73,15 @@ private:
     const char* blamed_ = "hosts";
 };
 
-/// Joins the members in a pattern: star (the first in the centre), ring, full-mesh, exponential, hypercube (of a power
-/// of two of members).
+/// Connects the members in a pattern: star (the first in the centre), ring, full-mesh, exponential, hypercube (the
+/// number of members must be a power of two).
 void join(Builder& builder, Shape pattern, std::span<const std::int64_t> members, std::int64_t level);
 
-/// One-way connections from member i to i + 2^k mod n.
+/// Adds one-way connections from member i to i + 2^k mod n.
 void join_exponential_one_way(Builder& builder, std::span<const std::int64_t> members);
 
-/// The families, each in a file of its own. Star, ring, exponential, hypercube and full mesh are hierarchies of one
-/// level.
+/// Builders of the families, each in a file of its own. Star, ring, exponential, hypercube and full mesh are
+/// hierarchies of one level.
 Topology hierarchical(const Request& request, std::span<const HierarchyLevel> levels);
 Topology tree(const Request& request);
 Topology torus(const Request& request);

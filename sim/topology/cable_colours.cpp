@@ -14,7 +14,7 @@ namespace syncline {
 
 namespace {
 
-/// A kind's number, in the order of the legend, and its label.
+/// A kind's position in the legend and its label.
 struct Kind {
     std::int64_t order = 0;
     std::string label;
@@ -56,7 +56,7 @@ Kind of_dragonfly(std::uint32_t per_group, const Topology& topology, std::uint32
     return {2, "between groups"};
 }
 
-/// The level of the hierarchy that a cable belongs to: the innermost group that holds both ends.
+/// Finds the level of the hierarchy that a cable belongs to: the innermost group that contains both ends.
 class HierarchyKinds {
 public:
     HierarchyKinds(const TopologySpec& spec, const Topology& topology) : topology_(topology) {
@@ -64,7 +64,7 @@ public:
             hosts *= level.size == 0 ? topology.hosts : level.size;
             group_hosts_.push_back(hosts);
         }
-        std::map<std::uint32_t, std::int64_t> switches;  // so far, by level
+        std::map<std::uint32_t, std::int64_t> switches;  // counted so far, by level
         for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
             const std::uint32_t level = topology.graph[vertex].level;
             first_host_.push_back(vertex < topology.hosts ? vertex : switches[level]++ * group_hosts_[level - 1]);
@@ -106,9 +106,9 @@ KindOf kinds_of(const TopologySpec& spec, const Topology& topology) {
     }
 }
 
-/// Few kinds: colours that differ for colour-blind people, too (M. Okabe, K. Ito, 2008). Many: a scale from dark violet
-/// over teal to yellow, of which both hue and lightness tell the order (as matplotlib's viridis), dark enough for
-/// paper.
+/// A few kinds get colours that colour-blind people can tell apart (M. Okabe, K. Ito, 2008). Many kinds get a scale
+/// from dark violet over teal to yellow, in which both hue and lightness show the order (like matplotlib's viridis),
+/// dark enough for paper.
 std::string colour(std::size_t index, std::size_t count) {
     static constexpr const char* few[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7"};
     if (count == 1) return "#5b6770";

@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-/// Cables of one kind have one colour in to_svg: a level, a dimension, a distance.
+/// Colours of cables in to_svg: cables of one kind (a level, a dimension, a distance) share a colour.
 struct CableColours {
     struct Kind {
         std::string colour, label;

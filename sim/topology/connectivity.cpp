@@ -7,8 +7,9 @@ namespace syncline {
 
 namespace {
 
-/// Paths that share no cable, from a growing set of hosts to one more host. Boost's maximum flows run to the end, but
-/// here each may stop at the least cut so far, and soon finds the set: few of its steps leave the neighbourhood.
+/// Finds paths that share no cable, from a growing set of hosts to one more host. Boost's maximum flows run to the end,
+/// but here each flow may stop at the minimum cut so far, and it soon reaches the set: few of its steps leave the
+/// neighbourhood.
 class DisjointPaths {
 public:
     DisjointPaths(const Topology& topology, bool reversed)
@@ -32,7 +33,7 @@ public:
         unused_ = halves_;
     }
 
-    /// How many paths lead from the set to `host`, or `most` if there are as many; then `host` joins the set.
+    /// Counts the paths from the set to `host`, up to `most`, and adds `host` to the set.
     std::uint32_t count(std::uint32_t host, std::uint32_t most) {
         std::uint32_t paths = 0;
         while (paths < most && add_path(host)) ++paths;
@@ -50,10 +51,10 @@ public:
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    /// One direction of a cable; the other one is the half with number ^ 1.
+    /// One direction of a cable; the opposite direction has the number ^ 1.
     struct Half {
         std::uint32_t to;
-        std::int32_t free;  ///< how many more paths may go this way
+        std::int32_t free;  ///< number of further paths that may use this direction
     };
 
     /// Searches backwards from `host`; the first path found is a shortest one (Edmonds and Karp 1972).
@@ -88,7 +89,7 @@ private:
     std::vector<std::uint32_t> next_, queue_, used_;
 };
 
-/// Hosts only, at most one cable between two of them, and none that works one way only.
+/// Returns true if there are hosts only, at most one cable between two of them, and no one-way cable.
 bool is_simple(const Network& network) {
     if (network.vertices() > network.hosts() || network.one_way()) return false;
     for (std::uint32_t host = 0; host < network.hosts(); ++host)
@@ -112,7 +113,7 @@ std::uint32_t edge_connectivity(const Topology& topology, const Network& network
         if (reversed && !topology.directed()) break;
         DisjointPaths paths(topology, reversed);
         paths.add(0);
-        // A least cut splits the hosts: it parts the first host that is not on host 0's side from all before it.
+        // A minimum cut splits the hosts: it separates the first host that is not on host 0's side from all before it.
         for (std::uint32_t host = 1; host < topology.hosts && result > 1; ++host) result = paths.count(host, result);
     }
     return result;

@@ -6,14 +6,14 @@
 
 namespace syncline {
 
-/// The least number of cables (of a directed overlay: of one-way connections) without which some host cannot reach
-/// another; 0 with one host. Switches that are cut off without a host do not count.
+/// Returns the minimum number of cables (in a directed overlay: of one-way connections) whose removal keeps some host
+/// from reaching another; 0 with one host. Switches that are cut off without a host do not count.
 ///
-/// In a vertex-transitive graph (`hosts_alike`) it is the hosts' degree (W. Mader, "Minimale n-fach
+/// In a vertex-transitive graph (`hosts_alike`) it is the degree of the hosts (W. Mader, "Minimale n-fach
 /// kantenzusammenhängende Graphen", Math. Ann. 191, 1971; directed: Y. O. Hamidoune, "Quelques problèmes de connexité
-/// dans les graphes orientés", JCTB 30, 1981), and so is the least degree in a simple one of diameter 2 (J. Plesník,
-/// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). Else by maximum flows
-/// between hosts (K. Menger 1927).
+/// dans les graphes orientés", JCTB 30, 1981). In a simple graph of diameter 2 it is the minimum degree (J. Plesník,
+/// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). In other graphs it is
+/// found by maximum flows between hosts (K. Menger 1927).
 std::uint32_t edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
                                 std::uint32_t diameter);
 

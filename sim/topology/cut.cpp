@@ -10,7 +10,7 @@ namespace syncline {
 namespace {
 
 using boost::property;
-// Not directedS: of its edge iterators g++ says that they may be uninitialized.
+// directedS would do, but g++ warns that its edge iterators may be uninitialized.
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::bidirectionalS>;
 using FlowGraph = boost::adjacency_list<
     boost::vecS, boost::vecS, boost::bidirectionalS,
@@ -28,7 +28,7 @@ void add_link(FlowGraph& graph, std::size_t from, std::size_t to, double there, 
     boost::put(boost::edge_reverse, graph, backward, forward);
 }
 
-/// From the hosts whose side is `from` to the others, with the best sides for the switches.
+/// Returns the cut from the hosts whose side is `from` to the others, with the best sides for the switches.
 double directed_cut(const Network& network, Sides& sides, bool from) {
     const std::uint32_t hosts = network.hosts(), switches = network.vertices() - hosts;
     double direct = 0;
@@ -73,8 +73,8 @@ double least_cut(const Network& network, Sides& sides) {
 double least_of_all_halves(const Network& network) {
     const std::uint32_t hosts = network.hosts();
     double least = std::numeric_limits<double>::infinity();
-    // The permutations of a sorted sequence come in order. With host 0 in the second half, of two halves of the same
-    // size that take each other's place one is enough.
+    // Permutations of a sorted sequence are enumerated in order. Host 0 stays in the second half: of two halves of
+    // equal size that swap roles, one is enough.
     Sides half(hosts, false);
     std::fill(half.end() - hosts / 2, half.end(), true);
     do {

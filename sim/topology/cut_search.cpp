@@ -9,15 +9,15 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint32_t most_refined = 10'000;  ///< vertices: a pass takes quadratic time
+constexpr std::uint32_t most_refined = 10'000;  ///< in vertices: a pass takes quadratic time
 
-/// A pass moves every vertex once, each time the one that lightens the cut most or burdens it least, hosts in turn from
-/// either half, and keeps the best halves on the way.
+/// A pass moves every vertex once, each time the one that reduces the cut most or increases it least, with hosts taken
+/// alternately from the two halves, and keeps the best halves that it meets.
 class Refinement {
 public:
     Refinement(const Network& network, Sides& sides) : network_(network), sides_(sides) {}
 
-    /// Whether the pass has found a lighter cut.
+    /// Runs one pass and returns true if it has found a smaller cut.
     bool pass() {
         const std::uint32_t vertices = network_.vertices();
         gains_.assign(vertices, 0);
@@ -35,7 +35,7 @@ public:
             gain += gains_[vertex];
             move(vertex);
             moves.push_back(vertex);
-            // Sums of bandwidths are rounded: a gain has to be more than that.
+            // Sums of bandwidths are rounded, so a gain must exceed the rounding error.
             if (std::abs(surplus_) > 1 || gain <= best_gain * (1 + 1e-9) + 1e-9) continue;
             best_gain = gain;
             best_moves = moves.size();
@@ -69,7 +69,7 @@ private:
     Sides& sides_;
     std::vector<double> gains_;
     std::vector<bool> moved_;
-    std::int64_t surplus_ = 0;  ///< hosts more in the first half than in the second one
+    std::int64_t surplus_ = 0;  ///< excess of hosts in the first half over the second
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ class Search {
 public:
     explicit Search(const Network& network) : network_(network), hops_(network.vertices(), nowhere) {}
 
-    /// Ends as soon as it has found all hosts: in dense graphs that is long before all links are seen.
+    /// Ends as soon as it has found all hosts: in dense graphs that is long before it has visited all links.
     void run(std::uint32_t start) {
         std::fill(hops_.begin(), hops_.end(), nowhere);
         queue_.clear();
@@ -25,7 +25,8 @@ public:
             for (const Link& link : network_.links(vertex))
                 if (link.out > 0 && hops_[link.to] == nowhere) reach(link.to, hops_[vertex] + 1);
         }
-        if (found_ < network_.hosts()) throw std::logic_error("distances in a topology that is not connected");
+        if (found_ < network_.hosts())
+            throw std::logic_error("cannot measure distances: the topology is not connected");
     }
 
     std::uint64_t sum = 0, farthest = 0;  ///< over all hosts
@@ -50,8 +51,8 @@ private:
 Distances measure_distances(const Network& network, bool hosts_alike) {
     const std::uint32_t hosts = network.hosts();
     if (hosts < 2) return {};
-    // A host with one neighbour that it reaches and is reached by sees all others one hop farther than that neighbour
-    // does; a switch with forty hosts is searched from once.
+    // A host whose only neighbour reaches it and is reached by it sees all others one hop farther away than that
+    // neighbour does, so a switch with forty hosts needs one search.
     std::vector<std::uint32_t> lodgers(network.vertices(), 0), lodged_at(hosts, nowhere);
     for (std::uint32_t host = 0; host < hosts; ++host) {
         const auto links = network.links(host);
@@ -66,7 +67,7 @@ Distances measure_distances(const Network& network, bool hosts_alike) {
         if (!alone && lodgers[start] == 0) continue;
         search.run(start);
         const std::uint64_t seen_by = alone ? 1 : lodgers[start], detour = alone ? 0 : 1;
-        // From a lodger to itself are no hops, rather than one to its switch and one back.
+        // The distance from a lodger to itself is 0, not one hop to its switch and one back.
         sum += seen_by * (search.sum + detour * hosts - 2 * detour);
         farthest = std::max(farthest, search.farthest + detour);
         if (hosts_alike) {

@@ -11,8 +11,8 @@ struct Distances {
     double average = 0;          ///< hops, over all ordered pairs of different hosts; 0 with one host
 };
 
-/// Breadth-first searches along the links' directions, from every host, or from host 0 alone if they are all alike.
-/// Throws std::logic_error where a host cannot reach another.
+/// Runs breadth-first searches along the links' directions, from every host, or from host 0 only if all hosts are
+/// alike. Throws std::logic_error where a host cannot reach another.
 Distances measure_distances(const Network& network, bool hosts_alike);
 
 }  // namespace syncline

@@ -8,7 +8,7 @@ namespace syncline::shapes {
 
 namespace {
 
-/// In the letters of J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008.
+/// Uses the letters of J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008.
 struct Parameters {
     std::int64_t p;  ///< hosts of a router
     std::int64_t a;  ///< routers of a group
@@ -17,11 +17,11 @@ struct Parameters {
 
     std::int64_t global_ports() const { return capped_product(a, h); }
     std::int64_t hosts() const { return capped_product(capped_product(a, p), g); }
-    /// Every two groups can have a cable of their own.
+    /// Returns true if every pair of groups can have a cable of its own.
     bool joined() const { return g - 1 <= global_ports(); }
 };
 
-/// What the spec leaves open is balanced (a = 2p = 2h), and as large as it gets (g = ah + 1).
+/// Balances the parameters that the spec leaves open (a = 2p = 2h); the dragonfly is as large as possible (g = ah + 1).
 Parameters balanced(const TopologySpec& spec, std::int64_t p) {
     Parameters it{p, spec.routers, spec.global_links, spec.groups};
     if (it.a == 0) it.a = 2 * p;
@@ -44,14 +44,15 @@ Parameters parameters(const Request& request) {
     }
     if (!it.joined())
         throw TopologyError(
-            "groups", fmt::format("{} groups are more than {} routers with {} global links can join", it.g, it.a, it.h),
+            "groups",
+            fmt::format("{} groups are too many for groups of {} routers with {} global links each", it.g, it.a, it.h),
             fmt::format("at most {}", it.global_ports() + 1));
     return it;
 }
 
 /// The "absolute" arrangement of E. Hastings et al., "Comparing Global Link Arrangements for Dragonfly Networks",
-/// CLUSTER 2015: the k-th port of a group leads to group k, or k + 1 from its own number on. With ports left for it,
-/// the same again until they do not suffice for another cable between every two groups.
+/// CLUSTER 2015: the k-th port of a group leads to group k, or to k + 1 from its own number on. Remaining ports repeat
+/// the pattern as long as they suffice for another cable between every pair of groups.
 void join_groups(Builder& builder, const Parameters& it, std::int64_t first_router) {
     if (it.g == 1) return;
     const auto router = [&](std::int64_t group, std::int64_t port) {

@@ -8,7 +8,7 @@ namespace syncline::shapes {
 
 namespace {
 
-/// PGFT(h; m; w; p) in Zahavi's notation: of a vertex at each level, children, parents, and cables to each parent.
+/// PGFT(h; m; w; p) in Zahavi's notation: children, parents, and cables to each parent of a vertex at each level.
 struct Pgft {
     std::vector<std::int64_t> m, w, p;
     std::size_t height() const { return m.size(); }
@@ -21,7 +21,7 @@ Pgft k_ary(std::int64_t ports) {
 void require_length(const char* key, std::size_t length, std::size_t levels) {
     if (length != levels)
         throw TopologyError(key, fmt::format("'{}' has {} entries, 'down' has {}", key, length, levels),
-                            "one for each level, from the hosts up");
+                            "write one entry per level, from the hosts up");
 }
 
 std::int64_t count_hosts(const Pgft& tree) {
@@ -34,9 +34,9 @@ Pgft pgft_parameters(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (spec.ports != 0) {
         if (!spec.down.empty() || !spec.up.empty() || !spec.cables.empty())
-            throw TopologyError("ports", "'ports' stands for 'down', 'up' and 'cables', which are here, too");
+            throw TopologyError("ports", "'ports' excludes 'down', 'up' and 'cables'");
         if (spec.ports % 2 != 0)
-            throw TopologyError("ports", fmt::format("half of a switch's ports go up, and {} is odd", spec.ports),
+            throw TopologyError("ports", fmt::format("half of a switch's ports lead up, but {} is odd", spec.ports),
                                 fmt::format("{} or {}", spec.ports - 1, spec.ports + 1));
         Pgft tree = k_ary(spec.ports);
         request.require_fit(count_hosts(tree), fmt::format("the fat tree of {}-port switches", spec.ports), "ports");
@@ -66,9 +66,9 @@ std::string switch_name(std::size_t level, std::size_t height, std::int64_t inde
 
 }  // namespace
 
-// A vertex at level l has h digits: the i-th counts to w_i for i ≤ l, to m_i above. It is joined to the vertices of the
-// level below that agree in all digits but the l-th. As an index, the first digit is the one that counts fastest: hosts
-// of a leaf stand side by side.
+// A vertex at level l has h digits: the i-th digit has w_i values for i ≤ l and m_i values above. The vertex is
+// connected to the vertices of the level below that agree in all digits except the l-th. In an index the first digit
+// counts fastest, so the hosts of a leaf have consecutive numbers.
 Topology fat_tree(const Request& request) {
     const Pgft tree = pgft_parameters(request);
     Builder builder(request, static_cast<std::int64_t>(tree.height()));
@@ -79,7 +79,7 @@ Topology fat_tree(const Request& request) {
     builder.add_hosts(count_hosts(tree));
 
     std::int64_t first_below = 0, below = count_hosts(tree);
-    std::int64_t low_count = 1;  // how many values the digits under the l-th have together
+    std::int64_t low_count = 1;  // number of values of the digits below the l-th together
     for (std::size_t level = 1; level <= tree.height(); ++level) {
         const std::int64_t m = tree.m[level - 1], w = tree.w[level - 1], p = tree.p[level - 1];
         builder.blame(blamed(p == 1 ? "up" : "cables"));

@@ -6,17 +6,17 @@
 
 #include "sim/topology/shape.hpp"
 
-/// What a file of a graph says, before anything is made of it: only formats.hpp's own files include this.
+/// The contents of a graph file before it becomes a topology. Only the files that implement formats.hpp include this.
 namespace syncline {
 
 struct FileVertex {
     std::string name;
-    std::string kind;  ///< empty: the file does not say
+    std::string kind;  ///< empty: not given in the file
 };
 
 struct FileEdge {
     std::size_t from = 0, to = 0;    ///< indices of `vertices`
-    std::string bandwidth, latency;  ///< empty: the file does not say
+    std::string bandwidth, latency;  ///< empty: not given in the file
     bool one_way = false;
 };
 
@@ -25,14 +25,15 @@ struct FileGraph {
     std::vector<FileEdge> edges;
 };
 
-/// Elements or subgraphs in each other; both parsers recurse.
+/// Limit on nested elements or subgraphs, because both parsers recurse.
 inline constexpr int deepest_nesting = 100;
 
-/// Both throw TopologyError: not that format, nested too deep, more than most_cables edges.
+/// Both throw TopologyError if the text is not in that format, is nested too deeply, or has more than most_cables
+/// edges.
 FileGraph read_dot(const std::string& text);
 FileGraph read_graphml(const std::string& text);
 
-/// Throws the TopologyError of a file with so many edges, if they are too many.
+/// Throws TopologyError if a file has too many edges.
 void require_not_too_many(std::size_t edges);
 
 }  // namespace syncline

@@ -11,7 +11,7 @@ namespace syncline::shapes {
 namespace {
 
 void require_patterns(std::span<const HierarchyLevel> levels) {
-    if (levels.empty()) throw TopologyError("levels", "a hierarchy has at least one level");
+    if (levels.empty()) throw TopologyError("levels", "a hierarchy needs at least one level");
     for (const HierarchyLevel& level : levels) {
         switch (level.pattern) {
             case Shape::star:
@@ -22,21 +22,21 @@ void require_patterns(std::span<const HierarchyLevel> levels) {
                 break;
             default:
                 throw TopologyError("levels",
-                                    fmt::format("{} is no pattern for a hierarchy", shape_name(level.pattern)),
-                                    "star, ring, full-mesh, exponential or hypercube");
+                                    fmt::format("'{}' is not a pattern for a hierarchy", shape_name(level.pattern)),
+                                    "write star, ring, full-mesh, exponential or hypercube");
         }
         if (level.size == 0 && &level != &levels.back())
-            throw TopologyError("levels", "every level but the outermost one needs a size");
+            throw TopologyError("levels", "every level except the outermost needs a size");
     }
 }
 
 void require_power_of_two(const Request& request, std::size_t members) {
     if (std::has_single_bit(members)) return;
     const bool inner = request.spec.shape == Shape::hierarchical;
-    throw TopologyError(
-        inner ? "levels" : "hosts",
-        fmt::format("a hypercube has a power of two of {}, not {}", inner ? "members" : request.hosts_word(), members),
-        fmt::format("{} or {}", std::bit_floor(members), std::bit_ceil(members)));
+    throw TopologyError(inner ? "levels" : "hosts",
+                        fmt::format("the number of {} of a hypercube must be a power of two, not {}",
+                                    inner ? "members" : request.hosts_word(), members),
+                        fmt::format("{} or {}", std::bit_floor(members), std::bit_ceil(members)));
 }
 
 std::int64_t count_hosts(const Request& request, std::span<const HierarchyLevel> levels) {
@@ -51,7 +51,7 @@ std::int64_t count_hosts(const Request& request, std::span<const HierarchyLevel>
     return hosts;
 }
 
-/// Joins a group and returns its representative.
+/// Connects a group and returns its representative.
 std::int64_t join_group(Builder& builder, const Request& request, Shape pattern, std::vector<std::int64_t> group,
                         std::int64_t level, const std::string& switch_name) {
     if (pattern == Shape::star && request.fabric())

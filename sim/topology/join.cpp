@@ -14,11 +14,11 @@ namespace {
 using Members = std::span<const std::int64_t>;
 using Distances = std::vector<std::size_t>;
 
-/// Ring, exponential graph and full mesh are circulant graphs: member i with i ± d mod n for some distances d ≤ n/2.
+/// Ring, exponential graph and full mesh are circulant: member i is connected to i ± d mod n for distances d ≤ n/2.
 void join_circulant(Builder& builder, Members members, const Distances& distances, std::int64_t level) {
     const std::size_t n = members.size();
     for (const std::size_t distance : distances) {
-        // Half the way round, i + d and i - d are the same.
+        // At half the circumference, i + d and i - d are the same.
         const std::size_t starts = 2 * distance == n ? distance : n;
         for (std::size_t i = 0; i < starts; ++i) builder.add_cable(members[i], members[(i + distance) % n], level);
     }
@@ -62,7 +62,7 @@ void join(Builder& builder, Shape pattern, Members members, std::int64_t level) 
         case Shape::hypercube:
             return join_hypercube(builder, members, level);
         default:
-            throw std::logic_error(fmt::format("{} is no pattern", shape_name(pattern)));
+            throw std::logic_error(fmt::format("'{}' is not a pattern", shape_name(pattern)));
     }
 }
 

@@ -12,7 +12,7 @@ Extremes lanczos(const Operator& apply, Eigen::Index order, Eigen::Index steps, 
         vector.array() -= vector.mean();
         return vector;
     };
-    std::mt19937 random;  // the standard fixes its numbers: the same start everywhere
+    std::mt19937 random;  // the standard fixes its numbers, so the start is the same everywhere
     Eigen::VectorXd next(order);
     for (double& entry : next) entry = static_cast<double>(random());
     next = without_mean(next).normalized();
@@ -26,7 +26,7 @@ Extremes lanczos(const Operator& apply, Eigen::Index order, Eigen::Index steps, 
         next = apply(next);
         diagonal[step] = next.dot(basis.col(step));
         const auto so_far = basis.leftCols(step + 1);
-        for (int twice = 0; twice < 2; ++twice) {  // once leaves rounding errors that grow
+        for (int twice = 0; twice < 2; ++twice) {  // a single pass leaves rounding errors that grow
             next = without_mean(next);
             next -= so_far * (so_far.transpose() * next).eval();
         }
@@ -37,7 +37,7 @@ Extremes lanczos(const Operator& apply, Eigen::Index order, Eigen::Index steps, 
             small.computeFromTridiagonal(diagonal.head(step + 1), beside.head(step));
             result.least = small.eigenvalues()[0];
             result.greatest = small.eigenvalues()[step];
-            // Some eigenvalue is at most so far from an end: the last component of the small eigenvector times β.
+            // Bounds the distance of some eigenvalue from an end: the last component of the small eigenvector times β.
             const auto farthest = [&](Eigen::Index end) {
                 return std::abs(small.eigenvalues()[end]) + beside[step] * std::abs(small.eigenvectors()(step, end));
             };

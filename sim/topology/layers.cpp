@@ -21,7 +21,7 @@ std::vector<std::uint32_t> depths(const Graph& graph, std::uint32_t root) {
     return depth;
 }
 
-/// From the bottom up.
+/// Returns the heights of the vertices, counted from the bottom.
 std::vector<std::uint32_t> heights(const Topology& topology) {
     std::vector<std::uint32_t> height;
     if (topology.hosts == topology.vertices()) {
@@ -71,7 +71,7 @@ public:
 private:
     const Graph& graph_;
     std::vector<std::uint32_t> height_;
-    std::vector<double> x_;  ///< in places of hosts
+    std::vector<double> x_;  ///< in units of the hosts' spacing
     std::vector<Level> levels_;
 
     Level below(std::uint32_t vertex) const {
@@ -90,9 +90,9 @@ private:
         return sum / static_cast<double>(vertices.size());
     }
 
-    /// Leaves beside each other, all others above the middle of their children.
+    /// Puts leaves beside each other and every other vertex above the middle of its children.
     void place_tree(std::uint32_t root) {
-        // Depth first without recursion: a tree of arity 1 is as deep as it has vertices.
+        // Recursion would be as deep as the tree, and a tree of arity 1 is as deep as it has vertices.
         Level order, open{root};
         while (!open.empty()) {
             const std::uint32_t vertex = open.back();
@@ -110,7 +110,8 @@ private:
         }
     }
 
-    /// Hosts in their order, switches in the order of the means of their neighbours below, spread over the width.
+    /// Puts hosts in their order, and switches in the order of the means of their neighbours below, spread over the
+    /// width.
     void place_levels() {
         const std::size_t widest = std::max_element(levels_.begin(), levels_.end(), [](const Level& a, const Level& b) {
                                        return a.size() < b.size();

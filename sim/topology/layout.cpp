@@ -37,7 +37,7 @@ GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& to
     std::copy(dimensions.begin(), dimensions.end(), size);
     const bool deep = size[2] > 1;
     const double step = std::max(deep ? 90.0 : 36.0, std::min(110.0, 700.0 / static_cast<double>(size[0])));
-    // The planes behind stand to the right and above, between the rows and columns of the one in front.
+    // The planes behind are shifted right and up, between the rows and columns of the plane in front.
     const double depth = static_cast<double>(size[2]);
     const Point behind = (step / depth) * Point{0.8, -0.55};
     GraphLayout layout;
@@ -70,7 +70,7 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& 
 
 GraphLayout springs(const Topology& topology) {
     GraphLayout layout = circle(topology, false);
-    constexpr std::uint32_t most = 128;  // the time is that of all shortest paths, often: n³
+    constexpr std::uint32_t most = 128;  // the time is dominated by repeated shortest paths: n³
     if (topology.vertices() > most || topology.vertices() < 3) return layout;
 
     using Square = boost::square_topology<>;
@@ -81,7 +81,7 @@ GraphLayout springs(const Topology& topology) {
     const auto position = boost::make_iterator_property_map(at.begin(), boost::get(boost::vertex_index, graph));
     const double side = 60 * std::sqrt(topology.vertices()) + 100;
     boost::circle_graph_layout(graph, position, side / 2);
-    // A fixed number of rounds: Boost's Kamada-Kawai lays out better, but does not always end.
+    // The number of rounds is fixed: Boost's Kamada-Kawai gives better layouts, but does not always terminate.
     boost::fruchterman_reingold_force_directed_layout(graph, position, Square(side),
                                                       boost::cooling(boost::linear_cooling<double>(400, side / 10)));
     layout.spacing = std::numeric_limits<double>::infinity();
@@ -122,7 +122,7 @@ GraphLayout arrange(const TopologySpec& spec, const Topology& topology) {
         case Shape::graph:
             return switches || topology.cables + 1 == topology.vertices() ? layers(topology) : springs(topology);
     }
-    throw std::logic_error("a shape without a layout");
+    throw std::logic_error("the shape has no layout");
 }
 
 }  // namespace syncline

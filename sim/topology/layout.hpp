@@ -6,10 +6,10 @@
 
 #include "sim/topology/shape.hpp"
 
-/// Where to_svg draws the vertices: only its own files include this.
+/// Positions of the vertices in to_svg. Only the files that implement it include this.
 namespace syncline {
 
-/// In pixels, y downwards.
+/// A position in pixels; y points downwards.
 struct Point {
     double x = 0, y = 0;
 };
@@ -24,35 +24,36 @@ inline Point operator*(double factor, Point point) {
     return {factor * point.x, factor * point.y};
 }
 
-/// At `turn` of the way round a circle about (0, 0), clockwise from the top.
+/// Returns the point at the fraction `turn` of a circle about (0, 0), clockwise from the top.
 Point on_circle(double radius, double turn);
 
 struct GraphLayout {
     std::vector<Point> at;       ///< by vertex
-    std::vector<Point> outward;  ///< by vertex: a unit vector to where there is room for a label
+    std::vector<Point> outward;  ///< by vertex: a unit vector towards the space for a label
     double spacing = 0;          ///< between neighbouring hosts
-    std::vector<double> room;    ///< by vertex: width for an upright label; empty: as the spacing
-    std::vector<bool> around;    ///< by cable: drawn as two stubs, as it leads round a torus; empty: none
+    std::vector<double> room;    ///< by vertex: width for an upright label; empty: the spacing
+    std::vector<bool> around;    ///< by cable: wraps around a torus, so it is drawn as two stubs; empty: none does
 };
 
 GraphLayout arrange(const TopologySpec& spec, const Topology& topology);
 
-/// The kinds of layout. Hosts on a circle, and in its middle a switch or, if there is no switch, host `in_middle`.
+/// Layouts by kind. `circle` puts hosts on a circle, and in its middle a switch or, if there is none, host `in_middle`.
 GraphLayout circle(const Topology& topology, bool in_middle);
-/// Two dimensions are rows and columns, of three the planes stand behind each other.
+/// Puts two dimensions into rows and columns; with three, the planes lie behind each other.
 GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology);
-/// Levels above each other: of switches by their level with the hosts at the bottom, else by the distance from rank 0.
+/// Puts levels above each other: switches by their level with the hosts at the bottom, otherwise vertices by their
+/// distance from rank 0.
 GraphLayout layers(const Topology& topology);
-/// Circles of circles, by the sizes of the groups in each other, innermost first.
+/// Nests circles in circles, by the sizes of the groups, innermost first.
 GraphLayout nested(const TopologySpec& spec, const Topology& topology);
-/// Groups round a circle, each of them a circle of routers with their hosts outside.
+/// Puts groups around a circle, each a circle of routers with their hosts outside.
 GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology);
-/// Neighbours near each other: cables pull, vertices push each other away (T. Fruchterman, E. Reingold, "Graph drawing
-/// by force-directed placement", 1991), or a circle if there are very many.
+/// Puts neighbours near each other: cables attract, vertices repel (T. Fruchterman, E. Reingold, "Graph drawing by
+/// force-directed placement", 1991). Falls back to a circle if there are very many vertices.
 GraphLayout springs(const Topology& topology);
 std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topology);
 
-/// The ends of each cable, in the direction of a one-way cable.
+/// Returns the ends of each cable, in the direction of a one-way cable.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& topology);
 
 }  // namespace syncline

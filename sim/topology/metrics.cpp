@@ -50,7 +50,7 @@ std::vector<LevelMetrics> levels_of(const Topology& topology) {
     for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex) {
         if (graph[vertex].level > 0) ++at(graph[vertex].level).switches;
     }
-    // A full-duplex cable is two edges, of which one goes up.
+    // A full-duplex cable is two edges, one of which goes up.
     for (auto [edge, end] = boost::edges(graph); edge != end; ++edge) {
         const std::uint32_t from = graph[boost::source(*edge, graph)].level;
         const std::uint32_t to = graph[boost::target(*edge, graph)].level;
@@ -80,7 +80,7 @@ void bisect(const TopologySpec& spec, const Topology& topology, const Network& c
         metrics.bisection_Bps = of_cables.weight * first_Bps;
         return;
     }
-    // The cables of the least cut need not be those of the least bandwidth.
+    // The cables of the minimum cut need not be those with the minimum bandwidth.
     const Bisection of_bandwidth = bisect(spec, topology, Network(topology, Weight::bandwidth));
     metrics.bisection_Bps = of_bandwidth.weight;
     metrics.bisection_exact = metrics.bisection_exact && of_bandwidth.exact;
@@ -90,7 +90,7 @@ void bisect(const TopologySpec& spec, const Topology& topology, const Network& c
 }  // namespace
 
 Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
-    if (topology.hosts == 0) throw std::logic_error("the metrics of a topology without hosts");
+    if (topology.hosts == 0) throw std::logic_error("cannot measure a topology without hosts");
     Metrics metrics;
     count(topology, metrics);
 

@@ -10,13 +10,13 @@ namespace {
 
 constexpr double spacing = 34;
 
-/// Around which so many circles of the given radius stand side by side.
+/// Returns the radius of a circle around which `members` circles of the given radius fit side by side.
 double radius_around(std::size_t members, double radius) {
     if (members < 2) return 0;
     return std::max(radius / std::sin(std::numbers::pi / static_cast<double>(members)), 1.2 * radius);
 }
 
-/// Hosts are numbered group by group. In a star of ranks the first member of a group stands in its middle, in a star of
+/// Hosts are numbered group by group. In a star of ranks the first member of a group is in its middle, in a star of
 /// hosts the group's switch.
 class Nesting {
 public:
@@ -47,9 +47,9 @@ public:
 
 private:
     struct Level {
-        std::size_t hosts;  ///< of one member
+        std::size_t hosts;  ///< in one member
         std::size_t members;
-        bool middle;                   ///< the first member stands there
+        bool middle;                   ///< the first member is in the middle
         double radius;                 ///< of the circle of members
         std::size_t first_switch = 0;  ///< 0: none
     };
@@ -59,7 +59,7 @@ private:
     std::size_t next_switch_;
     GraphLayout layout_;
 
-    /// Switches are numbered level by level, and group by group in a level.
+    /// Finds the first switch of each level. Switches are numbered level by level, and group by group within a level.
     void switch_of_level(const TopologySpec& spec) {
         if (topology_.hosts == topology_.vertices()) return;
         for (std::size_t i = 0; i < levels_.size(); ++i) {
@@ -70,7 +70,7 @@ private:
         }
     }
 
-    /// The group `index` of those that hold `height` levels, its first member at `start` of the way round.
+    /// Places group `index` of the groups that span `height` levels, with its first member at `start` of the circle.
     void place(std::size_t height, std::size_t index, Point centre, double start) {
         if (height == 0) {
             if (index < topology_.hosts) layout_.at[index] = centre;
@@ -87,7 +87,7 @@ private:
             const std::size_t inner = index * level.members + member;
             if (inner * level.hosts >= topology_.hosts) return;
             const Point way = member < first ? Point{} : on_circle(1, turn);
-            // First members stand for their groups: they look to the middle, where their cables go.
+            // First members represent their groups and face the middle, where their cables go.
             place(height - 1, inner, centre + level.radius * way, turn + 0.5);
             if (height == 1) layout_.outward[inner] = member < first ? Point{0, -1} : way;
         }
@@ -121,7 +121,7 @@ GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology
     for (std::size_t router = 0; router < routers; ++router) {
         const std::size_t group = router / per_group;
         const double group_turn = static_cast<double>(group) / static_cast<double>(groups);
-        // The first routers of a group stand outside.
+        // The first routers of a group are on the outside.
         const double turn = group_turn + static_cast<double>(router % per_group) / static_cast<double>(per_group);
         const Point centre = on_circle(of_groups, group_turn);
         layout.at[topology.hosts + router] = centre + on_circle(of_routers, turn);

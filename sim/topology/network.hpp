@@ -6,25 +6,25 @@
 
 #include "sim/topology/shape.hpp"
 
-/// A topology as its metrics read it: who is next to whom, in one piece of memory, parallel cables as one link.
+/// A topology in the form that its metrics read: neighbours in contiguous memory, parallel cables merged into one link.
 namespace syncline {
 
 struct Link {
     std::uint32_t to = 0;
-    double out = 0, in = 0;  ///< to this neighbour and from it; one of them is 0 where the only way is one-way
+    double out = 0, in = 0;  ///< to this neighbour and from it; one of them is 0 if the connection is one-way
 };
 
 enum class Weight { cables, bandwidth };
 
 class Network {
 public:
-    /// A link weighs as much as its cables: so many, or the sum of their bandwidths in B/s.
+    /// The weight of a link is the number of its cables, or the sum of their bandwidths in B/s.
     Network(const Topology& topology, Weight weight);
 
     std::uint32_t hosts() const { return hosts_; }
     std::uint32_t vertices() const { return static_cast<std::uint32_t>(first_.size() - 1); }
-    bool one_way() const { return one_way_; }  ///< some link has no way back
-    /// Of both directions, in the order of the neighbours.
+    bool one_way() const { return one_way_; }  ///< some link has no opposite direction
+    /// Returns the links of both directions, in the order of the neighbours.
     std::span<const Link> links(std::uint32_t vertex) const {
         return {links_.data() + first_[vertex], links_.data() + first_[vertex + 1]};
     }
@@ -36,9 +36,9 @@ private:
     std::vector<Link> links_;
 };
 
-/// The orders k₁, k₂, … of cyclic groups such that the shape is a Cayley graph of Z_k₁ × Z_k₂ × …: whatever host i
-/// sees, every other host sees, moved by its own number (a number with mixed radix, the first factor's digit counts
-/// fastest). Empty where the shape is no such graph.
+/// Returns the orders k₁, k₂, … of cyclic groups such that the shape is a Cayley graph of Z_k₁ × Z_k₂ × …: every host
+/// sees what host i sees, shifted by its own number (a number with mixed radix, in which the first factor's digit
+/// counts fastest). Empty if the shape is no such graph.
 std::vector<std::uint32_t> cyclic_factors(const TopologySpec& spec, const Topology& topology);
 
 }  // namespace syncline

@@ -22,9 +22,9 @@ namespace {
 constexpr const char* host_colour = "#f0b23c";
 constexpr const char* switch_colour = "#9bd0f0";
 constexpr std::uint32_t most_labels = 128;
-constexpr std::uint32_t most_drawn = 50'000;  ///< cables: browsers show no more in reasonable time
+constexpr std::uint32_t most_drawn = 50'000;  ///< in cables: browsers take too long for more
 
-/// "host-12" is "12" where space is short.
+/// Returns "12" for "host-12", for labels in little space.
 std::string_view short_name(std::string_view name) {
     for (const std::string_view prefix : {"host-", "rank-"})
         if (name.starts_with(prefix)) return name.substr(prefix.size());
@@ -83,7 +83,7 @@ private:
     double host_radius_, switch_half_, font_;
     std::uint32_t drawn_every_;
     double left_, right_, top_, bottom_;  ///< of the whole picture
-    double scale_;                        ///< of the title and the legend, as large pictures are shown smaller
+    double scale_;                        ///< of the title and the legend, because large pictures are shown smaller
     std::string text_;
 
     template <class... Values>
@@ -93,7 +93,8 @@ private:
 
     bool is_host(std::uint32_t vertex) const { return vertex < topology_.hosts; }
     double room(std::uint32_t vertex) const { return layout_.room.empty() ? layout_.spacing : layout_.room[vertex]; }
-    /// All have their names as tooltips. Those of switches are written only where they are not in the way.
+    /// Decides whether a name is written. All names appear as tooltips; those of switches are written only if they are
+    /// not in the way.
     bool labelled(std::uint32_t vertex) const {
         if (is_host(vertex)) return topology_.hosts <= most_labels;
         return !layout_.room.empty() && label_width(vertex) < room(vertex);
@@ -163,7 +164,7 @@ private:
 
     void cables() {
         const auto ends = cable_ends(topology_);
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<int, int>> parallel;  // how many, and seen so far
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<int, int>> parallel;  // total, and seen so far
         for (const auto& [from, to] : ends) ++parallel[std::minmax(from, to)].first;
 
         put("<g fill=\"none\" stroke-opacity=\"{:.2f}\">\n", opacity());
@@ -194,7 +195,7 @@ private:
         }
         const Point end = topology_.directed() ? b - (host_radius_ + 1) * ahead : b;
         if (bulge == 0) return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", a.x, a.y, end.x, end.y);
-        // Parallel cables bend away from each other, whichever end they are numbered from.
+        // Parallel cables bend away from each other, independent of the end that they are numbered from.
         const Point middle = a + 0.5 * way + ((from < to ? 10 : -10) * bulge) * aside;
         return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, middle.x, middle.y, end.x, end.y);
     }
@@ -219,7 +220,7 @@ private:
         text_ += "</g>\n";
     }
 
-    /// Outside of the symbol, along the line outwards where labels stand close; white behind the letters.
+    /// Writes labels outside of the symbols, along the outward direction if labels are close; white behind the letters.
     void labels() {
         put("<g font-size=\"{:.1f}\" stroke=\"#ffffff\" stroke-width=\"2.5\" stroke-linejoin=\"round\" "
             "paint-order=\"stroke\">\n",
@@ -244,7 +245,7 @@ private:
         text_ += "</g>\n";
     }
 
-    /// A line of the legend: a symbol, then a text.
+    /// Adds a line of the legend: a symbol, then a text.
     void legend_line(const std::string& text) {
         put("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"{:.1f}\">{}</text>\n", left_ + 60 * scale_,
             bottom_ - 4 * scale_, 12 * scale_, xml_escaped(text));
@@ -269,7 +270,7 @@ private:
         if (style_ == CableStyle::by_kind && colours_.kinds.size() > 1)
             for (const auto& [colour, text] : colours_.kinds) legend_cable(colour, 2.5 * scale_, false, text);
         if (std::find(layout_.around.begin(), layout_.around.end(), true) != layout_.around.end())
-            legend_cable("#5b6770", 1.5 * scale_, true, "goes on at the opposite side");
+            legend_cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
         constexpr std::size_t most_widths = 6;
         if (style_ == CableStyle::by_kind && bandwidths_.size() > 1 && bandwidths_.size() <= most_widths)
             for (const double bandwidth : bandwidths_)
@@ -282,7 +283,7 @@ private:
         }
         if (drawn_every_ > 1) {
             bottom_ += 18 * scale_;
-            legend_line(fmt::format("one cable of every {} is drawn", drawn_every_));
+            legend_line(fmt::format("one of every {} cables is drawn", drawn_every_));
         }
         bottom_ += 16 * scale_;
     }
@@ -291,7 +292,7 @@ private:
 }  // namespace
 
 std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style) {
-    if (topology.hosts == 0) throw std::logic_error("a picture of no hosts");
+    if (topology.hosts == 0) throw std::logic_error("cannot draw a topology without hosts");
     return Picture(spec, topology, style).svg();
 }
 

@@ -6,13 +6,13 @@ namespace syncline::shapes {
 
 namespace {
 
-/// A node has a port on each rail, whoever needs it.
+/// Counts the nodes; each has a port on every rail, used or not.
 std::int64_t count_nodes(const Request& request) {
     const std::int64_t rails = request.spec.rails, hosts = request.hosts();
     const std::int64_t nodes = (hosts + rails - 1) / rails;
     if (request.spec.hosts != 0 && hosts != nodes * rails)
         throw TopologyError(
-            "hosts", fmt::format("nodes on {} rails do not make {} hosts", rails, hosts),
+            "hosts", fmt::format("{1} hosts are not a whole number of nodes with {0} rails", rails, hosts),
             hosts < rails ? fmt::format("{}", rails) : fmt::format("{} or {}", (nodes - 1) * rails, nodes * rails));
     return nodes;
 }
@@ -21,7 +21,7 @@ std::int64_t count_nodes(const Request& request) {
 
 Topology rails(const Request& request) {
     const TopologySpec& spec = request.spec;
-    if (spec.rails == 0) throw TopologyError("rails", "how many rails there are is missing");
+    if (spec.rails == 0) throw TopologyError("rails", "the number of rails is missing");
     const std::int64_t nodes = count_nodes(request), hosts = nodes * spec.rails;
     const std::int64_t group_size = spec.nodes_per_group == 0 ? nodes : spec.nodes_per_group;
     const std::int64_t groups = (nodes + group_size - 1) / group_size;

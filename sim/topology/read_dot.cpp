@@ -19,15 +19,16 @@ bool in_word(char letter) {
            letter == '_' || letter == '.' || (static_cast<unsigned char>(letter) & 0x80) != 0;
 }
 
-/// How much work a text is for Boost's parser, found in one pass and without its memory: `{a b c} -- {d e f}` is nine
-/// edges, so a short text can mean more of them than memory holds, and subgraphs in each other recurse.
+/// Estimates in one pass how much work a text is for Boost's parser: `{a b c} -- {d e f}` is nine edges, so a short
+/// text can describe more edges than fit in memory, and nested subgraphs recurse.
 class Skim {
 public:
     explicit Skim(std::string_view text) : text_(text), rest_(text) {
         while (!rest_.empty()) step();
     }
 
-    /// The text as Boost 1.74 can read it: it knows no group without the word `subgraph`, and no HTML.
+    /// Returns the text in a form that Boost 1.74 can read: it knows neither groups without the word `subgraph` nor
+    /// HTML.
     std::string plain() const {
         std::string result;
         std::size_t done = 0;
@@ -41,7 +42,7 @@ public:
 private:
     struct Group {
         std::size_t names_before;
-        std::size_t left;  ///< vertices at the other side of the edge that waits for this group; 0: no edge
+        std::size_t left;  ///< vertices on the left side of the edge that ends at this group; 0: no edge
     };
 
     const std::string_view text_;
@@ -53,8 +54,8 @@ private:
     std::vector<Edit> edits_;
     std::vector<Group> open_;
     std::size_t names_ = 0, edges_ = 0, copied_ = 0;
-    std::size_t left_ = 0;  ///< of an edge whose right side comes next; 0: no edge
-    std::size_t last_ = 0;  ///< vertices of the operand just read
+    std::size_t left_ = 0;  ///< vertices on the left side of an edge whose right side comes next; 0: no edge
+    std::size_t last_ = 0;  ///< number of vertices of the operand just read
     bool after_subgraph_ = false;
 
     void step() {
@@ -125,7 +126,7 @@ private:
 
     void name() {
         ++names_;
-        // `subgraph x` without braces is the members of x once more: at most all names so far.
+        // `subgraph x` without braces repeats the members of x: at most all names so far.
         const auto next = std::min(rest_.find_first_not_of(" \t\r\n"), rest_.size());
         const bool opens = after_subgraph_ && rest_.substr(next).starts_with('{');
         if (opens) return;
@@ -148,7 +149,7 @@ private:
         // The parser copies the list of vertices at every subgraph.
         copied_ += names_;
         if (open_.size() > deepest_nesting || copied_ > 20'000'000)
-            throw TopologyError("", "there are too many subgraphs, or too many in each other");
+            throw TopologyError("", "too many subgraphs, or subgraphs nested too deeply");
     }
 
     void leave() {
@@ -169,7 +170,8 @@ FileGraph read(const std::string& text, bool one_way) {
     properties.property("latency", boost::get(&FileEdge::latency, graph));
     boost::read_graphviz(text, graph, properties);
 
-    // The parser has them in alphabetical order. Hosts are numbered in this one, so host-2 comes before host-10.
+    // The parser returns them in alphabetical order. Hosts are numbered in natural order, so host-2 comes before
+    // host-10.
     std::vector<std::size_t> order(boost::num_vertices(graph)), place(order.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -14,19 +14,19 @@ namespace syncline {
 
 void require_not_too_many(std::size_t edges) {
     if (edges > static_cast<std::size_t>(most_cables))
-        throw TopologyError("", fmt::format("there are more than {} edges", most_cables),
-                            "shapes such as fat-tree and torus make large topologies without a file");
+        throw TopologyError("", fmt::format("the file has more than {} edges", most_cables),
+                            "use a shape such as fat-tree or torus for a large topology");
 }
 
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-/// Both parsers are for text, and other programs show the names.
+/// Rejects binary data: both parsers expect text, and other programs show the names.
 void require_text(std::string_view text) {
-    if (text.size() > most_bytes) throw TopologyError("", "the file has more than 64 MiB");
+    if (text.size() > most_bytes) throw TopologyError("", "the file is larger than 64 MiB");
     for (int line = 1; !text.empty();) {
-        if (text[0] >= ' ' && text[0] <= '~') {  // most of it, and quicker so
+        if (text[0] >= ' ' && text[0] <= '~') {  // fast path for most characters
             text.remove_prefix(1);
             continue;
         }
@@ -48,7 +48,8 @@ bool is_dot(std::string_view file_name) {
 FileGraph read(const std::string& file_name, const std::string& text) {
     if (is_graphml(file_name)) return read_graphml(text);
     if (is_dot(file_name)) return read_dot(text);
-    throw TopologyError("", "the file's name tells no format", "it ends in .graphml, .xml, .dot or .gv");
+    throw TopologyError("", "the format cannot be told from the file's name",
+                        "use a name that ends in .graphml, .xml, .dot or .gv");
 }
 
 double quantity(const std::string& edge, const std::string& name, const std::string& text, Dimension dimension) {
@@ -56,33 +57,33 @@ double quantity(const std::string& edge, const std::string& name, const std::str
     const Quantity read = parse_quantity(text, dimension);
     if (!read.value) throw TopologyError("", fmt::format("{} of {}: {}", name, edge, read.error), read.hint);
     if (*read.value < 0 || (*read.value == 0 && dimension == Dimension::bandwidth))
-        throw TopologyError("", fmt::format("{} of {}: {} is not above 0", name, edge, text));
+        throw TopologyError("", fmt::format("{} of {}: {} is not positive", name, edge, text));
     return *read.value;
 }
 
-/// The switches of `graph`. Throws on kinds that there are not, names that are none and two vertices with one name.
+/// Returns the switches of `graph`. Throws on unknown kinds, invalid names, and two vertices with one name.
 std::vector<std::string> switches_of(const FileGraph& graph) {
     std::vector<std::string> names, switches;
     for (const auto& [name, kind] : graph.vertices) {
-        if (name.empty()) throw TopologyError("", "there is a vertex without a name");
+        if (name.empty()) throw TopologyError("", "a vertex has no name");
         if (name.find_first_of("\t\r\n") != std::string::npos)
-            throw TopologyError("", fmt::format("the name '{}' has more than one line", name));
+            throw TopologyError("", fmt::format("the name '{}' contains a tab or a line break", name));
         if (kind != "" && kind != "host" && kind != "switch")
-            throw TopologyError("", fmt::format("kind of '{}': there is no '{}'", name, kind), "write host or switch");
+            throw TopologyError("", fmt::format("kind of '{}': unknown kind '{}'", name, kind), "write host or switch");
         names.push_back(name);
         if (kind == "switch") switches.push_back(name);
     }
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice != names.end()) throw TopologyError("", fmt::format("there are two vertices '{}'", *twice));
+    if (twice != names.end()) throw TopologyError("", fmt::format("two vertices are named '{}'", *twice));
     return switches;
 }
 
-/// One for each cable, in the order of the file.
+/// Returns one edge for each cable, in the order of the file.
 std::vector<UserEdge> cables_of(const FileGraph& graph) {
     struct Seen {
         std::size_t cable;
-        bool forward, backward;  ///< which directions the file has, seen from the cable's first end
+        bool forward, backward;  ///< directions that the file has, seen from the cable's first end
     };
     std::map<std::pair<std::size_t, std::size_t>, Seen> seen;
     std::vector<UserEdge> cables;
@@ -101,17 +102,18 @@ std::vector<UserEdge> cables_of(const FileGraph& graph) {
         }
         const UserEdge& there = cables[entry->second.cable];
         if (entry->second.backward || !edge.one_way || there.from == from)
-            throw TopologyError("", name + " is there twice");
+            throw TopologyError("", name + " is listed twice");
         if (there.wire.bandwidth_Bps != wire.bandwidth_Bps || there.wire.latency_s != wire.latency_s)
             throw TopologyError("", name + " and its opposite have different bandwidths or latencies",
-                                "both directions of a cable are alike");
+                                "both directions of a cable have the same bandwidth and latency");
         entry->second.backward = true;
     }
     for (const auto& [ends, there] : seen)
         if (!there.backward)
             throw TopologyError(
-                "", fmt::format("the edge {} -> {} has no opposite", cables[there.cable].from, cables[there.cable].to),
-                "cables work both ways: write an undirected graph, or both directions");
+                "",
+                fmt::format("the edge {} -> {} has no opposite edge", cables[there.cable].from, cables[there.cable].to),
+                "cables are full-duplex: write an undirected graph, or both directions");
     return cables;
 }
 
@@ -132,7 +134,7 @@ TopologySpec parse_graph(const std::string& file_name, const std::string& text) 
             if (kind != "switch") spec.order.push_back(name);
         }
         spec.edges = cables_of(graph);
-        if (spec.edges.empty()) throw TopologyError("", "there is no edge");
+        if (spec.edges.empty()) throw TopologyError("", "the graph has no edges");
         spec.hosts = static_cast<std::int64_t>(graph.vertices.size() - spec.switches.size());
 
         std::vector<bool> has_cable(graph.vertices.size(), false);
@@ -140,7 +142,7 @@ TopologySpec parse_graph(const std::string& file_name, const std::string& text) 
         const auto alone = std::find(has_cable.begin(), has_cable.end(), false);
         if (alone != has_cable.end())
             throw TopologyError("",
-                                fmt::format("'{}' has no edge",
+                                fmt::format("vertex '{}' has no edges",
                                             graph.vertices[static_cast<std::size_t>(alone - has_cable.begin())].name));
         return spec;
     } catch (const TopologyError& problem) {

@@ -15,7 +15,8 @@ namespace {
 
 namespace pt = boost::property_tree;
 
-/// Throws on elements nested deeper than the XML parser's stack holds, and on too many edges, before it begins.
+/// Throws on elements nested deeper than the XML parser's stack allows, and on too many edges, before the parser
+/// starts.
 void skim(std::string_view text) {
     int depth = 0;
     std::size_t edges = 0;
@@ -36,10 +37,10 @@ void skim(std::string_view text) {
             --depth;
             skip_past(">");
         } else {
-            if (++depth > deepest_nesting) throw TopologyError("", "there are too many elements in each other");
+            if (++depth > deepest_nesting) throw TopologyError("", "elements are nested too deeply");
             if (text.starts_with("<edge")) require_not_too_many(++edges);
             char before = 0;
-            // An attribute's value may hold a '>'.
+            // The value of an attribute may contain a '>'.
             while (true) {
                 const auto end = std::min(text.find_first_of("=>"), text.size());
                 if (end > 0) before = text[end - 1];
@@ -57,8 +58,8 @@ void skim(std::string_view text) {
     }
 }
 
-/// boost::read_graphml would do, but it does not tell the ids of nodes, where most tools put their names, and it stops
-/// at keys without a type, which yEd writes.
+/// Replaces boost::read_graphml, which does not return the ids of nodes, where most tools put their names, and which
+/// stops at keys without a type, which yEd writes.
 class Reader {
 public:
     explicit Reader(const pt::ptree& file) {
@@ -66,12 +67,12 @@ public:
             if (tag == "key") keys_[attribute(key, "id")] = {attribute(key, "attr.name"), key.get("default", "")};
         for (const auto& [tag, graph] : file) {
             if (tag != "graph") continue;
-            if (seen_graph_) throw TopologyError("", "there is more than one graph");
+            if (seen_graph_) throw TopologyError("", "the file has more than one graph");
             seen_graph_ = true;
             nodes(graph);
             edges(graph);
         }
-        if (!seen_graph_) throw TopologyError("", "this is not GraphML: there is no <graph> in it");
+        if (!seen_graph_) throw TopologyError("", "this is not GraphML: it has no <graph> element");
     }
 
     FileGraph result;
@@ -88,7 +89,7 @@ private:
         return element.get(pt::ptree::path_type("<xmlattr>/" + name, '/'), "");
     }
 
-    /// The <data> of `element`, or the default of the key with that name.
+    /// Returns the <data> of `element`, or the default of the key with that name.
     std::string data(const pt::ptree& element, const std::string& name) const {
         for (const auto& [tag, child] : element) {
             if (tag != "data") continue;
@@ -105,9 +106,9 @@ private:
             if (tag != "node") continue;
             const std::string id = attribute(node, "id"), name = data(node, "name");
             if (!index_.emplace(id, result.vertices.size()).second)
-                throw TopologyError("", fmt::format("there are two nodes '{}'", id));
+                throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
             result.vertices.push_back({name.empty() ? id : name, data(node, "kind")});
-            // A node of yEd may be a group, with a graph in it.
+            // A node of yEd may be a group that contains a graph.
             for (const auto& [inner_tag, inner] : node)
                 if (inner_tag == "graph") nodes(inner);
         }
@@ -115,14 +116,14 @@ private:
 
     std::size_t vertex(const std::string& id) const {
         const auto found = index_.find(id);
-        if (found == index_.end()) throw TopologyError("", fmt::format("an edge ends at '{}', which is no node", id));
+        if (found == index_.end()) throw TopologyError("", fmt::format("an edge refers to an unknown node '{}'", id));
         return found->second;
     }
 
     void edges(const pt::ptree& graph) {
         const bool directed = attribute(graph, "edgedefault") == "directed";
         for (const auto& [tag, element] : graph) {
-            if (tag == "hyperedge") throw TopologyError("", "there are hyperedges", "a cable has two ends");
+            if (tag == "hyperedge") throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
             if (tag == "edge") {
                 const std::string own = attribute(element, "directed");
                 result.edges.push_back({vertex(attribute(element, "source")), vertex(attribute(element, "target")),
@@ -148,7 +149,7 @@ FileGraph read_graphml(const std::string& text) {
         throw TopologyError("", fmt::format("line {}: this is not XML: {}", problem.line(), problem.message()));
     }
     const auto root = tree.find("graphml");
-    if (root == tree.not_found()) throw TopologyError("", "this is not GraphML: there is no <graphml> in it");
+    if (root == tree.not_found()) throw TopologyError("", "this is not GraphML: it has no <graphml> element");
     return Reader(root->second).result;
 }
 

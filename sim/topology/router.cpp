@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-/// What all searches together may hold, in vertices: 400 MB. With more, the oldest work is thrown away and done again.
+/// Limit on the vertices held by all searches together: 400 MB. Beyond it the oldest searches are dropped and repeated.
 constexpr std::size_t most_kept = std::size_t{1} << 24;
 
 /// splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014): every bit of the result depends on every bit of `x`.
@@ -33,7 +33,7 @@ const char* policy_name(Routing::Policy policy) {
         case Routing::Policy::adaptive_at_start:
             return "adaptive-at-start";
     }
-    throw std::logic_error("no such policy");
+    throw std::logic_error("unknown routing policy");
 }
 
 Router::Router(const Topology& topology, const Routing& routing)
@@ -55,7 +55,7 @@ Router::Router(const Topology& topology, const Routing& routing)
         unit_s_ = std::max(unit_s_, graph[*edge].wire.latency_s * 0x1p-40);  // 2^23 hops fit
     }
     if (policy_ != Routing::Policy::d_mod_k) return;
-    if (parents_.empty()) throw std::logic_error("D-mod-k on what is no fat tree");
+    if (parents_.empty()) throw std::logic_error("D-mod-k requires a fat tree");
     for (std::uint32_t vertex = 0; vertex < vertices_; ++vertex) levels_.push_back(graph[vertex].level);
     std::uint64_t product = 1;
     for (const std::uint32_t count : parents_) {
@@ -93,7 +93,7 @@ void Router::extend(Search& search, std::uint32_t from) const {
         const auto [distance, vertex] = search.open.top();
         search.open.pop();
         search.frontier = {distance.major, distance.minor + 1};
-        if (distance != search.distance[vertex]) continue;  // a shorter way was found since
+        if (distance != search.distance[vertex]) continue;  // a shorter path was found in the meantime
         for (const std::uint32_t number : in_[vertex]) {
             const Hop& hop = hops_[number];
             const Distance step = length(hop);
@@ -109,7 +109,7 @@ const Router::Search& Router::searched(const Ends& ends) {
     Search& way = search(ends.gate);
     extend(way, ends.at);
     if (way.distance[ends.at] == unreached)
-        throw std::logic_error(fmt::format("no way from {} to {}", ends.at, ends.gate));
+        throw std::logic_error(fmt::format("no path from {} to {}", ends.at, ends.gate));
     return way;
 }
 
@@ -123,7 +123,7 @@ void Router::find_choices(const Search& way, std::uint32_t at) {
 }
 
 std::uint32_t Router::by_hash(std::uint32_t at, std::uint64_t flow) const {
-    // Of n choices each is taken by one in n of the hashes.
+    // Each of n choices is taken for one in n hashes.
     std::uint32_t chosen = choices_.front();
     for (std::uint32_t i = 1; i < choices_.size(); ++i)
         if (mixed(flow ^ (std::uint64_t{at} << 32 | (i + 1))) % (i + 1) == 0) chosen = choices_[i];
@@ -131,8 +131,8 @@ std::uint32_t Router::by_hash(std::uint32_t at, std::uint64_t flow) const {
 }
 
 std::uint32_t Router::by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel) {
-    // The order in which neighbours see the same directions, wherever numbers wrap around, and the numbers' distance
-    // between neighbours along the nearest of these: in a torus that of a dimension.
+    // Sorts the directions into an order that neighbours agree on wherever numbers wrap around, and finds the distance
+    // between neighbours' numbers along the nearest of these: in a torus, along a dimension.
     const auto ahead = [&](std::uint32_t hop) { return (hops_[hop].to + vertices_ - from) % vertices_; };
     std::stable_sort(choices_.begin(), choices_.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return ahead(a) < ahead(b); });

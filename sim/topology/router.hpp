@@ -12,24 +12,25 @@
 
 /// Routes through a fabric: shortest paths, by latency (then hops) or by hops (then latency).
 ///
-/// Among equally short paths a policy chooses, at every branch:
+/// Among equally short paths a policy chooses at every branch:
 /// - first: the cable that was added first.
-/// - ecmp: a hash of source, destination and channel picks one, always the same for the same flow. A host that has the
-///   choice itself (the two ways round an even ring) takes turns with its neighbours, so that flows to hosts equally
-///   far away are balanced over the directions.
-/// - d_mod_k: of a fat tree. From level l up over port ⌊d / (w₁…w_l)⌋ mod (w_{l+1}·p_{l+1}) for destination d, ports
-///   being numbered from parent to parent and then from cable to cable, and down over the same one of the parallel
-///   cables: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees",
-///   2010. SimGrid's FatTreeZone does the same, but uses only the first of parallel cables.
-/// - adaptive_at_start: the path whose busiest hop has the fewest flows in flight, the first of them if there are
-///   several. Who asks for the route says how many there are; the route then stays.
+/// - ecmp: a hash of source, destination and channel selects one, always the same for the same flow. A host that has a
+///   choice itself (the two directions around an even ring) alternates with its neighbours, so that flows to hosts at
+///   equal distance are balanced over the directions.
+/// - d_mod_k: for fat trees. From level l, a flow to destination d goes up through port ⌊d / (w₁…w_l)⌋ mod
+///   (w_{l+1}·p_{l+1}), where ports are numbered from parent to parent and then from cable to cable, and down through
+///   the same one of the parallel cables: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
+///   permutations on real life fat trees", 2010. SimGrid's FatTreeZone does the same, but uses only the first of
+///   parallel cables.
+/// - adaptive_at_start: the path whose busiest hop has the fewest flows in flight; ties go to the first path. The
+///   caller passes the number of flows; the route is then fixed.
 ///
-/// Left out: paths that are longer than the shortest (Valiant's), and flows that change their path on the way.
+/// Left out: paths longer than the shortest (Valiant's), and flows that change their path in flight.
 ///
-/// Nothing is tabulated in advance. A search runs backwards from a destination, only as far as the sources that ask,
-/// and is kept; hosts with a single cable are reached through what it ends at. So a star or a fat tree of thousands of
-/// hosts needs a few searches, among its switches. Source of the search: E. W. Dijkstra, Numerische Mathematik 1
-/// (1959).
+/// There are no precomputed tables. A search runs backwards from a destination, only as far as the sources that ask,
+/// and is kept; hosts with a single cable are reached through the vertex at its other end. A star or a fat tree of
+/// thousands of hosts therefore needs only a few searches, among its switches. Source of the search: E. W. Dijkstra,
+/// Numerische Mathematik 1 (1959).
 namespace syncline {
 
 struct Routing {
@@ -39,7 +40,7 @@ struct Routing {
     std::optional<Policy> policy = {};  ///< nothing: d_mod_k on fat trees, ecmp elsewhere
 };
 
-/// As in files: "d-mod-k".
+/// Returns the policy's name in files, such as "d-mod-k".
 const char* policy_name(Routing::Policy policy);
 
 class Router {
@@ -51,26 +52,26 @@ public:
         Wire wire;
     };
 
-    /// Throws std::logic_error for d_mod_k on what is no fat tree.
+    /// Throws std::logic_error if d_mod_k is used on a topology that is not a fat tree.
     Router(const Topology& topology, const Routing& routing);
 
     const std::vector<Hop>& hops() const { return hops_; }
     Routing::Policy policy() const { return policy_; }
-    /// Whether the graph is a tree: no policy has a choice.
+    /// Returns true if the graph is a tree, so that no policy has a choice.
     bool single_way() const { return single_way_; }
 
     /// Appends the numbers of the hops from one vertex to another; nothing if they are the same. `in_flight`: flows by
-    /// hop, for adaptive_at_start; empty: none anywhere. Throws std::logic_error where there is no way.
+    /// hop, for adaptive_at_start; empty: none anywhere. Throws std::logic_error if there is no path.
     void route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
 
-    /// Among the paths of equal length from one vertex to another, the number of those that avoid hop `around` and lie
-    /// unused: some hop of theirs has carried nothing. `bytes`: by hop.
+    /// Counts the paths of equal length from one vertex to another that avoid hop `around` and are unused: at least one
+    /// of their hops has carried nothing. `bytes`: by hop.
     double unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,
                        std::span<const std::uint64_t> bytes);
 
 private:
-    /// Latency in units and hops, or the other way round: whole numbers, so that equal paths are equal.
+    /// Latency in units and then hops, or hops and then latency, as integers so that equal paths compare equal.
     struct Distance {
         std::uint64_t major = 0, minor = 0;
         auto operator<=>(const Distance&) const = default;
@@ -87,23 +88,23 @@ private:
         };
         std::vector<Distance> distance;
         std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-        Distance frontier;  ///< everything nearer than this is settled
+        Distance frontier;  ///< every vertex nearer than this is settled
     };
 
-    /// The vertices between which there is a choice: a host's single cable leaves none.
+    /// The vertices between which a choice exists; the single cable of a host leaves none.
     struct Ends {
         std::uint32_t at = 0, gate = 0;
-        bool gated = false;  ///< the destination hangs on the gate by a single cable
+        bool gated = false;  ///< the destination is attached to the gate by a single cable
     };
 
     Distance length(const Hop& hop) const;
     Ends ends(std::uint32_t from, std::uint32_t to) const;
     Search& search(std::uint32_t to);
-    /// Until `from` and all that is nearer to the destination is settled.
+    /// Extends the search until `from` and all vertices nearer to the destination are settled.
     void extend(Search& search, std::uint32_t from) const;
-    /// The search from the gate, as far as needed.
+    /// Returns the search from the gate, extended as far as needed.
     const Search& searched(const Ends& ends);
-    /// The hops from `at` that begin a shortest path, in choices_.
+    /// Stores the hops from `at` that begin a shortest path in choices_.
     void find_choices(const Search& way, std::uint32_t at);
     std::uint32_t by_hash(std::uint32_t at, std::uint64_t flow) const;
     std::uint32_t by_turn(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
@@ -115,12 +116,12 @@ private:
     Routing::Shortest shortest_;
     Routing::Policy policy_;
     bool single_way_;
-    double unit_s_ = 1e-15;  ///< of latency; coarser where the sums would not fit
+    double unit_s_ = 1e-15;  ///< unit of latency; coarser if the sums would overflow
     std::vector<Hop> hops_;
     std::vector<std::vector<std::uint32_t>> out_, in_;  // hops by vertex
-    std::vector<std::uint32_t> levels_;                 // by vertex, of a fat tree
-    std::vector<std::uint32_t> parents_;                // by level, of a fat tree ...
-    std::vector<std::uint64_t> strides_;                // ... and the product of those below
+    std::vector<std::uint32_t> levels_;                 // by vertex, fat trees only
+    std::vector<std::uint32_t> parents_;                // by level, fat trees only
+    std::vector<std::uint64_t> strides_;                // product of the parents of the levels below
     std::unordered_map<std::uint32_t, Search> searches_;
     std::vector<std::uint32_t> choices_;  // scratch
 };

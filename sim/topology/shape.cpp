@@ -11,11 +11,12 @@ namespace syncline {
 namespace {
 
 void require_range(const char* key, std::int64_t value, std::int64_t least) {
-    if (value < least) throw TopologyError(key, fmt::format("'{}' is {}, less than {}", key, value, least));
+    if (value < least)
+        throw TopologyError(key, fmt::format("'{}' is {}, less than the minimum of {}", key, value, least));
     if (value > shapes::most_vertices) shapes::refuse_so_many(key);
 }
 
-/// From here on, the product of two numbers does not overflow.
+/// After these checks, the product of two numbers does not overflow.
 void require_ranges(const TopologySpec& spec) {
     for (const auto& [key, value] : {std::pair{"hosts", spec.hosts},
                                      {"depth", spec.depth},
@@ -38,10 +39,11 @@ void require_ranges(const TopologySpec& spec) {
 
 void require_agreement(const shapes::Request& request) {
     const std::int64_t said = request.spec.hosts, needed = request.needed;
-    if (needed < 0) throw std::logic_error("a negative number of hosts");
+    if (needed < 0) throw std::logic_error("the number of hosts is negative");
     if (needed > shapes::most_vertices) shapes::refuse_so_many("hosts");
     if (said != 0 && (request.fabric() ? needed > said : needed != 0 && needed != said))
-        throw TopologyError("hosts", fmt::format("there are {} {}, {} are needed", said, request.hosts_word(), needed));
+        throw TopologyError("hosts",
+                            fmt::format("there are {} {}, but {} are needed", said, request.hosts_word(), needed));
 }
 
 Topology build(const shapes::Request& request) {
@@ -68,7 +70,7 @@ Topology build(const shapes::Request& request) {
         case Shape::graph:
             return shapes::user_graph(request);
     }
-    throw std::logic_error("a shape without a builder");
+    throw std::logic_error("the shape has no builder");
 }
 
 }  // namespace
@@ -78,13 +80,13 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
         spec.shape == Shape::fat_tree || spec.shape == Shape::dragonfly || spec.shape == Shape::rails;
     if (switches_only && use == Use::overlay)
         throw TopologyError(
-            "shape", fmt::format("an overlay has ranks only, and {} is made of switches", shape_name(spec.shape)));
+            "shape", fmt::format("an overlay consists of ranks only, but {} has switches", shape_name(spec.shape)));
     if (spec.directed && spec.shape != Shape::exponential)
-        throw TopologyError("directed", fmt::format("only the exponential graph has one-way connections, not {}",
-                                                    shape_name(spec.shape)));
+        throw TopologyError("directed",
+                            fmt::format("only the exponential graph can be directed, not {}", shape_name(spec.shape)));
     TopologySpec bare = spec;
     if (use == Use::overlay) {
-        // Nothing flows over an overlay's cables, and there may be fewer levels of them than the fabric has.
+        // Overlays ignore bandwidths, and may have fewer levels of cables than the fabric.
         bare.bandwidth_Bps.clear();
         bare.latency_s.clear();
     }
@@ -123,7 +125,7 @@ const char* shape_name(Shape shape) {
         case Shape::graph:
             return "graph";
     }
-    throw std::logic_error("a shape without a name");
+    throw std::logic_error("the shape has no name");
 }
 
 }  // namespace syncline

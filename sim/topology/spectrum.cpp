@@ -17,7 +17,7 @@ namespace {
 using Matrix = Eigen::SparseMatrix<double>;
 
 constexpr double tolerance = 1e-9;
-constexpr Eigen::Index few = 512;  ///< hosts for which a cubic time is all right
+constexpr Eigen::Index few = 512;  ///< in hosts: up to here cubic time is acceptable
 
 Matrix mixing_matrix(const Network& network, bool one_way) {
     std::vector<double> degrees(network.vertices(), 0);
@@ -42,7 +42,7 @@ Matrix mixing_matrix(const Network& network, bool one_way) {
     return matrix;
 }
 
-/// |λ2| by the characters of the group, without the trivial one.
+/// Returns |λ2| from the characters of the group, without the trivial one.
 double second_of_cayley_graph(const Network& network, const std::vector<std::uint32_t>& factors) {
     double second = 0;
     for (std::uint32_t character = 1; character < network.hosts(); ++character) {
@@ -71,8 +71,8 @@ double second_of_symmetric(const Matrix& matrix) {
     const Extremes plain = lanczos(apply, order, order <= few ? order : 200, tolerance);
     if (plain.converged) return std::max(std::abs(plain.greatest), std::abs(plain.least));
 
-    // Eigenvalues crowd below 1, as in long rings: there the inverse of (1+ε)·1 - W tells them apart. Graphs that mix
-    // so slowly have small cuts, hence factors with few entries.
+    // Eigenvalues crowd below 1, as in long rings; the inverse of (1+ε)·1 - W separates them. Graphs that mix so slowly
+    // have small cuts, hence factors with few entries.
     constexpr double shift = 1e-8;
     Matrix identity(order, order);
     identity.setIdentity();
@@ -106,7 +106,7 @@ std::vector<std::uint32_t> spectral_order(const Network& network) {
     std::iota(order.begin(), order.end(), 0);
     if (network.vertices() < 2) return order;
     const Matrix matrix = mixing_matrix(network, false);
-    // One-way links count for both ends here: what is sought is a cut.
+    // One-way links count for both ends, because the aim is a cut.
     const Matrix symmetric = (matrix + Matrix(matrix.transpose())) / 2;
     const auto apply = [&](const Eigen::VectorXd& vector) -> Eigen::VectorXd { return symmetric * vector; };
     const Eigen::VectorXd mode = lanczos(apply, symmetric.rows(), 100, 1e-6).mode;

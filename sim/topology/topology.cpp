@@ -7,7 +7,7 @@
 namespace syncline {
 
 std::uint32_t Topology::add_host(std::string vertex_name) {
-    if (vertices() != hosts) throw std::logic_error("a host behind a switch");
+    if (vertices() != hosts) throw std::logic_error("hosts must be added before switches");
     ++hosts;
     return static_cast<std::uint32_t>(boost::add_vertex({std::move(vertex_name), VertexKind::host, 0}, graph));
 }
@@ -33,7 +33,7 @@ bool Topology::directed() const {
 
 namespace {
 
-/// Whether each vertex is reached from `start`, along edges or against them.
+/// Returns for each vertex whether it is reached from `start`, along edges or against them.
 std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward) {
     std::vector<bool> seen(boost::num_vertices(graph), false);
     std::vector<std::uint32_t> open{start};
@@ -60,15 +60,15 @@ std::vector<bool> reached(const Graph& graph, std::uint32_t start, bool forward)
 }  // namespace
 
 void require_connected(const Topology& topology) {
-    if (topology.hosts == 0) throw TopologyError("", "there is no host");
+    if (topology.hosts == 0) throw TopologyError("", "the topology has no hosts");
     for (const bool forward : {true, false}) {
         const std::vector<bool> seen = reached(topology.graph, 0, forward);
         for (std::uint32_t host = 0; host < topology.hosts; ++host) {
             if (seen[host]) continue;
             const std::string &first = topology.graph[0].name, &other = topology.graph[host].name;
             throw TopologyError(
-                "", fmt::format("there is no way from '{}' to '{}'", forward ? first : other, forward ? other : first),
-                "every host has to reach every other one");
+                "", fmt::format("there is no path from '{}' to '{}'", forward ? first : other, forward ? other : first),
+                "every host must be able to reach every other host");
         }
     }
 }

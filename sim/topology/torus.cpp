@@ -8,7 +8,7 @@ namespace shapes {
 
 namespace {
 
-/// The divisors of `hosts` next to its root, the smaller one first.
+/// Returns the divisors of `hosts` nearest to its square root, the smaller one first.
 std::vector<std::int64_t> squarest(std::int64_t hosts) {
     std::int64_t side = 1;
     for (std::int64_t divisor = 1; divisor * divisor <= hosts; ++divisor) {

@@ -6,10 +6,10 @@ namespace syncline::shapes {
 
 namespace {
 
-/// A heap: rank i above ranks arity·i + 1 … arity·i + arity.
+/// Builds a heap: rank i above ranks arity·i + 1 … arity·i + arity.
 Topology tree_of_ranks(const Request& request) {
     if (request.spec.depth != 0)
-        throw TopologyError("depth", "an overlay's depth follows from its arity and ranks", "leave it out");
+        throw TopologyError("depth", "the depth of an overlay follows from its arity and number of ranks", "remove it");
     Builder builder(request, 1);
     const std::int64_t ranks = request.hosts();
     builder.add_hosts(ranks);
@@ -19,7 +19,7 @@ Topology tree_of_ranks(const Request& request) {
 
 std::int64_t least_depth(std::int64_t hosts, std::int64_t arity) {
     if (arity == 1 && hosts > 1)
-        throw TopologyError("arity", fmt::format("switches with one below each have no room for {} hosts", hosts));
+        throw TopologyError("arity", fmt::format("a tree of arity 1 has room for 1 host only, not {}", hosts));
     std::int64_t depth = 1;
     for (std::int64_t room = arity; room < hosts; room *= arity) ++depth;
     return depth;
@@ -37,8 +37,9 @@ Topology tree_of_switches(const Request& request) {
         request.spec.depth == 0 ? request.hosts() : request.hosts(room_of(arity, request.spec.depth));
     const std::int64_t depth = request.spec.depth == 0 ? least_depth(hosts, arity) : request.spec.depth;
     if (room_of(arity, depth) < hosts)
-        throw TopologyError("hosts", fmt::format("a tree of arity {} and depth {} has room for {} hosts, {} are needed",
-                                                 arity, depth, room_of(arity, depth), hosts));
+        throw TopologyError(
+            "hosts", fmt::format("a tree of arity {} and depth {} has room for {} hosts, but {} are needed", arity,
+                                 depth, room_of(arity, depth), hosts));
     Builder builder(request, depth);
     builder.add_hosts(hosts);
     std::int64_t first_below = 0, below = hosts;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double impossible = std::numeric_limits<double>::infinity();
 
-/// Of a subtree: the least cut with so many of its hosts on the side of its root.
+/// For a subtree, by number of hosts: the minimum cut with this number of its hosts on the side of its root.
 using Cuts = std::vector<double>;
 
 Cuts joined(const Cuts& parent, const Cuts& child, double link) {

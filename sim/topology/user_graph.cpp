@@ -49,15 +49,16 @@ private:
         if (std::ssize(spec.edges) > most_cables) refuse_so_many("edges");
         std::set<std::pair<std::int64_t, std::int64_t>> seen;
         for (const UserEdge& edge : spec.edges) {
-            if (edge.from == edge.to) throw TopologyError("edges", fmt::format("'{}' is joined to itself", edge.from));
+            if (edge.from == edge.to)
+                throw TopologyError("edges", fmt::format("an edge connects '{}' to itself", edge.from));
             ends.emplace_back(vertices_.at(edge.from), vertices_.at(edge.to));
             if (!seen.insert(std::minmax(ends.back().first, ends.back().second)).second)
-                throw TopologyError("edges", fmt::format("'{}' and '{}' are joined twice", edge.from, edge.to),
-                                    "a cable works in both directions");
+                throw TopologyError("edges", fmt::format("'{}' and '{}' are connected twice", edge.from, edge.to),
+                                    "one edge is a full-duplex cable");
         }
     }
 
-    /// Breadth first from all hosts.
+    /// Finds the levels breadth-first from all hosts.
     void find_levels(const TopologySpec& spec) {
         std::vector<std::vector<std::int64_t>> neighbours(names.size());
         for (const auto& [a, b] : ends) {
@@ -66,7 +67,7 @@ private:
         }
         for (const std::string& name : spec.switches) {
             if (neighbours[static_cast<std::size_t>(vertices_.at(name))].empty())
-                throw TopologyError("switches", fmt::format("no edge leads to '{}'", name));
+                throw TopologyError("switches", fmt::format("switch '{}' has no edges", name));
         }
         levels.assign(names.size(), -1);
         std::vector<std::int64_t> queue;
@@ -84,8 +85,9 @@ private:
         }
         const auto lost = std::find(levels.begin(), levels.end(), -1);
         if (lost != levels.end())
-            throw TopologyError("switches", fmt::format("no host is joined to '{}', at however many switches between",
-                                                        names[static_cast<std::size_t>(lost - levels.begin())]));
+            throw TopologyError("switches",
+                                fmt::format("no host is connected to '{}', directly or through other switches",
+                                            names[static_cast<std::size_t>(lost - levels.begin())]));
     }
 
     std::map<std::string, std::int64_t> vertices_;
@@ -96,7 +98,7 @@ private:
 Topology user_graph(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (!request.fabric() && !spec.switches.empty())
-        throw TopologyError("switches", "an overlay has ranks only, no switches");
+        throw TopologyError("switches", "an overlay consists of ranks only and has no switches");
     const UserGraph graph(spec);
     request.require_fit(graph.hosts, "this graph", "edges");
 

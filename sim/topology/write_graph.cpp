@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// `value` so that parse_quantity reads the same number again: in units that people use, if those do not round.
+/// Formats `value` so that parse_quantity reads the same number again: in common units, unless they would round it.
 std::string exact(double value, Dimension dimension) {
     struct Unit {
         const char* name;
@@ -33,7 +33,7 @@ struct Attribute {
     std::string value;
 };
 
-/// What a cable is said to be: nothing in an overlay, whose cables have no wires.
+/// Returns the attributes of a cable; none in an overlay, whose cables have no bandwidth or latency.
 std::vector<Attribute> attributes(const Wire& wire) {
     std::vector<Attribute> result;
     if (wire.bandwidth_Bps > 0) result.push_back({"bandwidth", exact(wire.bandwidth_Bps, Dimension::bandwidth)});
@@ -42,8 +42,7 @@ std::vector<Attribute> attributes(const Wire& wire) {
     return result;
 }
 
-/// Calls `write(from, to, wire)` for the edges that a file has: one for each cable, or each direction of a directed
-/// graph.
+/// Calls `write(from, to, wire)` for each edge of the file: one per cable, or one per direction in a directed graph.
 template <class Write>
 void for_each_edge(const Topology& topology, const Write& write) {
     const bool directed = topology.directed();
@@ -57,7 +56,7 @@ void for_each_edge(const Topology& topology, const Write& write) {
         }
 }
 
-/// A DOT string: only the quote is escaped, and a backslash stands for itself, so that there is no way to write one
+/// Returns a DOT string. Only the quote is escaped, and a backslash is literal, so a name cannot end in a backslash
 /// before the closing quote.
 std::string quoted(const std::string& text) {
     std::string result = "\"";
@@ -106,7 +105,7 @@ std::string to_graphml(const Topology& topology) {
                                    std::pair{"latency", "edge"}})
         fmt::format_to(out, "  <key id=\"{0}\" for=\"{1}\" attr.name=\"{0}\" attr.type=\"string\"/>\n", name, of);
     fmt::format_to(out, "  <graph edgedefault=\"{}\">\n", topology.directed() ? "directed" : "undirected");
-    // An id is an XML name, which a vertex's name need not be.
+    // A vertex's name need not be an XML name, which an id must be.
     for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
         const auto& [name, kind, level] = topology.graph[vertex];
         fmt::format_to(out, "    <node id=\"n{}\"><data key=\"name\">{}</data><data key=\"kind\">{}</data></node>\n",

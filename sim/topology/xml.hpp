@@ -5,7 +5,7 @@
 
 namespace syncline {
 
-/// `text` as it stands in an XML document, in an element or an attribute.
+/// Returns `text` escaped for an element or attribute of an XML document.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace syncline

@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-/// The range that a layer is in; none for most.
+/// Returns for each layer the range that contains it; none for most layers.
 std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& parallelism) {
     std::vector<const LayerRange*> ranges(model.layers.size(), nullptr);
     const auto find = [&](const std::string& name) {
@@ -30,7 +30,7 @@ std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& 
     return ranges;
 }
 
-/// What has no image to cut takes a replica's cells as rows.
+/// Layers without an image to cut use a replica's cells as rows.
 Layout layout_of(const Layer& layer, const Layout& wanted) {
     if (wanted.cells() == 1 || std::holds_alternative<Convolution>(layer.shape)) return wanted;
     return {.rows = wanted.replica()};
@@ -44,20 +44,20 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
         std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.layout.cells() > 1; });
     if (wanted && !some)
         throw ParallelismError("domain",
-                               fmt::format("model '{}' has no convolution whose images could be cut", model.name),
+                               fmt::format("model '{}' has no convolution whose images can be partitioned", model.name),
                                "`model` splits other layers");
 }
 
-/// The largest cell of an output, as a part of it.
+/// Returns the largest cell of an output, as a fraction of the output.
 double area_of(const Layer& layer, const Layout& layout) {
     if (layout.cells() == 1) return 1;
     const auto& conv = std::get<Convolution>(layer.shape);
     const std::int64_t out[2] = {output_size(conv, 0), output_size(conv, 1)};
     if (out[0] < layout.height || out[1] < layout.width)
         throw ParallelismError("domain",
-                               fmt::format("layer '{}': {}×{} cells of an image of {}×{}", layer.name, layout.height,
-                                           layout.width, out[0], out[1]),
-                               "give this layer and those behind it another layout under `layers`");
+                               fmt::format("layer '{0}': an image of {3}×{4} cannot be cut into {1}×{2} cells",
+                                           layer.name, layout.height, layout.width, out[0], out[1]),
+                               "give this and the following layers another layout under `layers`");
     return static_cast<double>(up(out[0], layout.height) * up(out[1], layout.width)) /
            static_cast<double>(out[0] * out[1]);
 }
@@ -65,14 +65,15 @@ double area_of(const Layer& layer, const Layout& layout) {
 PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, const Plan& plan) {
     const std::int64_t ranks = plan.stage_ranks();
     if (ranks % layout.replica() != 0)
-        throw ParallelismError("grid", fmt::format("layer '{}': {} ranks of a stage do not divide into replicas of {}",
-                                                   layer.name, ranks, layout.replica()));
+        throw ParallelismError(
+            "grid", fmt::format("layer '{}': {} ranks of a stage cannot be divided into replicas of {} ranks",
+                                layer.name, ranks, layout.replica()));
     const std::int64_t columns = ranks / layout.replica();
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
     if (plan.global_batch() % pieces != 0)
         throw ParallelismError(
-            "grid", fmt::format("layer '{}': {} samples do not divide into {} columns of {} micro-batches", layer.name,
-                                plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
+            "grid", fmt::format("layer '{}': {} samples cannot be divided among {} columns of {} micro-batches",
+                                layer.name, plan.global_batch(), columns, plan.parallelism.pipeline.micro_batches));
     PlacedLayer placed;
     placed.layout = layout;
     placed.share.samples = static_cast<double>(plan.global_batch() / pieces);
@@ -94,12 +95,13 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     return placed;
 }
 
-/// First layers of the parts, and behind them the number of layers.
+/// Returns the first layers of the parts, followed by the number of layers.
 std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
     const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
     std::vector<std::int64_t> counts = pipeline.layers;
     if (parts > layers.size())
-        throw ParallelismError("pipeline", fmt::format("{} layers for {} parts of a pipeline", layers.size(), parts));
+        throw ParallelismError("pipeline",
+                               fmt::format("{} layers are too few for {} parts of a pipeline", layers.size(), parts));
     if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
         std::vector<double> costs;

@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-/// Whether a gradient still belongs to `bucket`, whose limit is `limit_bytes`.
+/// Returns true if a gradient still belongs to `bucket`, whose limit is `limit_bytes`.
 bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, double limit_bytes, const Fusion& fusion) {
     const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + gradient.bytes) <= limit_bytes
                                                   : static_cast<double>(bucket.bytes) < limit_bytes;

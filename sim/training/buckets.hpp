@@ -8,31 +8,31 @@
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/model.hpp"
 
-/// Buckets: which gradients travel together, and when.
+/// Buckets: groups of gradients that are exchanged together.
 ///
-/// Gradients become ready in backward order, from the last layer to the first. Merged as in Horovod's tensor fusion
-/// (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Left out: the copies into and out of the
-/// fusion buffer.
+/// Gradients become ready in backward order, from the last layer to the first. They are merged as in Horovod's tensor
+/// fusion (A. Sergeev, M. Del Balso, arXiv 1802.05799): see Fusion in plan.hpp. Left out: the copies into and out of
+/// the fusion buffer.
 ///
-/// Horovod's cycle runs freely. Here it starts anew on a rank with its first layer's forward pass, once that has what
-/// it waits for, or with the blocking copy before it, in every iteration; this keeps iterations alike, and differs by
-/// less than one cycle. A bucket leaves at the first tick that is not before its last gradient, whenever that comes.
-/// Only which gradients it holds is planned, as if nothing slowed computation down: where stragglers, jitter or
-/// exchanges do, Horovod would merge others.
+/// Horovod's cycle runs freely. Here it restarts in every iteration on each rank, with the forward pass of the first
+/// layer, once its dependencies have ended, or with the blocking copy before it; this keeps iterations alike, and
+/// differs by less than one cycle. A bucket leaves at the first tick that is not before its last gradient, whenever
+/// that is ready. Only the gradients in each bucket are planned, as if nothing slowed computation down: if stragglers,
+/// jitter or exchanges do, Horovod would merge others.
 ///
-/// With a partition (ByteScheduler, BytePS) a bucket of S bytes is cut into ⌈S/partition⌉ pieces, all full but the
+/// With a partition (ByteScheduler, BytePS) a bucket of S bytes is cut into ⌈S/partition⌉ pieces, all full except the
 /// last, and each is a bucket from then on: exchanged, placed and scheduled by itself.
 namespace syncline {
 
 struct Bucket {
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
-    double ready_s = 0;  ///< after the iteration's start, when computation is undisturbed: all gradients are there ...
-    double release_s = 0;    ///< ... and the exchange may start (another time than ready_s only with a cycle)
-    std::uint32_t part = 0;  ///< which piece of its bucket this is
+    double ready_s = 0;    ///< after the iteration's start, if computation is undisturbed: all gradients are ready ...
+    double release_s = 0;  ///< ... and the exchange may start (differs from ready_s only with a cycle)
+    std::uint32_t part = 0;  ///< number of this piece within its bucket
     std::uint32_t stage = 0;
-    Grouping replicas = {};          ///< of the stage's ranks: those that exchange it ...
-    std::uint32_t contributors = 1;  ///< ... where their row is below this
+    Grouping replicas = {};          ///< the ranks of the stage that exchange it ...
+    std::uint32_t contributors = 1;  ///< ... if their row is below this number
 };
 
 /// One layer's gradients, on each rank that has them.
@@ -45,21 +45,21 @@ struct Gradient {
     std::uint32_t contributors = 1;
 };
 
-/// Whether two of these are exchanged among the same ranks.
+/// Returns true if both are exchanged among the same ranks.
 template <class Some, class Other>
 bool same_ranks(const Some& a, const Other& b) {
     return a.stage == b.stage && a.replicas == b.replicas && a.contributors == b.contributors;
 }
 
-/// Merges gradients that are there in this order. Only those that are exchanged among the same ranks travel together.
+/// Merges gradients that become ready in this order. Only gradients exchanged among the same ranks share a bucket.
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
 
-/// The same of a model that every rank has, where the forward pass starts at `start_s`: buckets, or their pieces, in
-/// the order in which they are released. Layers without parameters are in none.
+/// Returns the buckets, or their pieces, of a model that every rank has in full and whose forward pass starts at
+/// `start_s`, in the order of their release. Layers without parameters are in none.
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
                                  const Plan& plan);
 
-/// Each bucket in pieces of at most so many bytes, in order; whole with 0.
+/// Cuts each bucket into pieces of at most `partition_bytes`, in order; 0 leaves buckets whole.
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes);
 
 /// Buckets that follow each other and are exchanged among the same ranks: [first, end).
@@ -77,7 +77,8 @@ struct ServerPart {
     std::uint64_t bytes = 0;
 };
 
-/// Shards of each bucket, by the plan's placement; tensors are placed in forward order, as frameworks create them.
+/// Returns the parts of each bucket, by the plan's placement; tensors are placed in forward order, in which frameworks
+/// create them.
 std::vector<std::vector<ServerPart>> place(const std::vector<Bucket>& buckets, const Servers& servers);
 
 }  // namespace syncline

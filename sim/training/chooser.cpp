@@ -28,7 +28,7 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
         least_Bps = std::min(least_Bps, terms.limit_Bps(1e15));
     };
     for (std::size_t rank = 0; rank < places.size(); ++rank) narrow(places[rank], places[(rank + 1) % places.size()]);
-    // Where no two neighbours share a node, but other ranks do: nodes are alike, so that one pair stands for all.
+    // Covers ranks that share a node without being neighbours: nodes are alike, so one pair represents all.
     const Place& first = places.front();
     const auto beside =
         std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });

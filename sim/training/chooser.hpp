@@ -12,7 +12,7 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
-/// Which algorithm carries out the exchange of so many bytes on a cluster, made and ready to run: the one that the plan
+/// Chooses the algorithm for an exchange of a given size on a cluster, and makes it ready to run: the one that the plan
 /// names, or the one that its selection chooses.
 namespace syncline {
 
@@ -23,12 +23,13 @@ struct Chosen {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< the same object for the same choice
 };
 
-/// Ranks, nodes and bandwidths of a group. A platform in SimGrid's format shows no bandwidths here: they are infinite.
+/// Returns ranks, nodes and bandwidths of a group. For a platform in SimGrid's format the bandwidths are unknown here:
+/// they are infinite.
 Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places);
 
 class Chooser {
 public:
-    /// `selection`, if there is one, decides in place of `named`, whose operation it is asked for.
+    /// `selection`, if present, decides in place of `named`, for the operation of `named`.
     Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
             const std::optional<Selection>& selection);
 
@@ -43,8 +44,8 @@ private:
     std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const CollectiveAlgorithm>> made_;
 };
 
-/// What results call the algorithm: its name, or "mpich: rabenseifner, recursive-doubling", in the order of use, where
-/// a selection decides.
+/// Returns the algorithm's label in results: its name, or "mpich: rabenseifner, recursive-doubling", in the order of
+/// use, if a selection decides.
 std::string algorithm_label(const std::optional<Selection>& selection, const std::vector<Chosen>& chosen);
 
 }  // namespace syncline

@@ -10,7 +10,7 @@ namespace syncline {
 
 namespace {
 
-/// Without those behind which another one on the same stream is taken in any case.
+/// Drops arrivals that are followed by another one on the same stream.
 std::vector<Arrival> last_on_streams(const TaskGraph& graph, const std::vector<Arrival>& arrivals) {
     std::vector<Arrival> last;
     std::set<StreamId> seen;
@@ -23,7 +23,7 @@ std::vector<Arrival> last_on_streams(const TaskGraph& graph, const std::vector<A
     return last;
 }
 
-/// Stragglers and jitter have other counters: see noise.cpp.
+/// Returns a drawn urgency. Stragglers and jitter use other counters: see noise.cpp.
 std::uint32_t drawn_urgency(std::uint64_t seed, std::size_t bucket) {
     constexpr std::uint64_t order = ~std::uint64_t{1};
     return static_cast<std::uint32_t>(random_bits(seed, static_cast<std::uint32_t>(bucket), order));
@@ -65,10 +65,10 @@ Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
     if (!coordination.urgency.empty()) graph.take_by_priority(streams);
 
     Results results{{}, std::vector<std::vector<Arrival>>(workers.size())};
-    std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket of which the pieces are added
+    std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket whose pieces are added
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
         const std::uint32_t urgency = coordination.urgency.empty() ? 0 : coordination.urgency[bucket];
-        /// By rank, after what it has to wait for: its gradients, or what is agreed on.
+        /// Adds an exchange for every rank, after the tasks it waits for: its gradients, or the negotiation.
         const auto add = [&](const Exchange& exchange, const std::vector<TaskId>* after) {
             const ExchangeId id = graph.add_exchange(exchange);
             std::vector<TaskId> tasks;

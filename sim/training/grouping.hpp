@@ -5,8 +5,8 @@
 
 namespace syncline {
 
-/// The ranks of a stage in groups of `size` whose members are `stride` apart: index i is in the group that begins with
-/// (i / (size·stride))·size·stride + i mod stride, and is the (i / stride) mod size-th of it.
+/// Partition of the ranks of a stage into groups of `size` whose members are `stride` apart: index i is in the group
+/// that begins with (i / (size·stride))·size·stride + i mod stride, as its (i / stride) mod size-th member.
 struct Grouping {
     std::uint32_t size = 1;
     std::uint32_t stride = 1;

@@ -9,13 +9,13 @@ namespace syncline {
 
 namespace {
 
-/// What is around the passes of one rank, up to the tasks after which its buckets may leave.
+/// Tasks of one rank around its passes, up to the tasks after which its buckets may leave.
 class RankIteration {
 public:
     RankIteration(TaskGraph& graph, const RankPasses& passes) : graph_(graph), passes_(passes) {}
 
-    /// The batch of an iteration is on the device before its first layer starts: copied then (blocking), or while the
-    /// iteration before it computed (overlapped).
+    /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
+    /// or during the previous iteration (overlapped).
     void add_input_copy(double seconds, InputCopy mode) {
         if (mode == InputCopy::none) return;
         const StreamId stream = graph_.add_stream(passes_.process, StreamKind::input_copy);
@@ -26,13 +26,13 @@ public:
         if (mode == InputCopy::blocking) graph_.begin_with(copy);
     }
 
-    /// After which task the gradients of a bucket are there, and may leave if no cycle keeps them.
+    /// Returns the task after which the gradients of a bucket are ready, and may leave unless a cycle delays them.
     TaskId ready(const Bucket& bucket, const Plan& plan) const {
         return plan.overlap == Overlap::none ? passes_.computed.back() : passes_.gradients[bucket.layers.back()];
     }
 
-    /// By bucket: after which task it may leave. With a cycle it waits for the next tick when its gradients are there,
-    /// whenever that is; those that come between the same two ticks leave together.
+    /// Returns, by bucket, the task after which it may leave. With a cycle a bucket waits for the next tick once its
+    /// gradients are ready, whenever that is; buckets that become ready between the same two ticks leave together.
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
         std::vector<TaskId> releases;
         if (plan.fusion.cycle_s == 0) {
@@ -42,7 +42,7 @@ public:
         graph_.begin_with(passes_.computed.front());
         const StreamId timer = graph_.add_stream(passes_.process, StreamKind::release);
         for (const Bucket& bucket : buckets) {
-            // Pieces of one bucket leave with the first.
+            // Pieces of one bucket leave with the first piece.
             if (bucket.part > 0) {
                 releases.push_back(releases.back());
                 continue;
@@ -61,11 +61,11 @@ public:
             for (const TaskId task : *first) graph_.depend(task, update_, true);
     }
 
-    /// The update waits for a result.
+    /// Makes the update wait for a result.
     void update_after(TaskId task) { graph_.depend(update_, task); }
 
-    /// The next iteration's forward pass of a bucket's layers waits for its result: the lowest of them, as the others
-    /// come behind it.
+    /// Makes the next iteration's forward pass of a bucket's layers wait for its result: of the lowest layer, since the
+    /// others follow it.
     void next_forward_after(const Bucket& bucket, TaskId task) {
         graph_.depend(passes_.forward[bucket.layers.back()], task, true);
     }
@@ -76,7 +76,7 @@ private:
     TaskId update_ = 0;
 };
 
-/// The gradients of ranks that hold the same weights, by collectives.
+/// Exchange of gradients by collectives, among ranks that hold the same weights.
 class GradientExchange {
 public:
     GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
@@ -93,7 +93,7 @@ public:
         const Parallelism& parallelism = training_.plan.parallelism;
         const Sharding sharding = parallelism.sharding;
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
-        // Every rank updates its share of the weights, and they are gathered again.
+        // Every rank updates its share of the weights, and then all shares are gathered.
         for (std::size_t b = 0; b < buckets.size(); ++b)
             collectives[b] = {buckets[b].bytes,
                               make_algorithm(parallelism.weight_gathering(), buckets[b].replicas.size)};
@@ -102,9 +102,9 @@ public:
     }
 
 private:
-    /// `ready`: null, where streams' order is all there is to wait for.
+    /// `ready`: null if the order of the streams is the only dependency.
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Results& results) {
-        // Priorities and negotiations are for plans in which all ranks are one group.
+        // Priorities and negotiations require plans in which all ranks form one group.
         const Coordination coordination = ready ? coordinate(training_.buckets, training_.plan) : Coordination{};
         for (const auto& [first, end] : runs_of(training_.buckets)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),

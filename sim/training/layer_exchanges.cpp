@@ -16,8 +16,8 @@ std::string words(const Layout& layout) {
     return text;
 }
 
-/// In lines of cells neighbours send each other `depth` elements for each of an edge's length, which is `lengths[i]` in
-/// the i-th line.
+/// Returns a halo exchange in lines of cells: neighbours send each other `depth` elements for each element of an edge's
+/// length, which is `lengths[i]` in the i-th line.
 ActivationExchange halo(const Grouping& lines, double depth, const std::vector<std::int64_t>& lengths,
                         double element_bytes) {
     ActivationExchange exchange{lines, {}, std::make_shared<const Halo>(), {}, Phase::halo};
@@ -29,11 +29,11 @@ ActivationExchange halo(const Grouping& lines, double depth, const std::vector<s
 }  // namespace
 
 std::uint64_t whole_bytes(double elements, double element_bytes) {
-    constexpr double most = 9e15;  // below 2^53, so that sums are exact
+    constexpr double most = 9e15;  // below 2^53, so sums are exact
     const double bytes = std::ceil(elements * element_bytes);
     if (!(bytes <= most))
         throw ParallelismError("activations", fmt::format("an exchange of {:.3g} B of activations is too large", bytes),
-                               "fewer samples at once");
+                               "use fewer samples per micro-batch");
     return static_cast<std::uint64_t>(bytes);
 }
 
@@ -46,7 +46,7 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
     if (operation == "allreduce") spec.name = uneven ? algorithms_->uneven_allreduce : algorithms_->allreduce;
     if (operation == "reduce-scatter") spec.name = algorithms_->reduce_scatter;
     if (operation == "all-to-all") spec.name = algorithms_->all_to_all;
-    // Other all-reduces take everyone, those who have nothing with zeros.
+    // Other all-reduces include every rank, ranks without data with zeros.
     if (uneven && (operation == "allgather" || takes_subsets(operation, spec.name))) spec.contributors = contributors;
     try {
         return {groups,
@@ -73,7 +73,7 @@ void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algor
         add_sequence(layer);
     else if (placed.layout.rows > 1)
         add_rows(layer);
-    // What a transition gives back comes behind the sum over this layer's rows, or in its place.
+    // The gradients that a transition returns come after the sum over this layer's rows, or replace it.
     if (placed.layout.rows > 1 && !parallelism_.sequence && layer > 0 && !summed) {
         const double inputs = placed.share.samples * static_cast<double>(model_.layers[layer].inputs);
         auto& after = placed.exchanges.after_backward;
@@ -102,9 +102,9 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     const Layer& layer = model_.layers[number];
     PlacedLayer& placed = layers_[number];
     if (std::holds_alternative<Convolution>(layer.shape))
-        throw ParallelismError("sequence",
-                               fmt::format("layer '{}' has no positions that ranks could hold a part of", layer.name),
-                               "sequence parallelism is for transformers");
+        throw ParallelismError(
+            "sequence", fmt::format("layer '{}' has no sequence positions that can be divided among ranks", layer.name),
+            "sequence parallelism applies to transformers only");
     const Grouping rows{narrow(placed.layout.rows), 1};
     const double inputs = placed.share.samples * static_cast<double>(layer.inputs);
     const double outputs = placed.share.samples * static_cast<double>(layer.activations);
@@ -117,7 +117,7 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     const auto* dense = std::get_if<Dense>(&layer.shape);
     const bool last = number + 1 == model_.layers.size();
     if (dense && !dense->gathered && last) return;
-    // Split outputs are gathered, of which every row goes on with its positions.
+    // Split outputs are gathered, and every row continues with its positions of them.
     exchanges.after_forward.push_back(
         make(rows, split_of(layer) == Split::inside ? "reduce-scatter" : "allgather", outputs));
     exchanges.before_backward.push_back(make(rows, "allgather", outputs));
@@ -137,15 +137,15 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
     for (int axis = 0; axis < 2; ++axis) {
         if (parts[axis] == 1 || edge[axis] == 0) continue;
         if (in[axis] / parts[axis] < edge[axis])
-            throw ParallelismError(
-                "domain",
-                fmt::format("layer '{}': {} of {} pixels in {} parts are fewer than the {} that its kernel reaches out",
-                            model_.layers[number].name, axis == 0 ? "a height" : "a width", in[axis], parts[axis],
-                            edge[axis]),
-                "give this layer and those behind it another layout under `layers`");
+            throw ParallelismError("domain",
+                                   fmt::format("layer '{}': {} of {} pixels in {} parts leaves fewer than the {} that "
+                                               "the kernel reaches beyond a part",
+                                               model_.layers[number].name, axis == 0 ? "a height" : "a width", in[axis],
+                                               parts[axis], edge[axis]),
+                                   "give this and the following layers another layout under `layers`");
         const int other = 1 - axis;
-        // Rows first; the columns that follow are longer by the rows that have come, which brings the corners: from two
-        // neighbours, but for the cells at the top and at the bottom.
+        // Rows first; the columns that follow are longer by the received rows, which brings the corners: from two
+        // neighbours, except for the cells at the top and at the bottom.
         const auto lengths = [&](const std::int64_t* size) {
             const std::int64_t own = up(size[other], parts[other]);
             if (axis == 0) return std::vector{own};
@@ -172,15 +172,14 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
     const auto reject = [&]() -> bool {
         throw ParallelismError(
             "layers",
-            fmt::format("layers '{}' and '{}' follow each other with {} and {}, between which "
-                        "activations cannot be moved",
+            fmt::format("activations cannot be moved from layer '{0}' with {2} to layer '{1}' with {3}",
                         model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
-            "one number of rows must divide the other, and cells become rows, or replicas");
+            "one number of rows must divide the other, and cells must become rows or replicas");
     };
     if (parallelism_.sequence) return reject();
     const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;
 
-    // Cells become columns, or columns cells, every rank with all channels.
+    // Cells become columns, or columns cells; every rank has all channels.
     if (from.rows == 1 && to.rows == 1 && (from.cells() == 1 || to.cells() == 1)) {
         const std::int64_t cells = from.cells() * to.cells();
         const ActivationExchange turn =
@@ -189,7 +188,7 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
         exchanges.after_backward.push_back(turn);
         return true;
     }
-    // More ranks need all of the samples' activations: those that hold different ones gather them.
+    // More ranks need all of the samples' activations: ranks that hold different samples gather them.
     const bool gathers = to.cells() == 1 && to.rows > from.rows && to.rows % from.rows == 0 &&
                          (from.cells() == 1 || to.rows == from.replica());
     if (gathers) {
@@ -201,7 +200,7 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
                 make({narrow(from.rows), 1}, "allreduce", before / static_cast<double>(from.cells())));
         return true;
     }
-    // Everyone has what it needs, and more; the gradients of the rest are elsewhere.
+    // Every rank has what it needs, and more; the gradients of the rest are on other ranks.
     const bool slices = from.cells() == 1 && from.rows > to.rows && from.rows % to.rows == 0 &&
                         (to.cells() == 1 || from.rows == to.replica());
     if (!slices) return reject();

@@ -8,17 +8,17 @@ inline std::uint32_t narrow(std::int64_t number) {
     return static_cast<std::uint32_t>(number);
 }
 
-/// Quotients rounded up.
+/// Returns the quotient, rounded up.
 inline std::int64_t up(std::int64_t number, std::int64_t parts) {
     return (number + parts - 1) / parts;
 }
 
-/// Whole bytes of so many elements. Throws ParallelismError where they are too many to be counted.
+/// Returns the size of `elements` elements in whole bytes. Throws ParallelismError if it is too large to be counted.
 std::uint64_t whole_bytes(double elements, double element_bytes);
 
-/// What layers exchange, and between layers that are laid out differently: see arrange().
+/// Plans the exchanges of layers, and between layers with different layouts: see arrange().
 ///
-/// A layer that is laid out like the one before it finds its inputs where it needs them, whole on every row (or, with
+/// A layer with the same layout as the previous one finds its inputs where it needs them, whole on every row (or, with
 /// sequence parallelism, in parts that it gathers).
 class ExchangePlanner {
 public:
@@ -32,7 +32,7 @@ private:
     void add_rows(std::uint32_t layer);
     void add_sequence(std::uint32_t layer);
     void add_halos(std::uint32_t layer);
-    /// From the layout of the layer before it. Whether that gives back sums of the gradients of its inputs, too.
+    /// Adds the transition from the previous layer's layout. Returns true if it also sums the gradients of the inputs.
     bool add_transition(std::uint32_t layer);
 
     ActivationExchange make(const Grouping& groups, const std::string& operation, double elements,

@@ -58,7 +58,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training) {
         for (std::size_t b = first; b < end; ++b) {
             Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].bytes));
             if (sharded)
-                chosen.why = fmt::format("`activations.reduce_scatter: {}`, as gradients are sharded", named.name);
+                chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
         }
     }
     return all;

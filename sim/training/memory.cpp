@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// Of one parameter.
+/// Returns the optimizer state of one parameter.
 double state_bytes(Optimizer optimizer, double element_bytes) {
     constexpr double full_precision = 4;
     const double values = optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
@@ -20,7 +20,7 @@ double state_bytes(Optimizer optimizer, double element_bytes) {
     return values * std::max(full_precision, element_bytes) + copy;
 }
 
-/// Of a chunk's layers, for one micro-batch.
+/// Returns the activations that a chunk's layers keep for one micro-batch.
 double kept_by_chunk(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t part) {
     double bytes = 0;
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
@@ -47,13 +47,13 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const Sharding sharding = plan.parallelism.sharding;
     const double state = state_bytes(plan.optimizer, model.element_bytes) / model.element_bytes;
     Memory memory;
-    std::vector<double> missing;  // of each layer, what is with others until it is gathered
+    std::vector<double> missing;  // by layer: bytes that are on other ranks until they are gathered
     for (const PlacedLayer& layer : arrangement.layers) {
         if (layer.part % arrangement.stages != stage) continue;
         const auto whole = static_cast<double>(layer.bytes);
         const double shard = std::ceil(whole / layer.replicas.size);
         memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-        // Gradients of several micro-batches are added up before they are reduced.
+        // Gradients of several micro-batches are accumulated before they are reduced.
         const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
         memory.gradients_bytes += reduced ? shard : whole;
         memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);

@@ -7,7 +7,7 @@ namespace syncline {
 
 namespace {
 
-/// The ranks in random order. Counters of draws by iteration have 32 bits.
+/// Returns the ranks in random order. Counters of draws by iteration have 32 bits, so this counter collides with none.
 std::vector<std::int64_t> shuffled(std::uint64_t seed, std::uint32_t ranks) {
     constexpr std::uint64_t stragglers = ~std::uint64_t{0};
     std::vector<std::pair<std::uint64_t, std::int64_t>> drawn;

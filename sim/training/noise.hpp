@@ -5,13 +5,13 @@
 
 #include "sim/taskgraph/pace.hpp"
 
-/// Ranks that do not compute as fast as planned: all of them a little, anew in every iteration (jitter), and some of
-/// them all the time (stragglers). See pace.hpp for what that is and what it leaves out.
+/// Ranks that compute more slowly than planned: all of them slightly and differently in every iteration (jitter), some
+/// of them all the time (stragglers). See pace.hpp for the model and what it leaves out.
 namespace syncline {
 
 struct Stragglers {
-    std::int64_t count = 0;           ///< ranks, drawn with the seed ...
-    std::vector<std::int64_t> ranks;  ///< ... or, if there are any here, these
+    std::int64_t count = 0;           ///< number of ranks, drawn with the seed ...
+    std::vector<std::int64_t> ranks;  ///< ... or, if not empty, these ranks
     double slowdown = 1;
 };
 
@@ -23,7 +23,7 @@ struct Noise {
     bool any() const { return jitter > 0 || stragglers.count > 0 || !stragglers.ranks.empty(); }
 };
 
-/// By rank. Of stragglers that are drawn, those of a larger count are those of a smaller one and some more.
+/// Returns the paces by rank. Drawn stragglers are nested: a larger count includes the ranks of a smaller one.
 std::vector<Pace> paces(const Noise& noise, std::uint32_t ranks);
 
 }  // namespace syncline

@@ -7,17 +7,18 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// How a model is split between ranks, and products of these ways.
+/// Ways of splitting a model between ranks, and their combinations.
 ///
-/// The ranks are `pipeline.stages` groups of equally many, and a stage holds some layers. Within a stage the layers'
-/// ranks form a grid of `rows` × `columns`: a column is one replica of the stage, which computes on its own part of the
-/// batch (data parallelism), and its ranks hold 1/rows of every weight each (model or tensor parallelism). With domain
-/// parallelism a replica is cut further into `height` × `width` cells, each of which has its part of every image and
-/// all weights. A. Gholami et al., "Integrated model, batch and domain parallelism in training neural networks",
-/// SPAA 2018; A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019.
+/// The ranks form `pipeline.stages` groups of equal size, and a stage holds some of the layers. Within a stage the
+/// layers' ranks form a grid of `rows` × `columns`: a column is one replica of the stage, which computes on its own
+/// part of the batch (data parallelism), and each of its ranks holds 1/rows of every weight (model or tensor
+/// parallelism). With domain parallelism a replica is cut further into `height` × `width` cells, each of which has its
+/// part of every image and all weights. A. Gholami et al., "Integrated model, batch and domain parallelism in training
+/// neural networks", SPAA 2018; A. Castelló et al., "Analysis of model parallelism for distributed neural networks",
+/// EuroMPI 2019.
 ///
 /// Rank r is in stage r / G of G ranks; in it, i = r mod G is row i mod rows of cell (i / rows) mod (height·width),
-/// which is cell y·width + x, of column i / (rows·height·width). Rows are next to each other, as in Megatron-LM.
+/// which is cell y·width + x, of column i / (rows·height·width). Rows are adjacent, as in Megatron-LM.
 namespace syncline {
 
 struct Layout {
@@ -25,50 +26,50 @@ struct Layout {
     std::int64_t height = 1, width = 1;
 
     std::int64_t cells() const { return height * width; }
-    /// Ranks that work on the same samples.
+    /// Returns the number of ranks that work on the same samples.
     std::int64_t replica() const { return rows * cells(); }
     bool operator==(const Layout&) const = default;
 };
 
-/// What carries out the exchanges of activations and of their gradients.
+/// Algorithms for the exchanges of activations and of their gradients.
 struct ActivationAlgorithms {
     std::string allgather = "ring";
     std::string reduce_scatter = "ring";
     std::string allreduce = "ring";
     std::string all_to_all = "direct";
-    /// Where a layer has fewer parts than there are rows: who has none contributes nothing, and receives all the same.
+    /// For layers with fewer parts than rows: ranks without a part contribute nothing, but receive.
     std::string uneven_allgather = "ring";
     std::string uneven_allreduce = "reduce-scatter-allgather";
 };
 
-/// Layers that follow each other and are laid out in another way than the others.
+/// Consecutive layers with another layout than the others.
 struct LayerRange {
-    std::string first, last;  ///< names of layers; the last one is in it
+    std::string first, last;  ///< names of layers, both included
     std::optional<Layout> layout;
     std::optional<ActivationAlgorithms> algorithms;
 };
 
-/// In which order a stage takes its micro-batches. `gpipe`: all forward, then all backward (Y. Huang et al., "GPipe",
-/// NeurIPS 2019). `one_f_one_b`: as soon as it can, one backward after each forward, so that stage s of p holds p - s
-/// micro-batches at most (D. Narayanan et al., "PipeDream", SOSP 2019; here with a flush, as in Megatron-LM).
-/// `interleaved`: the same with `chunks` parts of the model on each stage (D. Narayanan et al., "Efficient large-scale
-/// language model training on GPU clusters using Megatron-LM", SC 2021).
+/// Order in which a stage processes its micro-batches. `gpipe`: all forward, then all backward (Y. Huang et al.,
+/// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass as early as possible, so that stage
+/// s of p holds at most p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; here with a flush, as in
+/// Megatron-LM). `interleaved`: the same with `chunks` parts of the model on each stage (D. Narayanan et al.,
+/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021).
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
 
 struct Pipeline {
     std::int64_t stages = 1;
-    std::int64_t micro_batches = 1;  ///< into which a replica's batch is cut, also without stages
-    std::int64_t chunks = 1;         ///< of layers on each stage: chunk c of stage s is part c·stages + s of the model
+    std::int64_t micro_batches = 1;  ///< parts of a replica's batch, also without stages
+    std::int64_t chunks = 1;         ///< parts of the model on each stage: chunk c of stage s is part c·stages + s
     PipelineSchedule schedule = PipelineSchedule::one_f_one_b;
-    /// How many layers each part of the model has, stages·chunks of them in forward order. Empty: such that the slowest
-    /// part is as fast as can be.
+    /// Number of layers in each part of the model, stages·chunks parts in forward order. Empty: chosen to minimise the
+    /// time of the slowest part.
     std::vector<std::int64_t> layers;
 };
 
-/// What the ranks that hold the same weights share out between them, in place of each having all of it. `optimizer`:
-/// the optimiser's state (ZeRO-1); `gradients`: and the gradients (ZeRO-2): reduced by a reduce-scatter, after which an
-/// allgather collects the updated weights. `parameters`: and the weights (ZeRO-3, FSDP), which are gathered before a
-/// layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
+/// State that ranks with the same weights divide among each other, instead of each holding all of it. `optimizer`: the
+/// optimiser's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
+/// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
+/// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
 enum class Sharding { none, optimizer, gradients, parameters };
 
 struct Parallelism {
@@ -82,13 +83,13 @@ struct Parallelism {
     bool sequence = false;
     Sharding sharding = Sharding::none;
 
-    /// What collects sharded weights, and what adds up the gradients that go with them.
+    /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }
     AlgorithmSpec gradient_scattering() const {
         return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
     }
 
-    /// Whether every rank has the whole model, and does nothing with others but exchange whole gradients.
+    /// Returns true if every rank has the whole model, and exchanges only whole gradients with others.
     bool data_only() const;
 };
 

@@ -59,7 +59,7 @@ public:
         const auto pushers = static_cast<std::uint32_t>(gathered.size());
         for (const ServerPart& part : parts) {
             const Server& server = at(part.server);
-            // The server's sum is a task of its own, so that it runs while the next push arrives.
+            // The server's reduction is a task of its own, so that it runs while the next push arrives.
             const ExchangeId exchange = graph_.add_exchange({push_, server.group, part.server, part.bytes, 0});
             const TaskId arrived =
                 graph_.add_task({server.push, Phase::push, bucket, 0, exchange, server_member, urgency(bucket)});
@@ -90,7 +90,8 @@ public:
             std::vector<std::vector<TaskId>> pulled(teams_.leaders().size());
             for (; sum != aggregated_.end() && sum->bucket == bucket; ++sum) {
                 const TaskId sent = pull_shard(*sum, barrier.value_or(sum->task), pulled);
-                // Synchronous: a rank goes on when every rank has it, so that none runs ahead of the others.
+                // Synchronous training: a rank continues when all ranks have the bucket, so that none runs ahead of the
+                // others.
                 results.everyone.push_back({bucket, sent});
                 bytes += sum->part.bytes;
             }
@@ -108,7 +109,7 @@ private:
 
     std::uint32_t urgency(std::uint32_t bucket) const { return urgency_.empty() ? 0 : urgency_[bucket]; }
 
-    /// A server that holds nothing is not there.
+    /// Returns a server, creating it on first use: a server that holds nothing is not created.
     const Server& at(std::uint32_t number) {
         std::optional<Server>& server = servers_[number];
         if (server) return *server;
@@ -124,7 +125,7 @@ private:
         return *server;
     }
 
-    /// The server's task; those of the leaders are added to `pulled`.
+    /// Adds the server's task and returns it; the leaders' tasks are added to `pulled`.
     TaskId pull_shard(const Aggregated& sum, TaskId after, std::vector<std::vector<TaskId>>& pulled) {
         const Server& server = at(sum.part.server);
         const std::uint32_t order = urgency(sum.bucket);

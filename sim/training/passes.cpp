@@ -69,7 +69,7 @@ ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t 
 
 void Passes::add_receives(std::uint32_t stage, bool forward) {
     if (arrangement_.stages == 1) return;
-    // In the order in which the other side sends.
+    // Receives are added in the order in which the other side sends.
     const std::uint32_t stages = arrangement_.stages, parts = stages * arrangement_.chunks;
     const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
     for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
@@ -93,7 +93,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
     const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
-    // A stage alone sends nothing: it has what its other chunks put out.
+    // A single stage sends nothing: it already has the output of its other chunks.
     const bool sends = arrangement_.stages > 1;
     const bool follows = slot.forward ? part > 0 : part < boundaries;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
@@ -122,7 +122,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
 TaskId Passes::add(std::uint32_t rank, const Task& task) {
     Cursor& cursor = cursors_[rank];
     const TaskId id = graph_.add_task(task);
-    // Streams take their tasks in order.
+    // Tasks on the same stream are already in order.
     if (cursor.data && graph_.tasks()[*cursor.data].stream != task.stream) graph_.depend(id, *cursor.data);
     RankPasses& passes = ranks_[rank];
     if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
@@ -225,7 +225,7 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
         task.member = placed.replicas.member(index);
         task.micro_batch = micro_batch;
         const TaskId id = graph_.add_task(task);
-        // While the pass before the next one computes.
+        // The weights are gathered while the pass before theirs computes.
         RankPasses& passes = ranks_[rank];
         if (passes.computed.size() > 1)
             graph_.depend(id, passes.computed[passes.computed.size() - 2]);

@@ -13,17 +13,19 @@
 #include "sim/training/pipeline.hpp"
 #include "sim/training/plan.hpp"
 
-/// Forward and backward passes of all ranks as tasks: what a stage computes, micro-batch by micro-batch in the order of
-/// its schedule, with the exchanges of activations around each layer and the transfers between stages.
+/// Adds the forward and backward passes of all ranks as tasks: the computation of each stage, micro-batch by
+/// micro-batch in the order of its schedule, with the exchanges of activations around each layer and the transfers
+/// between stages.
 ///
-/// A layer's pass waits for its inputs, as exchanged; exchanges of activations go one after the other on a stream of
-/// their own. With Overlap::none a layer's backward pass is one task and the gradients of its inputs are exchanged
-/// behind it; else they are computed first, and exchanged while those of its weights are (as Megatron-LM does). A
-/// transfer to another stage runs beside what comes next. With Sharding::parameters a layer's weights are gathered
-/// before each of its passes, while the one before computes: at most two layers' at a time.
+/// A layer's pass waits for its inputs after their exchange; exchanges of activations run one after the other on a
+/// separate stream. With Overlap::none a layer's backward pass is one task and the gradients of its inputs are
+/// exchanged after it; otherwise they are computed first, and exchanged while the gradients of its weights are computed
+/// (as Megatron-LM does). A transfer to another stage runs concurrently with the next pass. With Sharding::parameters a
+/// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
+/// weights at a time.
 namespace syncline {
 
-/// Streams between the same two processes use channels of their own.
+/// Channels, which keep apart the messages of different streams between the same two processes.
 enum Channel : std::uint32_t {
     gradient_channel,
     activation_channel,
@@ -32,21 +34,21 @@ enum Channel : std::uint32_t {
     weight_channel
 };
 
-/// What the rest of an iteration has to know of a rank.
+/// Tasks of a rank that the rest of an iteration refers to.
 struct RankPasses {
     ProcessId process = 0;
     StreamId compute = 0;
-    std::vector<TaskId> computed;   ///< all that its passes compute, in order
-    std::vector<TaskId> forward;    ///< by layer of the model: the first micro-batch's pass; only of the rank's own
-    std::vector<TaskId> gradients;  ///< by layer: after which all micro-batches' gradients of its weights are there
-    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which nothing in this iteration comes before
-    /// Gatherings of weights that nothing in this iteration comes before, but the update in the one before.
+    std::vector<TaskId> computed;   ///< all computations of its passes, in order
+    std::vector<TaskId> forward;    ///< by layer of the model, for its own layers: the first micro-batch's pass
+    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are complete
+    std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration
+    /// Gatherings of weights that depend on nothing in this iteration, but on the update in the previous one.
     std::vector<TaskId> gathered;
 };
 
 class Passes {
 public:
-    /// All outlive it.
+    /// All arguments must outlive it.
     Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement,
            const std::vector<ProcessId>& workers);
 
@@ -55,12 +57,12 @@ public:
 private:
     static constexpr StreamId no_stream = ~StreamId{0};
 
-    /// A rank, while its tasks are added.
+    /// State of a rank while its tasks are added.
     struct Cursor {
         StreamId activations = no_stream, weights = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
-        std::optional<TaskId> data;                  ///< after which what is computed on next is there
-        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: of the last pass that no other stage takes
+        std::optional<TaskId> data;                  ///< after which the data for the next computation is ready
+        std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: last pass whose output stays on the stage
     };
 
     void add_receives(std::uint32_t stage, bool forward);
@@ -70,17 +72,18 @@ private:
     void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                        std::uint32_t micro_batch);
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward);
-    /// By index in the stage: after which the layer's weights are there, where they have to be gathered.
+    /// Returns, by index in the stage, the task after which the layer's weights are available, if they must be
+    /// gathered.
     std::vector<std::optional<TaskId>> gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
 
-    /// A task on a stream of a rank, behind the data that it works on.
+    /// Adds a task to a stream of a rank, after the data that it works on.
     TaskId add(std::uint32_t rank, const Task& task);
     TaskId compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
                    const std::optional<TaskId>& weights);
     StreamId open(std::uint32_t rank, StreamId& stream, StreamKind kind);
     GroupId group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first);
     ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index);
-    /// Whether a rank's row has a part of the layer.
+    /// Returns true if a rank's row has a part of the layer.
     bool has_part(std::uint32_t rank, std::uint32_t layer) const;
     std::uint32_t rank_of(std::uint32_t stage, std::uint32_t index) const {
         return stage * arrangement_.stage_ranks + index;
@@ -95,7 +98,7 @@ private:
     std::vector<Cursor> cursors_;
     std::map<std::pair<std::uint32_t, std::pair<Grouping, std::uint32_t>>, GroupId> groups_;
     std::map<std::pair<const void*, std::uint32_t>, ExchangeId> exchanges_;
-    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i is behind part i of the model.
+    /// received_[forward][boundary · micro-batches + micro-batch][index]; boundary i follows part i of the model.
     std::vector<std::vector<TaskId>> received_[2];
     std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, ExchangeId> transfers_;
     std::shared_ptr<const CollectiveAlgorithm> pass_on_;

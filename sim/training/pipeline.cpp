@@ -15,23 +15,23 @@ void check(const Pipeline& pipeline, std::uint32_t stage) {
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (stage >= p || m < 1 || v < 1)
         throw std::logic_error(fmt::format("stage {} of {}, {} micro-batches, {} chunks", stage, p, m, v));
-    if (!interleaved && v > 1) throw std::logic_error(fmt::format("{} chunks, and not interleaved", v));
+    if (!interleaved && v > 1) throw std::logic_error(fmt::format("{} chunks, but the schedule is not interleaved", v));
     if (interleaved && m % p != 0)
-        throw std::logic_error(fmt::format("{} micro-batches are no multiple of {} stages", m, p));
+        throw std::logic_error(fmt::format("{} micro-batches are not a multiple of {} stages", m, p));
 }
 
-/// Forward passes before the first backward pass.
+/// Counts the forward passes before the first backward pass.
 std::int64_t forward_first(const Pipeline& pipeline, std::uint32_t stage) {
     const std::int64_t passes = pipeline.micro_batches * pipeline.chunks;
     if (pipeline.schedule == PipelineSchedule::gpipe) return passes;
     const std::int64_t behind = pipeline.stages - 1 - stage;
     const std::int64_t warm_up = pipeline.chunks == 1 ? behind : 2 * behind + (pipeline.chunks - 1) * pipeline.stages;
-    // The turns of the steady state begin with a forward pass.
+    // A turn of the steady state begins with a forward pass.
     return std::min(warm_up + 1, passes);
 }
 
-/// The k-th forward or backward pass of a stage: groups of as many micro-batches as there are stages go through the
-/// chunks, one after the other. With one chunk that is the k-th micro-batch.
+/// Returns the k-th forward or backward pass of a stage: groups of as many micro-batches as there are stages pass
+/// through the chunks, one after the other. With one chunk that is the k-th micro-batch.
 Slot pass(const Pipeline& pipeline, std::int64_t k, bool forward) {
     const std::int64_t p = pipeline.stages, v = pipeline.chunks;
     const std::int64_t group = k / (p * v), chunk = k / p % v;
@@ -39,8 +39,8 @@ Slot pass(const Pipeline& pipeline, std::int64_t k, bool forward) {
             forward};
 }
 
-/// Sums of consecutive costs, as differences of sums from the first on. Rounded, they still never decrease when a
-/// layer is added, which all below relies on.
+/// Sums of consecutive costs, as differences of prefix sums. Even when rounded, they never decrease when a layer is
+/// added, which the code below relies on.
 class Chain {
 public:
     explicit Chain(const std::vector<double>& costs) : until_(costs.size() + 1, 0) {
@@ -53,15 +53,16 @@ private:
     std::vector<double> until_;
 };
 
-/// The largest part of the best cut. best[j] is that of the first j layers in k parts; the last part begins at i, and
-/// what is before grows with i while the part shrinks: the best i is where they cross, or the one before.
+/// Returns the largest part of the best cut. best[j] is the largest part of the first j layers in k parts; if the last
+/// part begins at i, the parts before it grow with i while it shrinks: the best i is where they cross, or the one
+/// before.
 double least_bottleneck(const Chain& chain, std::size_t parts) {
     std::vector<double> best(chain.size() + 1);
     for (std::size_t j = 1; j <= chain.size(); ++j) best[j] = chain.cost(0, j);
     for (std::size_t k = 2; k <= parts; ++k) {
-        // From the back, as best[i] of one part less is needed for all i < j.
+        // Descending j, because best[i] for one part less is needed for all i < j.
         for (std::size_t j = chain.size(); j >= k; --j) {
-            std::size_t low = k - 1, high = j - 1;  // of the first i with best[i] >= the part's cost, else j - 1
+            std::size_t low = k - 1, high = j - 1;  // bounds of the first i with best[i] >= the part's cost, else j - 1
             while (low < high) {
                 const std::size_t middle = (low + high) / 2;
                 if (best[middle] >= chain.cost(middle, j))
@@ -77,7 +78,7 @@ double least_bottleneck(const Chain& chain, std::size_t parts) {
     return best[chain.size()];
 }
 
-/// For each layer, how few parts of at most `limit` take it and all behind it.
+/// Returns for each layer the minimum number of parts of at most `limit` that hold it and all following layers.
 std::vector<std::size_t> parts_needed(const Chain& chain, double limit) {
     std::vector<std::size_t> needed(chain.size() + 1, 0);
     std::size_t end = chain.size();
@@ -115,19 +116,20 @@ std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage) {
 
 std::vector<std::int64_t> balance(const std::vector<double>& costs, std::uint32_t parts) {
     if (parts == 0 || costs.size() < parts)
-        throw std::logic_error(fmt::format("{} layers in {} parts", costs.size(), parts));
+        throw std::logic_error(fmt::format("cannot cut {} layers into {} parts", costs.size(), parts));
     const Chain chain(costs);
     if (std::ranges::any_of(costs, [](double cost) { return cost < 0; }) || !std::isfinite(chain.cost(0, chain.size())))
-        throw std::logic_error("a layer's cost, or their sum, is negative or not finite");
+        throw std::logic_error("a layer's cost, or the sum of costs, is negative or not finite");
 
-    // A thousand layers' sums are off by 1e-13 of the whole at most, which is `parts` times that of the largest part.
+    // Rounding errors of sums over a thousand layers are at most 1e-13 of the whole, hence `parts`·1e-13 of a part.
     constexpr double tolerance = 1e-9;
     const auto needed = parts_needed(chain, least_bottleneck(chain, parts) * (1 + tolerance));
     std::vector<std::int64_t> lengths;
     std::size_t first = 0;
     for (std::size_t left = parts; left-- > 0;) {
-        // The shortest part behind which the others suffice. Each of them can have a layer: where this one has more
-        // than one, what is behind it and one layer more needs more parts than are left, thus has more layers.
+        // Takes the shortest part after which the remaining parts suffice. Each of them gets a layer: if this part has
+        // more than one, the layers after it and one more need more than `left` parts, so at least `left` layers
+        // follow.
         std::size_t end = first + 1;
         while (needed[end] > left) ++end;
         lengths.push_back(static_cast<std::int64_t>(end - first));

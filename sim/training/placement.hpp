@@ -6,11 +6,11 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
 
-/// Which device each rank runs on.
+/// Placement of ranks on devices.
 ///
 /// Devices are numbered node by node: device d of node n is n·devices + d. `packed`: rank r on device r. `round_robin`:
 /// on the first device of every node of the cluster, then on the second, and so on. `random`: a permutation of the
-/// first devices, as many as there are ranks, drawn with a seed. `listed`: as the user says.
+/// first devices, as many as there are ranks, drawn with a seed. `listed`: given by the user.
 namespace syncline {
 
 struct RankPlacement {
@@ -21,10 +21,10 @@ struct RankPlacement {
     std::uint64_t seed = 1;
 };
 
-/// By rank. The cluster has as many devices, and `devices` as many entries, as there are ranks.
+/// Returns the places by rank. The cluster must have at least as many devices, and `devices` as many entries, as ranks.
 std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks);
 
-/// The first node behind all that ranks are on: where dedicated servers begin.
+/// Returns the first node after all nodes with ranks: dedicated servers begin there.
 std::uint32_t first_free_node(const std::vector<Place>& places);
 
 }  // namespace syncline

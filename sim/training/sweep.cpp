@@ -11,7 +11,7 @@ namespace syncline {
 
 namespace {
 
-/// Only the push to sliced servers, or only the pull from them: the server's sum is part of its push.
+/// Adds only the push to sliced servers, or only the pull from them: the server's reduction is part of its push.
 void add_half(TaskGraph& graph, const std::vector<ProcessId>& workers, bool push, std::uint64_t bytes,
               std::uint32_t servers, TaskId after, const Cluster& cluster) {
     std::shared_ptr<const CollectiveAlgorithm> algorithm = std::make_shared<Pull>();
@@ -33,7 +33,7 @@ void add_half(TaskGraph& graph, const std::vector<ProcessId>& workers, bool push
     }
 }
 
-/// Every task from `first` on ends before the barrier.
+/// Makes `barrier` wait for every task from `first` on.
 void close(TaskGraph& graph, TaskId first, TaskId barrier) {
     for (TaskId task = first; task < graph.tasks().size(); ++task) graph.depend(barrier, task);
 }
@@ -80,7 +80,8 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
     if (plan.served()) {
         const Servers sliced{plan.servers, Placement::sliced, ServerLocation::dedicated};
         for (std::size_t i = 0; i < sizes.size(); ++i) {
-            // Servers of its own for each size, on the same nodes: pulls wait for all that servers have to add up.
+            // Each size has its own servers, on the same nodes, because pulls wait for all aggregations of their
+            // servers.
             const auto first = static_cast<TaskId>(graph.tasks().size());
             const std::vector<Bucket> whole{{sizes[i], {}, 0, 0}};
             if (plan.algorithm.operation == "allreduce")

@@ -8,30 +8,30 @@
 #include "sim/training/chooser.hpp"
 #include "sim/training/plan.hpp"
 
-/// One exchange alone, or the same at several sizes, without computation.
+/// A single exchange, or the same at several sizes, without computation.
 ///
-/// Sizes run one after the other. Between two stands a barrier that costs nothing: no rank starts a size before all are
-/// through with the one before, so that each takes what it would take alone.
+/// Sizes run one after the other, separated by barriers that cost nothing: no rank starts a size before all have
+/// finished the previous one, so each takes the time that it would take alone.
 ///
-/// Where peers change from round to round an iteration of the graph is a round: `rounds` iterations are a whole period,
-/// with the same barriers between them, so that their mean is that of the rounds alone.
+/// If peers change from round to round, an iteration of the graph is a round: `rounds` iterations are a whole period,
+/// with the same barriers between them, so that their mean is that of the rounds in isolation.
 namespace syncline {
 
 struct Sweep {
     TaskGraph graph;
-    /// One before each size and one behind the last: size i takes from the end of barrier i to that of barrier i+1.
-    /// Empty for one rank, which exchanges nothing.
+    /// One barrier before each size and one after the last: size i takes from the end of barrier i to that of barrier
+    /// i+1. Empty for a single rank, which exchanges nothing.
     std::vector<TaskId> barriers;
-    std::uint32_t rounds = 1;  ///< after so many iterations programs are the same again
+    std::uint32_t rounds = 1;  ///< number of iterations after which programs repeat
 };
 
-/// The sizes of the plan's sweep, or its one size.
+/// Returns the sizes of the plan's sweep, or its one size.
 std::vector<std::uint64_t> sizes_of(const CollectivePlan& plan);
 
-/// By size; the plan's round of them, if it names one. Empty for a parameter server.
+/// Returns the algorithms by size, for the plan's round if it names one. Empty for a parameter server.
 std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePlan& plan);
 
-/// `chosen` is what choose_exchanges gave.
+/// `chosen` is the result of choose_exchanges.
 Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
 
 }  // namespace syncline

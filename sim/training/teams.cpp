@@ -26,7 +26,7 @@ Teams::Teams(TaskGraph& graph, const std::vector<ProcessId>& workers, bool local
         }
         team.group = graph.add_group(std::move(members));
         if (by_urgency) graph.take_by_priority(team.reduce);
-        // Pulls from several servers end in any order: whatever is there is passed on.
+        // Pulls from several servers end in any order; each is passed on as soon as it is complete.
         graph.take_by_priority(team.broadcast);
     }
 }
@@ -63,7 +63,7 @@ void Teams::broadcast(std::uint32_t bucket, std::uint64_t bytes, const std::vect
     for (std::size_t i = 0; i < teams_.size(); ++i) {
         const Team& team = teams_[i];
         if (team.ranks.size() == 1) {
-            // The message keeps its receiver busy after its sender is through with it.
+            // The message keeps its receiver busy after its sender is done with it.
             for (const TaskId shard : pulled[i]) results.own[team.ranks.front()].push_back({bucket, shard});
             continue;
         }

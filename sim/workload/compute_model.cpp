@@ -11,7 +11,7 @@ namespace syncline {
 
 namespace {
 
-/// Of all layers, whole.
+/// Returns the times of all layers, undivided.
 std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t layers, std::int64_t batch) {
     std::vector<LayerTime> times;
     for (std::size_t layer = 0; layer < layers; ++layer)
@@ -27,7 +27,7 @@ LayerTime scaled(LayerTime time, double factor) {
     return time;
 }
 
-/// Has the bound of the first.
+/// Adds the times; the bound is that of the first.
 LayerTime sum(LayerTime time, const LayerTime& other) {
     time.forward_s += other.forward_s;
     time.input_gradient_s += other.input_gradient_s;
@@ -36,8 +36,8 @@ LayerTime sum(LayerTime time, const LayerTime& other) {
     return time;
 }
 
-/// Another model's times, scaled by a factor that each measured batch determines. More samples take longer together,
-/// but a layer that mostly moves its weights may take less in the larger of two batches.
+/// Another model's times, scaled by a factor that each measured batch determines. A larger batch takes longer in total,
+/// but a layer that mostly moves its weights may take less time in the larger of two batches.
 class Calibrated : public ComputeModel {
 public:
     Calibrated(std::unique_ptr<const ComputeModel> inner, const Model& model, const Device& device)
@@ -72,7 +72,7 @@ private:
         double modelled_s = 0;
         for (const LayerTime& time : times_of(*inner_, model.layers.size(), measured.batch))
             modelled_s += time.forward_s + time.backward_s();
-        if (modelled_s == 0) return 1;  // nothing to scale: layers that neither compute nor move anything
+        if (modelled_s == 0) return 1;  // nothing to scale: no layer computes or moves anything
         return static_cast<double>(measured.batch) / measured.samples_per_s / modelled_s;
     }
 
@@ -80,7 +80,7 @@ private:
     std::vector<Batch> batches_;  ///< by samples
 };
 
-/// As it was measured, in proportion.
+/// Measured times, scaled in proportion.
 class Measured : public ComputeModel {
 public:
     Measured(const Model& model, const MeasuredLayers& measured) {
@@ -126,12 +126,12 @@ std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const M
         case ComputeKind::im2col:
             return std::make_unique<const KernelByKernel>(model, device, Lowering::im2col);
         case ComputeKind::efficiency:
-            if (!device.efficiency) throw std::logic_error("a device without an efficiency curve");
+            if (!device.efficiency) throw std::logic_error("the device has no efficiency curve");
             return std::make_unique<const KernelByKernel>(model, device, Lowering::implicit, &*device.efficiency);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
-            throw std::logic_error("a device without times of this model's layers");
+            throw std::logic_error("the device has no times of this model's layers");
         case ComputeKind::calibrated:
         case ComputeKind::roofline:
             break;

@@ -9,41 +9,44 @@
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
-/// How long a device computes on a layer, or on the part of it that is its own.
+/// Models of the time that a device computes on a layer, or on its part of a layer.
 ///
-/// `roofline`: a kernel takes max(flops/F, bytes/M, l), with the device's peak F, its memory bandwidth M, and the least
-/// time l that a kernel takes. The forward pass of a layer is one kernel, and so are the gradient of its weights and
-/// that of its inputs, which the first layer doesn't need; transformers' layers are several each (Lowering::implicit in
-/// kernels.hpp). Source: S. Williams, A. Waterman, D. Patterson, "Roofline", Commun. ACM 52(4), 2009.
+/// `roofline`: a kernel takes max(flops/F, bytes/M, l), with the device's peak F, its memory bandwidth M, and the
+/// minimum time l of a kernel. The forward pass of a layer is one kernel, and so are the gradient of its weights and
+/// the gradient of its inputs, which the first layer does not need; layers of transformers are several kernels each
+/// (Lowering::implicit in kernels.hpp). Source: S. Williams, A. Waterman, D. Patterson, "Roofline", Commun. ACM 52(4),
+/// 2009.
 ///
-/// `im2col`: the same, kernel by kernel as convolutions become matrix products (Lowering::im2col). A. Castelló et al.,
-/// "Analysis of model parallelism for distributed neural networks", EuroMPI 2019.
+/// `im2col`: the same, with convolutions lowered to matrix products, kernel by kernel (Lowering::im2col). A. Castelló
+/// et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019.
 ///
-/// `efficiency`: as roofline, with max(flops/(F·e), bytes/M, l), where the device's curve gives e for the samples at
-/// once, or for the smallest of a matrix product's m, n and k. Work that is no matrix product has the curve's last e.
+/// `efficiency`: the roofline with max(flops/(F·e), bytes/M, l), where the device's curve gives e as a function of the
+/// samples processed together, or of the smallest of a matrix product's m, n and k. Work that is no matrix product has
+/// the curve's last e.
 ///
-/// `calibrated`: the roofline's times, scaled so that one device alone reaches its measured throughput of the model.
-/// Between measured batches times are linear in the samples at once, outside the nearest one's factor holds. The
-/// roofline only splits that time over the layers; optimiser, pooling, activations, framework overhead are within it.
+/// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model.
+/// Between measured batches times are linear in the number of samples; outside their range the factor of the nearest
+/// batch applies. The roofline only divides that time among the layers; optimiser, pooling, activations and framework
+/// overhead are included in it.
 ///
-/// `measured`: what was measured for each layer, times samples/batch and the share of the layer. Half of a backward
-/// time is for each of the two gradients where a layer computes both.
+/// `measured`: the measured time of each layer, times samples/batch and the share of the layer. If a layer computes
+/// both gradients, half of its backward time counts for each.
 ///
-/// Left out: kernels that run side by side, clocks that fall with temperature, launches that are hidden behind other
+/// Left out: kernels that run concurrently, clocks that fall with temperature, launches that are hidden behind other
 /// kernels (they cost nothing as long as kernels take longer than l).
 namespace syncline {
 
 enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured };
 
-/// What decides how long a kernel takes: flops/F, bytes/M, or l.
+/// The term that determines a kernel's time: flops/F, bytes/M, or l.
 enum class Bound { compute, memory, latency };
 
 struct LayerTime {
     double forward_s = 0;
-    double input_gradient_s = 0;  ///< 0 where has_input_gradient (kernels.hpp) says that there is none
+    double input_gradient_s = 0;  ///< 0 if has_input_gradient (kernels.hpp) is false
     double weight_gradient_s = 0;
-    double stall_s = 0;  ///< what moving takes beyond computing, kernel by kernel, within the three times
-    /// Of the kernels that take most of the three times; nothing where these are measured, or nothing.
+    double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
+    /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;
 
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
@@ -56,20 +59,20 @@ public:
     ComputeModel& operator=(const ComputeModel&) = delete;
     virtual ~ComputeModel() = default;
 
-    /// Of the layer of that number, in forward order.
+    /// Returns the times of the layer with this number, in forward order.
     virtual LayerTime time(std::size_t layer, const Share& share) const = 0;
 };
 
-/// `model` and `device` outlive it, and the device has what the kind needs: an efficiency curve, or times of every
-/// layer of the model (measured_layers). Throws std::logic_error if not.
+/// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve, or
+/// times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device);
 
-/// What was measured of `device` with the model of that name: its throughput (the first row, if there are several
-/// batches), or the times of its layers. Null if nothing was.
+/// Return the measurements of `device` with the model of that name: its throughput (the first row, if there are several
+/// batches), or the times of its layers. Null if there are none.
 const Calibration* calibration_of(const Device& device, const std::string& workload);
 const MeasuredLayers* measured_layers(const Device& device, const std::string& workload);
 
-/// Seconds of each layer of `model` for a batch of `batch` samples, on one device.
+/// Returns the times in seconds of each layer of `model` for a batch of `batch` samples, on one device.
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch,
                                    ComputeKind kind = ComputeKind::calibrated);
 

@@ -4,10 +4,10 @@ namespace syncline {
 
 namespace {
 
-/// Of one sample: what every rank keeps whole, or its positions of, and what it keeps of its own part.
+/// Activations kept per sample: what every rank keeps whole, or its positions of, and what it keeps of its own part.
 struct Kept {
     double whole = 0;
-    double between = 0;  ///< whole too, but for sequence parallelism
+    double between = 0;  ///< whole too, except with sequence parallelism
     double part = 0;
 };
 

@@ -12,33 +12,34 @@ double real(std::int64_t value) {
     return static_cast<double>(value);
 }
 
-/// `batch` products of the same size in one kernel.
+/// Returns a kernel of `batch` matrix products of the same size.
 Kernel gemm(std::string name, double m, double n, double k, double batch = 1) {
     return {std::move(name), 2 * m * n * k * batch, (m * n + m * k + k * n) * batch, 1, std::min({m, n, k})};
 }
 
-/// A kernel that does nothing worth counting to what it moves.
+/// Returns a kernel whose arithmetic is negligible compared with the data it moves.
 Kernel moving(std::string name, double elements) {
     return {std::move(name), 0, elements};
 }
 
-/// Of as many vectors, each of that width, with a scale and a shift.
+/// Returns the normalisation of this many vectors of this width, with a scale and a shift.
 Kernel normalisation(double vectors, double width) {
     return moving("normalisation", 2 * vectors * width + 2 * width);
 }
 
-/// Reads what was normalised and its gradient, writes that of what comes before; scale and shift have gradients too.
+/// Reads the normalised values and their gradient and writes the gradient of the input; scale and shift have gradients
+/// too.
 Kernel normalisation_gradient(double vectors, double width) {
     return moving("normalisation", 3 * vectors * width + 4 * width);
 }
 
-/// The matrices of a convolution, or of the filters of it that a rank has.
+/// The matrices of a convolution, or of the filters that a rank holds.
 struct ConvolutionMatrices {
-    std::int64_t groups;  ///< that have filters here
+    std::int64_t groups;  ///< number of groups that have filters here
     double filters, patch, pixels;
 
     ConvolutionMatrices(const Convolution& conv, const Share& share)
-        // A part that is a rank's of so many may miss a whole number of groups by a rounding.
+        // Rounding can turn a whole number of groups into slightly more.
         : groups(
               std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(real(conv.groups) * share.part - 1e-9)))),
           filters(real(conv.filters) * share.part / real(groups)),
@@ -46,7 +47,7 @@ struct ConvolutionMatrices {
           pixels(share.samples * share.area * real(output_size(conv, 0)) * real(output_size(conv, 1))) {}
 };
 
-/// One kernel for the whole pass.
+/// Returns one kernel for the whole pass.
 Kernel whole(const Layer& layer, const Share& share, double weights) {
     const double flops = 2 * real(layer.macs) * share.samples * share.part * share.area;
     const double inputs = real(layer.inputs) * share.area;
@@ -82,7 +83,7 @@ struct Lowered {
         const double rows = share.samples * share.area * real(dense.positions), inputs = real(dense.inputs);
         Kernel product = gemm("GEMM", rows, real(dense.outputs) * share.part, inputs);
         if (lowering == Lowering::implicit) {
-            // Tied weights are counted where they belong, and read here too.
+            // Tied weights are counted where they belong, but are read here too.
             const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
             const double narrowest = product.narrowest;
             product = whole(layer, share, real(layer.parameters + tied));
@@ -149,7 +150,7 @@ struct Lowered {
         const double states = rows * width, table = real(embedding.vocabulary) * width * share.part;
         const int added = (embedding.learned_positions ? 1 : 0) + (embedding.segments > 0 ? 1 : 0);
         std::vector<Kernel> result;
-        // Of the tokens a rank finds its part in its rows; it writes zeros for the others.
+        // In its rows a rank finds its part of the tokens; it writes zeros for the others.
         if (pass == Pass::forward) {
             result = {moving("rows", (1 + share.part + added) * states)};
             if (embedding.norm) result.push_back(normalisation(rows * share.positions, width));

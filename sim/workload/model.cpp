@@ -24,7 +24,7 @@ std::int64_t Model::macs() const {
 }
 
 std::uint64_t Model::gradient_bytes() const {
-    // Layer by layer, so that the sum is what the layers' exchanges move even where elements are smaller than a byte.
+    // Summing layer by layer equals what the layers' exchanges move even if elements are smaller than a byte.
     std::uint64_t sum = 0;
     for (const Layer& layer : layers) sum += syncline::gradient_bytes(*this, layer);
     return sum;
@@ -37,7 +37,8 @@ std::uint64_t gradient_bytes(const Model& model, const Layer& layer) {
 std::int64_t output_size(const Convolution& conv, int axis) {
     const std::int64_t in = axis == 0 ? conv.height : conv.width;
     const std::int64_t room = in + 2 * conv.padding[axis] - conv.kernel[axis];
-    // Division truncates towards zero: without this a kernel that is just too large would seem to fit once.
+    // Division truncates towards zero, so without this check a kernel that is slightly too large would seem to fit
+    // once.
     return room < 0 ? 0 : room / conv.stride[axis] + 1;
 }
 

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-/// A neural network as training sees it: layers in forward order, each with what it holds, computes and produces.
+/// A neural network as a list of layers in forward order, each with its parameters, computation and outputs.
 ///
 /// Counts are per sample (one image, one sequence of tokens); a multiply-accumulate is 2 FLOP. Layers without
 /// parameters (pooling, activations, additions) are left out: their time is part of a calibrated one-device throughput.
@@ -23,20 +23,20 @@ struct Convolution {
     bool batch_norm = false;  ///< adds a scale and a shift per filter to the parameters
 };
 
-/// A fully connected layer, applied to each of a sample's `positions` (tokens; 1 of an image).
+/// A fully connected layer, applied to each of a sample's `positions` (tokens; 1 for an image).
 struct Dense {
     std::int64_t inputs = 0, outputs = 0;
     std::int64_t positions = 1;
     bool bias = false;
-    /// Whether ranks that hold a part of the outputs each need all of them afterwards. Not so the last layer of a
-    /// transformer, whose loss is taken on split outputs (vocabulary-parallel cross entropy, Megatron-LM).
+    /// True if ranks that hold a part of the outputs need all of them afterwards. False for the last layer of a
+    /// transformer, whose loss is computed on split outputs (vocabulary-parallel cross entropy, Megatron-LM).
     bool gathered = true;
-    bool tied = false;  ///< its weights are another layer's: they are neither counted nor exchanged here
-    bool norm = false;  ///< its inputs are normalised first: a scale and a shift for each of them
+    bool tied = false;  ///< it uses another layer's weights, which are neither counted nor exchanged here
+    bool norm = false;  ///< its inputs are normalised first, with a scale and a shift for each
 };
 
 /// The attention half of a transformer's layer: normalisation, queries, keys and values, scores, softmax, weighted sum,
-/// projection, with the residual addition behind it.
+/// projection, and the residual addition.
 struct Attention {
     std::int64_t positions = 0, width = 0, heads = 1;
 };
@@ -46,8 +46,8 @@ struct FeedForward {
     std::int64_t positions = 0, width = 0, hidden = 0;
 };
 
-/// A table from which each of `positions` tokens takes a row, with one row added for its position where these are
-/// learned, and one for its segment where there are several (the two sentences of BERT).
+/// A table from which each of `positions` tokens takes a row; learned positions add one row for the position, and
+/// several segments (the two sentences of BERT) add one for the segment.
 struct Embedding {
     std::int64_t vocabulary = 0, positions = 0, width = 0;
     bool learned_positions = true;
@@ -55,18 +55,18 @@ struct Embedding {
     bool norm = false;  ///< the sum is normalised
 };
 
-/// Only its counts are known.
+/// A layer of which only the counts are known.
 struct Custom {};
 
 using LayerShape = std::variant<Custom, Convolution, Dense, Attention, FeedForward, Embedding>;
 
 struct Layer {
     std::string name;
-    std::int64_t parameters = 0;   ///< weights, biases and normalisation scales: what is exchanged
+    std::int64_t parameters = 0;   ///< weights, biases and normalisation scales, all of which are exchanged
     std::int64_t macs = 0;         ///< multiply-accumulates of the forward pass
     std::int64_t inputs = 0;       ///< elements read
     std::int64_t activations = 0;  ///< elements produced
-    LayerShape shape = {};         ///< what the counts are from
+    LayerShape shape = {};         ///< origin of the counts
 };
 
 struct Model {
@@ -77,14 +77,15 @@ struct Model {
 
     std::int64_t parameters() const;
     std::int64_t macs() const;
-    /// Bytes of one full set of gradients: S in the literature.
+    /// Returns the bytes of one full set of gradients: S in the literature.
     std::uint64_t gradient_bytes() const;
 };
 
-/// Gradient bytes of one layer.
+/// Returns the gradient bytes of one layer.
 std::uint64_t gradient_bytes(const Model& model, const Layer& layer);
 
-/// Output height or width (axis 0 or 1): ⌊(in + 2·padding - kernel)/stride⌋ + 1; may be ≤ 0 if the kernel does not fit.
+/// Returns the output height or width (axis 0 or 1): ⌊(in + 2·padding - kernel)/stride⌋ + 1; may be ≤ 0 if the kernel
+/// does not fit.
 std::int64_t output_size(const Convolution& conv, int axis);
 
 /// parameters = filters·(channels/groups)·kh·kw (+ filters for the bias, + 2·filters for the normalisation);
@@ -92,21 +93,21 @@ std::int64_t output_size(const Convolution& conv, int axis);
 Layer convolution(std::string name, const Convolution& conv);
 
 /// parameters = inputs·outputs unless tied (+ outputs for the bias, + 2·inputs for the normalisation); macs =
-/// positions·inputs·outputs; inputs and activations are those of all positions.
+/// positions·inputs·outputs; inputs and activations cover all positions.
 Layer dense(std::string name, const Dense& shape);
-/// Of an image, without normalisation.
+/// Returns the dense layer of an image, without normalisation.
 Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias);
 
-/// How ranks share a layer (model parallelism). `outputs`: each computes some output channels from all inputs; everyone
-/// gets all outputs by an allgather, and gradients of the inputs are partial sums, which an all-reduce adds up.
-/// `inside`: each does a part of the layer (heads, hidden units, rows of the table) from all inputs to partial sums of
-/// all outputs; an all-reduce adds them up, and so it does with the gradients of the inputs (M. Shoeybi et al.,
+/// How ranks share a layer (model parallelism). `outputs`: each rank computes some output channels from all inputs; all
+/// ranks get all outputs by an allgather, and gradients of the inputs are partial sums, which an all-reduce adds up.
+/// `inside`: each rank does a part of the layer (heads, hidden units, rows of the table), from all inputs to partial
+/// sums of all outputs; an all-reduce adds them up, and likewise the gradients of the inputs (M. Shoeybi et al.,
 /// "Megatron-LM", arXiv 1909.08053).
 enum class Split { outputs, inside };
 
 Split split_of(const Layer& layer);
 
-/// Into how many parts it can be split at most: output channels, heads, hidden units, rows of the vocabulary.
+/// Returns the maximum number of parts: output channels, heads, hidden units, rows of the vocabulary.
 std::int64_t parts_of(const Layer& layer);
 
 }  // namespace syncline

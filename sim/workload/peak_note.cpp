@@ -4,7 +4,7 @@ namespace syncline {
 
 namespace {
 
-/// What there is of the device that could be behind the times; empty: nothing.
+/// Names the data of the device that could give measured times; empty if there is none.
 std::string unused(const std::string& workload, const Device& device) {
     if (calibration_of(device, workload)) return "its calibration (`compute: calibrated`)";
     if (measured_layers(device, workload)) return "its times of layers (`compute: measured`)";
@@ -18,8 +18,8 @@ std::string peak_note(ComputeKind kind, const std::string& workload, const Devic
     const bool calibrated = kind == ComputeKind::calibrated && calibration_of(device, workload);
     if (calibrated || kind == ComputeKind::efficiency || kind == ComputeKind::measured) return "";
     const std::string better = unused(workload, device);
-    return "compute time is that at the device's peak: " +
-           (better.empty() ? "no measurement stands behind it" : better + " is not used");
+    return "compute times assume the device's peak: " +
+           (better.empty() ? "no measurement supports them" : better + " is not used");
 }
 
 }  // namespace syncline

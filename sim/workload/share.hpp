@@ -1,13 +1,13 @@
 #pragma once
 
-/// Which part of a layer one rank computes at once.
+/// The part of a layer that one rank computes in one pass.
 namespace syncline {
 
 struct Share {
     double samples = 1;
     double part = 1;  ///< of the layer's parts (see parts_of): output channels, heads, …
-    double area = 1;  ///< of the image
-    /// Of the tokens, where rows share out what lies between the halves of a transformer's layers: normalisations and
+    double area = 1;  ///< fraction of the image
+    /// Fraction of the tokens, if rows divide the work between the halves of a transformer's layers: normalisations and
     /// residual additions.
     double positions = 1;
 };

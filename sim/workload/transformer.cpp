@@ -6,7 +6,7 @@ namespace syncline {
 
 namespace {
 
-/// A layer that reads and passes on one vector of `width` for each position.
+/// Returns a layer that reads and passes on one vector of `width` per position.
 Layer residual(std::string name, std::int64_t positions, std::int64_t width) {
     Layer layer;
     layer.name = std::move(name);

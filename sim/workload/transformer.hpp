@@ -5,7 +5,7 @@
 
 #include "sim/workload/model.hpp"
 
-/// The layers of a transformer, with their counts from their shapes.
+/// Layers of a transformer, with counts derived from their shapes.
 ///
 /// With s positions (tokens) of width h, a feed-forward half with `hidden` units and a vocabulary of V words:
 ///
@@ -16,22 +16,23 @@
 ///                   learned, gh of g segments, 2h
 ///                   if it normalises
 ///
-/// Elements and multiply-accumulates are those of one sample, a sequence, in the forward pass; `activations` are what a
+/// Elements and multiply-accumulates are for one sample, a sequence, in the forward pass; `activations` are what a
 /// layer passes on, not what it keeps inside. The two terms of the attention are its four matrices (queries, keys,
-/// values, projection) and the products of queries with keys and of scores with values, of which a causal mask halves
-/// neither: kernels compute them whole, and so counts D. Narayanan et al., "Efficient large-scale language model
-/// training on GPU clusters using Megatron-LM", SC 2021. Of hidden = 4h, l layers, an embedding with learned positions
-/// and a head with the same table (dense, tied) they give, with forward and backward pass as 3 forward passes and 2
-/// FLOP each:
+/// values, projection) and the products of queries with keys and of scores with values. A causal mask halves neither
+/// product: kernels compute them whole, and D. Narayanan et al., "Efficient large-scale language model training on GPU
+/// clusters using Megatron-LM", SC 2021, count them whole. With hidden = 4h, l layers, an embedding with learned
+/// positions and a head with the same table (dense, tied), and with forward and backward pass counted as 3 forward
+/// passes and 2 FLOP per multiply-accumulate, the totals are:
 ///
 ///     parameters        P = 12lh²(1 + 13/(12h) + (V + s)/(12lh))
 ///     FLOP per sample   F = 72slh²(1 + s/(6h) + V/(12lh))
 ///
-/// The paper's F has 96 and V/(16lh), since it computes the forward pass of the layers once more; its P leaves out the
-/// 2h of the last normalisation (see Dense::norm).
+/// The paper's F has 96 and V/(16lh), because it computes the forward pass of the layers once more; its P leaves out
+/// the 2h of the last normalisation (see Dense::norm).
 ///
-/// Left out: softmax, GELU, dropout, normalisation and additions as operations, biases of attention that a model does
-/// without, heads that share keys and values. The shapes are not checked here: heads must divide the width.
+/// Left out: softmax, GELU, dropout, normalisation and additions as operations, models whose attention has no biases,
+/// heads that share keys and values. The shapes are not checked here: heads must divide the width. without, heads that
+/// share keys and values. The shapes are not checked here: heads must divide the width.
 namespace syncline {
 
 Layer attention(std::string name, const Attention& shape);

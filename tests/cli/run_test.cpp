@@ -260,7 +260,7 @@ TEST_CASE("run: the table has a line for each variant, aligned") {
     }
     REQUIRE(widths.size() == 3);
     for (const std::set<std::size_t>& table : widths) CHECK(table.size() == 1);
-    CHECK(holds(line, "note: compute time is that at the device's peak: no measurement follows it"));
+    CHECK(holds(line, "note: compute times assume the device's peak: no measurement supports them"));
 }
 
 TEST_CASE("run: the same input gives the same bytes, whatever the seed and the directory") {

@@ -258,7 +258,7 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
     refused({"--bytes", "4B", "--selection", "none.yaml"}, "none.yaml", std::string(12, ' '));
     refused({"--bytes", "4B", "--contributors", "9"}, "9 of 8 ranks", std::string(15, ' '));
     refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"},
-            "knows no fewer receivers than ranks", std::string(12, ' '));
+            "does not support fewer receivers than ranks", std::string(12, ' '));
     for (const std::string key : {"contributors", "receivers"}) {
         const std::string caret(key.size() + 3, ' ');
         const std::string useless = "'" + key + "' has no effect with a parameter server";

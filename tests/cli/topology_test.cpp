@@ -289,7 +289,7 @@ TEST_CASE("topology: what is wrong is shown where it stands") {
     check_refused(ask(directory, {"unused.yaml"}), "unused.yaml:2:8: error: 'arity' has no effect in a ring",
                   "a tree has it");
     directory.write("apart.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: c, to: d}]\n");
-    check_refused(ask(directory, {"apart.yaml"}), "apart.yaml:1:1: error: there is no way from 'a' to 'c'");
+    check_refused(ask(directory, {"apart.yaml"}), "apart.yaml:1:1: error: there is no path from 'a' to 'c'");
     directory.write("loop.yaml", "topology: graph\nedges: [{from: a, to: a}]\n");
     check_refused(ask(directory, {"loop.yaml"}), "loop.yaml:2:8: error: ", "'a'");
     directory.write("twice.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: b, to: a}]\n");
@@ -334,7 +334,7 @@ TEST_CASE("topology: graph files that are broken, or too large") {
     refused("minus.dot", "graph { a -- b [bandwidth=\"-1 Gbps\"] }", "bandwidth");
     refused("million.graphml", ring_graphml(1'000'000), "more than 500000 edges");
     directory.write("apart.dot", "graph { a -- b; c -- d }");
-    check_refused(ask(directory, {"apart.dot"}), "there is no way from 'a' to 'c'");
+    check_refused(ask(directory, {"apart.dot"}), "there is no path from 'a' to 'c'");
     directory.write("huge.dot", std::string(65 << 20, ' '));
     check_refused(ask(directory, {"huge.dot"}), "is too large", "the maximum is 64 MiB");
     std::string edges = "topology: graph\nedges:\n";

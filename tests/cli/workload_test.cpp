@@ -84,7 +84,7 @@ TEST_CASE("workload: JSON is one object with the documented fields") {
     CHECK(table["device"] == "p100-sxm2");
     CHECK(table["compute"] == "im2col");
     CHECK(table["batch"] == 64);
-    CHECK(table["notes"][0].get<std::string>().find("at the device's peak") != std::string::npos);
+    CHECK(table["notes"][0].get<std::string>().find("assume the device's peak") != std::string::npos);
     REQUIRE(table["layers"].size() == 8);
     const std::set<std::string> fields{
         "parameters", "macs", "activation_bytes", "forward_time_s", "backward_time_s", "memory_stall_s", "bound"};

@@ -2,13 +2,13 @@
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 
-// Streams that agree on what comes next: by hand, on graphs of a test's own.
+// Streams that agree on the next task, on small graphs with times worked out by hand.
 
 using namespace syncline;
 
 namespace {
 
-/// Two ranks whose exchange streams agree. An exchange takes 1 s for each GB (a ring of two, no latency).
+/// Two ranks whose exchange streams agree. An exchange takes 1 s per GB (a ring of two, no latency).
 struct Pair {
     explicit Pair(bool agree = true) {
         for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -20,7 +20,7 @@ struct Pair {
         if (agree) graph.take_by_priority(exchange);
     }
 
-    /// By rank, what computes for so many seconds.
+    /// Adds computations of these lengths and returns them by rank.
     std::vector<TaskId> work(double first_s, double second_s) {
         return {graph.add_task({compute[0], Phase::backward, 0, first_s}),
                 graph.add_task({compute[1], Phase::backward, 0, second_s})};
@@ -66,10 +66,10 @@ TEST_CASE("streams that agree take the most urgent task that is ready on all of 
     const auto middle = pair.add(1000, 1, early);
     const auto behind = pair.add(1000, 0, last);
     const Timeline timeline = pair.run();
-    check_times(timeline, middle, 1, 2);   // more urgent than the other that is ready
+    check_times(timeline, middle, 1, 2);   // more urgent than the other ready task
     check_times(timeline, relaxed, 2, 3);  // the first rank has the urgent one, the second not yet
     check_times(timeline, urgent, 4, 5);
-    check_times(timeline, behind, 5, 6);  // ready at the very instant at which the streams come free
+    check_times(timeline, behind, 5, 6);  // ready at the instant at which the streams become free
 }
 
 TEST_CASE(
@@ -85,8 +85,8 @@ TEST_CASE(
     check_times(timeline, fourth, 1.3, 1.4);
 }
 
-TEST_CASE("what becomes ready at the very instant at which the streams come free is chosen from as well") {
-    const bool queue_first = GENERATE(true, false);  // which of both is woken first at that instant
+TEST_CASE("tasks that become ready at the instant at which the streams become free are candidates as well") {
+    const bool queue_first = GENERATE(true, false);  // the order in which both are woken at that instant
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     StreamId queue = 0, compute = 0;
@@ -115,7 +115,7 @@ TEST_CASE("streams in no queue keep the order in which their tasks were added, w
     check_times(timeline, second, 1.1, 1.2);
 }
 
-TEST_CASE("a queue goes through one iteration after the other") {
+TEST_CASE("a queue executes one iteration after the other") {
     Pair pair;
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
@@ -128,7 +128,7 @@ TEST_CASE("a queue goes through one iteration after the other") {
     check_times(timeline, first, 8, 9);
 }
 
-TEST_CASE("one stream alone takes what is ready, and the queue may hold tasks that are no exchange") {
+TEST_CASE("a single stream takes ready tasks, and the queue may hold tasks that are not exchanges") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId compute = graph.add_stream(process, StreamKind::compute);

@@ -6,7 +6,8 @@
 #include "sim/training/exchange.hpp"
 #include "tests/catch.hpp"
 
-// Every algorithm on SimGrid's star against its closed form, which tests/unit checks against a clock of its own.
+// Compares every algorithm on SimGrid's star with its closed form, which tests/unit checks against an independent
+// clock.
 
 using namespace syncline;
 
@@ -30,7 +31,7 @@ double simulated(const std::shared_ptr<const CollectiveAlgorithm>& algorithm, st
     return replay_isolated(cluster, graph, {}).iteration_end_s.front();
 }
 
-/// In all sizes and with or without a price of reduction.
+/// Checks all sizes, with and without a cost of reduction.
 void check(const AlgorithmSpec& spec, std::uint32_t ranks) {
     const auto algorithm = make_algorithm(spec, ranks);
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4}, std::uint64_t{1000} * ranks,

@@ -4,7 +4,7 @@
 
 namespace syncline {
 
-/// One all-reduce, its algorithm by name; `servers` are a parameter server's.
+/// Runs one all-reduce with the algorithm of this name; `servers` applies to a parameter server.
 inline CollectiveResult allreduce(const Cluster& cluster, std::uint32_t ranks, std::uint32_t servers,
                                   const std::string& algorithm, std::uint64_t bytes) {
     CollectivePlan plan;

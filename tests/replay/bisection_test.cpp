@@ -5,10 +5,11 @@
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 
-// What an oversubscribed tree costs an exchange across its root. N hosts in racks of r; c bytes from each to each.
+// Cost of an exchange across the root of an oversubscribed tree. N hosts in racks of r; c bytes from each to each.
 //
-// A rack's cable upwards carries r(N-r)c bytes, a host's (N-1)c. Not oversubscribed, the hosts' cables are the narrow
-// ones; at 4:1 the rack's has rB/4 and takes 4(N-r)c/B, more than the hosts' as soon as there are two racks.
+// A rack's uplink carries r(N-r)c bytes, a host's cable (N-1)c. Without oversubscription the hosts' cables are the
+// bottleneck; at 4:1 the rack's uplink has rB/4 and takes 4(N-r)c/B, more than the hosts' cables with two or more
+// racks.
 
 using namespace syncline;
 
@@ -25,7 +26,7 @@ struct Racks {
     std::uint32_t hosts() const { return count * size; }
     std::uint32_t of(std::uint32_t host) const { return host / size; }
 
-    /// A tree of which each rack's cable upwards has the bandwidth of its hosts over `oversubscription`.
+    /// Returns a tree in which each rack's uplink has the bandwidth of its hosts divided by `oversubscription`.
     Cluster tree(double oversubscription) const {
         TopologySpec spec = wired(Shape::tree, bandwidth, latency);
         spec.arity = size;
@@ -36,7 +37,7 @@ struct Racks {
     }
 };
 
-/// As many racks as a root with room for `size` of them takes, two at least.
+/// Returns trees with as many racks as a root with room for `size` of them, at least two.
 std::vector<Racks> several_racks() {
     std::vector<Racks> result;
     for (const std::uint32_t size : {2u, 3u, 4u, 5u, 8u}) {
@@ -45,7 +46,7 @@ std::vector<Racks> several_racks() {
     return result;
 }
 
-/// One block from each rank to each other for which `meets` holds; symmetrical.
+/// Sends one block from each rank to each other rank for which `meets` is true; it must be symmetric.
 class SomeToSome : public CollectiveAlgorithm {
 public:
     using Meets = std::function<bool(std::uint32_t, std::uint32_t)>;
@@ -131,7 +132,7 @@ TEST_CASE("an exchange between two halves of a tree takes its bytes over the bis
             const double bisection = bisection_Bps(tree);
             CHECK(bisection == Approx(bandwidth * half / oversubscription));
             CHECK(seconds(tree, racks.hosts(), other_half) == Approx(across_s + bytes / bisection).epsilon(1e-9));
-            // What crosses the two halves is a part of an all-to-all, which is the slower for the rest.
+            // The traffic between the two halves is a part of an all-to-all, which the rest only slows down.
             CHECK(all_to_all(tree, racks.hosts()).completion_time_s >= bytes / bisection);
         }
     }

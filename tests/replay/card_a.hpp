@@ -13,12 +13,12 @@
 #include "tests/unit/layers.hpp"
 
 /// Model parallelism after A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI
-/// 2019, as a sum over layers: an oracle from the layers' shapes alone, re-derived.
+/// 2019, as a sum over layers: an independent oracle, derived from the layers' shapes alone.
 ///
-/// A rank has ⌈co/P⌉ output channels. A kernel takes max(flops/F, 4 · elements/M); a convolution's passes are
-/// im2col(k, n) + GEMM(c, n, k); GEMM(c, k, n); GEMM(k, n, c) + col2im(k, n), with k = ci·kh·kw, n = b·ho·wo and c the
-/// rank's channels. Forward, an allgather of b·d_i; backward, an all-reduce of b·d_{i-1} but for the first layer, which
-/// has no gradient of its inputs either. A message takes α + n·β.
+/// A rank has ⌈co/P⌉ output channels. A kernel takes max(flops/F, 4 · elements/M); a convolution's passes are im2col(k,
+/// n) + GEMM(c, n, k); GEMM(c, k, n); GEMM(k, n, c) + col2im(k, n), with k = ci·kh·kw, n = b·ho·wo and c the rank's
+/// channels. Forward, an allgather of b·d_i; backward, an all-reduce of b·d_{i-1} except for the first layer, which has
+/// no gradient of its inputs either. A message takes α + n·β.
 namespace syncline::test {
 
 struct CardMachine {
@@ -41,9 +41,9 @@ struct CardMachine {
     }
 };
 
-/// What of a layer the card needs.
+/// Properties of a layer that the card needs.
 struct CardLayer {
-    double inputs = 0, outputs = 0;  ///< d_{i-1} as the layer reads it, behind pooling, and d_i
+    double inputs = 0, outputs = 0;  ///< d_{i-1} as the layer reads it, after pooling, and d_i
     double channels = 0;             ///< co
     double k = 0, pixels = 0;        ///< of its matrices, pixels of one sample
     bool convolution = false;
@@ -74,12 +74,12 @@ inline std::vector<CardLayer> card_layers(const Model& model) {
     return layers;
 }
 
-/// Ranks that have channels.
+/// Returns the number of ranks that have channels.
 inline double contributors(const CardLayer& layer, double P) {
     return std::ceil(layer.channels / std::ceil(layer.channels / P));
 }
 
-/// Seconds that the slowest rank computes.
+/// Returns the seconds that the slowest rank computes.
 inline double card_compute_s(const std::vector<CardLayer>& layers, const CardMachine& machine, double b, double P) {
     double sum_s = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -92,7 +92,7 @@ inline double card_compute_s(const std::vector<CardLayer>& layers, const CardMac
     return sum_s;
 }
 
-/// Seconds of a collective of n bytes on P ranks, q of which contribute.
+/// Returns the seconds of a collective of n bytes on P ranks, q of which contribute.
 using CardCost = std::function<double(const CardMachine&, double n, double P, double q)>;
 
 inline double card_exchanges_s(const std::vector<CardLayer>& layers, const CardMachine& machine, double b, double P,
@@ -101,14 +101,15 @@ inline double card_exchanges_s(const std::vector<CardLayer>& layers, const CardM
     double sum_s = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const double q = contributors(layers[i], P), each = std::ceil(layers[i].channels / P);
-        // As if all who contribute had as many channels as the first.
+        // Counts all contributors with as many channels as the first.
         sum_s += allgather(machine, 4 * b * layers[i].outputs * each * q / layers[i].channels, P, q);
         if (i > 0) sum_s += allreduce(machine, 4 * b * layers[i].inputs, P, q);
     }
     return sum_s;
 }
 
-/// All ranks hold a part of each layer, and the batch goes to all: one column, compute im2col, no overlap.
+/// Returns a plan in which all ranks hold a part of each layer, and the whole batch is processed by all: one column,
+/// compute im2col, no overlap.
 inline Plan card_plan(std::int64_t P, std::int64_t b) {
     Plan plan;
     plan.ranks = P;

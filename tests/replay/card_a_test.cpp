@@ -5,8 +5,9 @@
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"
 
-// Card A: simulated iterations of model-parallel CNNs against the sum of the card's equations, over the card's ranges,
-// drawn at random. A simulation of many ranks costs as many messages: the larger networks have fewer of them by ring.
+// Card A: compares simulated iterations of model-parallel CNNs with the sum of the card's equations, over the card's
+// ranges, drawn at random. Simulations of many ranks need many messages, so the larger networks have fewer of them by
+// ring.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -17,7 +18,7 @@ double lg(double P) {
     return std::log2(P);
 }
 
-/// q contributors: blocks of whole bytes, ⌈n/q⌉ at most, go around, all P - 1 steps long.
+/// Ring allgather with q contributors: blocks of whole bytes, at most ⌈n/q⌉, for P - 1 full steps.
 double ring_allgather_s(const CardMachine& m, double n, double P, double q) {
     return (P - 1) * (m.alpha_s + std::ceil(n / q) * m.beta());
 }
@@ -34,7 +35,7 @@ double doubling_allreduce_s(const CardMachine& m, double n, double P, double) {
     return lg(P) * (m.alpha_s + n * m.beta());
 }
 
-/// Algorithms, and what they take.
+/// Algorithms and their costs.
 struct Ways {
     std::string allgather, allreduce;
     CardCost allgather_s, allreduce_s;
@@ -114,7 +115,8 @@ TEST_CASE("card A: numbers of ranks that divide nothing: the sum to 1e-6 while e
 }
 
 TEST_CASE("card A: by binomial trees ranks end apart, and yet an iteration is the sum to 1e-6") {
-    // The last of 2^k ranks is the farthest: what it sends first comes last to the root, and it hears last of the sum.
+    // The last of 2^k ranks is the farthest: its first message is the last to reach the root, and it is the last to get
+    // the sum.
     std::mt19937 random(7);
     for (const char* name : {"alexnet-nogroup", "resnet-50"})
         for (const std::int64_t P : {2, 4, 8, 16}) {
@@ -159,13 +161,13 @@ TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive
     for (const std::int64_t P : {48, 64}) padded("vgg-16", P);
 }
 
-TEST_CASE("card A: layers with fewer channels than ranks, out of step: between what is needed and the worst case") {
+TEST_CASE("card A: layers with fewer channels than ranks, out of step: between the lower bound and the worst case") {
     std::mt19937 random(5);
     const auto worst_allreduce = [](const CardMachine& m, double n, double P, double q) {
         if (q == P) return ring_allreduce_s(m, n, P, q);
         return (q - 1 + P - 1) * (m.alpha_s + std::ceil(n / q) * m.beta());
     };
-    // Nobody has more than its own part of a result, and all of it must come over its link.
+    // No rank has more than its own part of a result, and the rest must come over its link.
     const auto least_allgather = [](const CardMachine& m, double n, double, double q) {
         return (q - 1) / q * n * m.beta();
     };
@@ -194,7 +196,7 @@ TEST_CASE("card A: layers with fewer channels than ranks, out of step: between w
     for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
-TEST_CASE("card A: rows and columns, micro-batches: activations and, behind them, gradients in the same sum") {
+TEST_CASE("card A: rows and columns, micro-batches: activations, followed by gradients, in the same sum") {
     std::mt19937 random(6);
     for (const std::int64_t rows : {1, 2, 4, 8})
         for (const std::int64_t columns : {1, 2, 4})

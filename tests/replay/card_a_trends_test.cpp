@@ -4,8 +4,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"
 
-// Card A: what must come out of model parallelism whatever the machine. Time by the program's closed form, which
-// card_a_test.cpp holds against simulations, or simulated.
+// Card A: trends of model parallelism that are independent of the machine. Times are from the program's closed form,
+// which card_a_test.cpp compares with simulations, or simulated.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -13,7 +13,7 @@ using namespace syncline::test;
 namespace {
 
 const std::vector<std::string> networks{"alexnet-nogroup", "vgg-16", "resnet-50", "inception-v3"};
-/// Up to which every row has channels of every layer.
+/// Returns the maximum number of rows with which every row has channels of every layer.
 std::int64_t most_rows(const std::string& name) {
     return name == "inception-v3" ? 16 : 32;
 }
@@ -29,7 +29,7 @@ double time_s(const CardMachine& machine, const Model& model, std::int64_t P, st
     return form(machine, model, P, b).iteration_time_s.value();
 }
 
-/// The largest P up to which ranks are used by half at least.
+/// Returns the largest P at which ranks are used at least half of the time.
 std::int64_t knee(const CardMachine& machine, const Model& model, std::int64_t most, std::int64_t b) {
     const double one_s = time_s(machine, model, 1, b);
     std::int64_t last = 1;
@@ -40,7 +40,7 @@ std::int64_t knee(const CardMachine& machine, const Model& model, std::int64_t m
     return last;
 }
 
-/// What communication tends to: allgathers of b·d_i and twice b·d_{i-1}, but for the first layer's inputs.
+/// Returns the limit of communication: allgathers of b·d_i and twice b·d_{i-1}, except for the first layer's inputs.
 double limit_s(const std::vector<CardLayer>& layers, const CardMachine& machine, double b) {
     double elements = layers.front().outputs;
     for (std::size_t i = 1; i < layers.size(); ++i) elements += layers[i].outputs + 2 * layers[i].inputs;
@@ -53,7 +53,7 @@ double sum_of_outputs(const std::vector<CardLayer>& layers) {
     return sum;
 }
 
-/// What blocks of equal size cost more than the outputs that there are.
+/// Returns the extra cost of blocks of equal size over the actual outputs.
 double padding_s(const std::vector<CardLayer>& layers, const CardMachine& machine, std::int64_t b, double P) {
     double elements = 0;
     for (const CardLayer& layer : layers) {
@@ -81,8 +81,8 @@ TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_
                 CardMachine machine;
                 machine.link_bps = link_bps;
                 const double end_s = limit_s(layers, machine, static_cast<double>(b));
-                // The card's 3·Σ b·d_i is more where pooling makes inputs smaller than outputs, but not where blocks
-                // read an output more than once (Inception-v3: 1.36 of it).
+                // The card's 3·Σ b·d_i is larger if pooling makes inputs smaller than outputs, but not if blocks read
+                // an output more than once (Inception-v3: 1.36 of it).
                 if (name == "alexnet-nogroup" || name == "vgg-16")
                     CHECK(end_s <= 3 * 4 * static_cast<double>(b) * sum_of_outputs(layers) * machine.beta());
                 const double one_s = time_s(machine, model, 1, b);
@@ -98,8 +98,8 @@ TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_
                     CHECK(communication_s >= part * end_s * (1 - 1e-9));
                     CHECK(communication_s <= part * end_s + latency_s + padding_s(layers, machine, b, ranks));
                     CHECK(one_s / iteration_s < one_s / (part * end_s));  // however many ranks compute
-                    // Twice as many ranks take away at most the half of what is computed in parts, and add as much
-                    // communication as was still missing: each doubling changes the time by half as much at most.
+                    // Doubling the ranks removes at most half of the computation in parts, and adds at most the missing
+                    // communication: each doubling changes the time by at most half as much.
                     if (P > 2) CHECK(std::abs(iteration_s - iterated_s) <= std::max(one_s, end_s) / ranks + latency_s);
                     communicated_s = communication_s, iterated_s = iteration_s;
                 }
@@ -117,8 +117,8 @@ TEST_CASE(
         plan.parallelism.algorithms.uneven_allgather = "spread-doubling";
         plan.parallelism.algorithms.uneven_allreduce = "ring";
         const double ratio = simulated_communication_s(machine, model, plan) / end_s;
-        // The first layer's 96 channels are those of 96 ranks at most. All P - 1 steps of a ring take as long as the
-        // largest part of its outputs, which are a quarter of all that is exchanged.
+        // The first layer's 96 channels are on at most 96 ranks. All P - 1 steps of a ring take as long as the largest
+        // part of its outputs, which are a quarter of all exchanged data.
         plan.parallelism.algorithms.uneven_allgather = "ring";
         const double by_ring = simulated_communication_s(machine, model, plan) / end_s;
         const CardLayer first = card_layers(model).front();
@@ -151,7 +151,7 @@ TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it, a f
             }
             for (const double link_bps : {1e9, 1e10, 1e11}) {
                 std::int64_t before = 256;
-                for (const double faster : {0.125, 0.5, 1.0, 4.0, 8.0}) {  // computing and moving
+                for (const double faster : {0.125, 0.5, 1.0, 4.0, 8.0}) {  // speed of computation and of memory
                     CAPTURE(name, b, link_bps, faster);
                     const CardMachine machine{faster * 4e12, faster * 100e9, 0.5e-6, link_bps};
                     const std::int64_t now = knee(machine, model, most_rows(name), b);
@@ -160,7 +160,7 @@ TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it, a f
                 }
             }
         }
-        CHECK(fewest < most);  // it does move
+        CHECK(fewest < most);  // the knee moves
     }
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
         const std::uint64_t padded = bytes("padded-ring", "ring");
         for (const char* allgather : {"ring", "ring-broadcast", "spread-doubling"}) {
             CAPTURE(name, P, allgather);
-            // Fewer: some layer has fewer channels than ranks, so that some of the padded blocks are empty.
+            // Fewer: some layer has fewer channels than ranks, so some of the padded blocks are empty.
             CHECK(bytes(allgather, "reduce-scatter-allgather") < padded);
         }
     }
@@ -220,7 +220,7 @@ TEST_CASE("card A: a tree is slower than Rabenseifner from 10 KB on, and than a 
                     CHECK(ring[i].completion_time_s > tree[i].completion_time_s);
                     ++tree_wins;
                 }
-                // The card's 10 to 100 KB hold for the ring, too, on links of up to 10 Gb/s and up to 32 ranks.
+                // The card's 10 to 100 KB apply to the ring, too, on links of up to 10 Gb/s and up to 32 ranks.
                 if (size >= 100e3 && link_bps <= 1e10 && P <= 32)
                     CHECK(ring[i].completion_time_s < tree[i].completion_time_s);
             }

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-/// Draws for random worlds: the same with every compiler, as distributions of the standard library are not.
+/// Draws for random worlds that are the same with every compiler, unlike distributions of the standard library.
 namespace syncline {
 
 class Chance {

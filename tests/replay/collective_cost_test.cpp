@@ -3,14 +3,14 @@
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"
 
-// Every operation's algorithms on SimGrid's star against their closed forms, which tests/unit checks against a clock of
-// its own and against the literature's.
+// Compares every operation's algorithms on SimGrid's star with their closed forms, which tests/unit checks against an
+// independent clock and against the literature.
 
 using namespace syncline;
 
 namespace {
 
-/// In groups of powers of two and not, with blocks of equal size.
+/// Checks groups of powers of two and others, with blocks of equal size.
 void check(const AlgorithmSpec& spec, std::initializer_list<std::uint32_t> groups) {
     for (const std::uint32_t n : groups) {
         for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{64} * n, std::uint64_t{640'000} * n}) {
@@ -38,7 +38,7 @@ void check(const std::string& operation, std::initializer_list<const char*> name
     for (const char* name : names) {
         const AlgorithmSpec spec{.operation = operation, .name = name};
         if (spec.name == "direct")
-            check(spec, {2, 3, 8, 13, 20});  // all at once, which is slow to simulate
+            check(spec, {2, 3, 8, 13, 20});  // all concurrently, which is slow to simulate
         else
             check(spec, {2, 3, 7, 8, 13, 21, 32, 47, 64});
     }
@@ -79,7 +79,7 @@ TEST_CASE("the ways of fewer contributors and receivers equal their closed forms
                 spec.name = name;
                 check(spec, {21});
             }
-            spec.segment_bytes = 21 * 16'000;  // of the largest buffer 40, of the others one
+            spec.segment_bytes = 21 * 16'000;  // 40 segments of the largest buffer, one of the others
             check(spec, {21});
             spec = {.name = "reduce-scatter-allgather", .contributors = contributors, .receivers = receivers};
             check(spec, {21});
@@ -91,7 +91,7 @@ TEST_CASE("where blocks differ there is a closed form that the simulation takes,
     Cluster cluster;
     cluster.nodes = 64;
     cluster.fabric.topology.bandwidth_Bps = {1e9};
-    cluster.fabric.topology.latency_s = {1e-9};  // so that a byte's time is as much as a link's latency
+    cluster.fabric.topology.latency_s = {1e-9};  // so that a byte takes as long as a link's latency
     cluster.device.reduction_Bps = 2e9;
     int with = 0, without = 0;
     for (const std::string& operation : operation_names()) {

@@ -6,8 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 
-// One exchange alone on a star, at message level, against formulas written out here once more. `replay_isolated` gives
-// each simulation a process of its own.
+// Single exchanges on a star, at message level, against formulas that are written out here again. `replay_isolated`
+// runs each simulation in a process of its own.
 
 using namespace syncline;
 
@@ -45,8 +45,8 @@ void check_ring(std::uint32_t n, std::uint64_t bytes, double reduction_Bps) {
 void check_parameter_server(std::uint32_t n, std::uint32_t servers, std::uint64_t bytes, double reduction_Bps) {
     CAPTURE(n, servers, bytes, reduction_Bps);
     const CollectiveResult result = allreduce(star(reduction_Bps), n, servers, "parameter-server", bytes);
-    // With at most as many servers as workers the servers' links are full, with the largest slice; with more, the
-    // workers' links are, until the smaller slices are through.
+    // With at most as many servers as workers, the servers' links are saturated by the largest slice; with more
+    // servers, the workers' links are, until the smaller slices are delivered.
     const double slice = ceil_div(bytes, servers);
     const auto remainder = static_cast<double>(bytes % servers);
     const double whole = static_cast<double>(bytes) - remainder;

@@ -7,15 +7,14 @@
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// The chain that decides an iteration, and what follows from it: by hand, and by changing what is on it and what is
-// not.
+// The critical path of an iteration and its consequences: by hand, and by changing resources on and off the path.
 
 using namespace syncline;
 using namespace syncline::test;
 
 namespace {
 
-/// `hosts` hosts around one switch, each by a cable of its own, of 1 GB/s and 1 us.
+/// Returns `hosts` hosts around one switch, each with its own cable of 1 GB/s and 1 us.
 Cluster star_of_cables(std::int64_t hosts) {
     Cluster cluster = plain_star(1e9, 1e-6);
     TopologySpec& fabric = cluster.fabric.topology;
@@ -54,7 +53,7 @@ double seconds_of(const Explanation& e, PathKind kind) {
 
 }  // namespace
 
-TEST_CASE("critical path: of a ring behind computation, each step's transfer, latency and reduction") {
+TEST_CASE("critical path: in a ring after computation, each step's transfer, latency and reduction") {
     for (const std::int64_t ranks : {2, 3, 5, 8}) {
         CAPTURE(ranks);
         const Cluster cluster = plain_star(1e9, 1e-6);
@@ -81,7 +80,7 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     const double calm_s = e.ranks[2].compute_s / 3;
     for (const std::uint32_t rank : {0u, 1u, 3u}) {
         CHECK(e.ranks[rank].compute_s == Approx(calm_s).epsilon(1e-9));
-        // Its neighbour gets nothing before the straggler has come; others exchange with each other first.
+        // Its neighbour gets nothing before the straggler arrives; the others exchange with each other first.
         CHECK(e.ranks[rank].waiting_s > 0);
         CHECK(e.ranks[rank].waiting_s <= 2 * calm_s * (1 + 1e-9));
     }
@@ -92,13 +91,13 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     CHECK(cause->seconds == Approx(2 * calm_s).epsilon(1e-9));
 }
 
-TEST_CASE("critical path: contention is what two ranks lose that push to one server") {
+TEST_CASE("critical path: contention is the time that two ranks lose by pushing to one server") {
     for (const std::int64_t ranks : {2, 3, 7}) {
         CAPTURE(ranks);
         Plan plan = plan_of(ranks);
         plan.exchange = ExchangeKind::parameter_server;
         const Explanation e = explain(lower(plain_star(1e9, 1e-6), layers({1'000'000}), plan));
-        // N pushes of 1 ms over the server's link in place of one, and N pulls.
+        // N pushes of 1 ms share the server's link instead of one, and N pulls.
         REQUIRE(e.uncontended_time_s);
         CHECK(e.result.time.iteration_s - *e.uncontended_time_s ==
               Approx(2e-3 * static_cast<double>(plan.ranks - 1)).epsilon(1e-9));
@@ -111,7 +110,7 @@ TEST_CASE("critical path: contention is what two ranks lose that push to one ser
 
 TEST_CASE(
     "critical path: links made infinitely fast change nothing where they are not on it, and something where they are") {
-    // Servers' cables are what decides: workers' carry a part of that.
+    // The servers' cables are the bottleneck: workers' cables carry a part of their traffic.
     constexpr std::int64_t ranks = 4, servers = 2;
     Plan plan = plan_of(ranks);
     plan.exchange = ExchangeKind::parameter_server;
@@ -125,7 +124,7 @@ TEST_CASE(
     std::size_t changed = 0, unchanged = 0;
     for (std::int64_t host = 0; host < ranks + servers; ++host) {
         Cluster faster = cluster;
-        faster.fabric.topology.edges[static_cast<std::size_t>(host)].wire = {1e18, 0};  // its latency as before
+        faster.fabric.topology.edges[static_cast<std::size_t>(host)].wire = {1e18, 0};  // with its latency unchanged
         const double after_s = replay_iteration(lower(faster, model, plan)).time.iteration_s;
         const bool on = on_path.count(fmt::format("h{}->s", host)) + on_path.count(fmt::format("s->h{}", host)) > 0;
         CAPTURE(host, on, after_s, before.result.time.iteration_s);
@@ -155,8 +154,8 @@ TEST_CASE("critical path: through a pipeline goes from stage to stage, whether m
                           coarse = explain(lower(cluster, model, plan), tasks);
         CHECK(fine.level == "messages");
         CHECK(coarse.level == "tasks");
-        // m + p - 1 passes forward and as many backward are on it, each of a micro-batch on a stage; hand-overs are
-        // short.
+        // The path contains m + p - 1 forward and as many backward passes, each of a micro-batch on a stage; transfers
+        // are short.
         CHECK(seconds_of(coarse, PathKind::compute) == Approx(seconds_of(fine, PathKind::compute)).epsilon(1e-6));
         CHECK(seconds_of(coarse, PathKind::compute) > 0.99 * coarse.window_s);
         std::set<std::string> ranks;
@@ -168,7 +167,7 @@ TEST_CASE("critical path: through a pipeline goes from stage to stage, whether m
     }
 }
 
-TEST_CASE("what if: twice the speed halves what is computed, twice the bandwidth what is sent") {
+TEST_CASE("what if: twice the speed halves computation, twice the bandwidth halves transfers") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});
     const Plan plan = plan_of(4);

@@ -9,8 +9,8 @@
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// The ticks of a fusion cycle: a bucket leaves at a multiple of the cycle after its iteration's start, whenever its
-// gradients came. Iterations by hand, in milliseconds.
+// Ticks of a fusion cycle: a bucket leaves at a multiple of the cycle after its iteration's start, whenever its
+// gradients are ready. Iterations by hand, in milliseconds.
 
 using namespace syncline;
 
@@ -56,7 +56,7 @@ Stragglers slowed(std::vector<std::int64_t> ranks, double slowdown) {
 
 }  // namespace
 
-TEST_CASE("cycle: a gradient that is there at a tick leaves with it") {
+TEST_CASE("cycle: a gradient that is ready at a tick leaves at that tick") {
     const struct {
         double forward_ms, backward_ms, cycle_ms, iteration_ms;
     } cases[] = {{20, 50, 5, 80},   {12, 24, 3, 46},  {2, 4, 1.2, 16},
@@ -81,8 +81,8 @@ TEST_CASE("cycle: a straggler's gradient waits for the tick after it, not for as
         world.plan.noise.stragglers = stragglers;
         return world.iteration_ms();
     };
-    // Planned: the gradient at 60, the tick at 100. 90 makes that one, and 100; 102 and 120 make that at 150, for which
-    // a rank that is on time waits in the exchange; 30 makes the one before.
+    // Planned: the gradient at 60, the tick at 100. At 90 it reaches that tick, and at 100; at 102 and 120 it reaches
+    // the tick at 150, for which a punctual rank waits in the exchange; at 30 it reaches the tick before.
     CHECK(with(slowed({0, 1}, 1.5)) == Approx(110).epsilon(1e-9));
     CHECK(with(slowed({0, 1}, 5.0 / 3)) == Approx(110).epsilon(1e-9));
     CHECK(with(slowed({0, 1}, 1.7)) == Approx(160).epsilon(1e-9));
@@ -91,20 +91,23 @@ TEST_CASE("cycle: a straggler's gradient waits for the tick after it, not for as
 }
 
 TEST_CASE("cycle: a gradient that an exchange delays waits for the tick after it") {
-    // The second layer's gradient is there at 40 and leaves at 50, for 40. The first one's needs 50, of which 10 are
-    // over then; until 90 half of 40, and then the other 20: it is there at 110, leaves at 150, and is through at 160.
+    // The second layer's gradient is ready at 40 and leaves at 50, for 40. The first layer's needs 50, of which 10 are
+    // done by then; until 90 half of 40, and then the other 20: it is ready at 110, leaves at 150, and is delivered at
+    // 160.
     World world = world_of({{10, 50, 10}, {10, 20, 40}}, 50);
     world.cluster.device.speed_beside_exchange = 0.5;
     CHECK(world.iteration_ms() == Approx(160).epsilon(1e-9));
-    // Exchanged in 10, it delays the first one's to 65 where that needs 20: planned for 60, it still leaves at 100.
+    // With an exchange of 10, it delays the first layer's gradient to 65 if that needs 20: planned for 60, it still
+    // leaves at 100.
     world = world_of({{10, 20, 10}, {10, 20, 10}}, 50);
     world.cluster.device.speed_beside_exchange = 0.5;
     CHECK(world.iteration_ms() == Approx(110).epsilon(1e-9));
 }
 
 TEST_CASE("cycle: buckets that are planned for one tick leave at two where their gradients are late") {
-    // Gradients at 40 and 60, one tick at 70. Twice as slow they come at 80 and 120: the first leaves at 140 with the
-    // second, at three halves at 60 and 90: the first leaves at 70 and is through at 80, the second at 140 and 150.
+    // Gradients at 40 and 60, one tick at 70. At half speed they are ready at 80 and 120: the first leaves at 140 with
+    // the second; at two thirds of the speed at 60 and 90: the first leaves at 70 and is delivered at 80, the second at
+    // 140 and 150.
     World world = world_of({{10, 20, 10}, {10, 20, 10}}, 70);
     CHECK(world.iteration_ms() == Approx(90).epsilon(1e-9));
     world.plan.noise.stragglers = slowed({0, 1}, 2);
@@ -114,7 +117,7 @@ TEST_CASE("cycle: buckets that are planned for one tick leave at two where their
     // A bucket of both is complete with the second.
     world.plan.fusion.threshold_bytes = 1e9;
     CHECK(world.iteration_ms() == Approx(140 + 18).epsilon(1e-9));
-    // Its pieces leave together, one behind the other: of 1 MB, each with two latencies.
+    // Its pieces leave together, one after the other: of 1 MB, each with two latencies.
     world.plan.partition_bytes = 1e6;
     CHECK(world.iteration_ms() == Approx(140 + 16 * (2 + 1)).epsilon(1e-9));
 }
@@ -127,7 +130,7 @@ TEST_CASE("cycle: it starts with the forward pass, or a blocking copy of the bat
     CHECK(world.iteration_ms() == Approx(80).epsilon(1e-9));  // 10 + 20 + 40, which is a tick
     world.plan.input_copy = InputCopy::overlapped;
     CHECK(world.iteration_ms() == Approx(80).epsilon(1e-9));  // 20 + 40, 10 until the tick
-    // A copy of 200 decides, and the forward pass waits for it: 60 and until 70 after its start.
+    // A copy of 200 is the bottleneck, and the forward pass waits for it: 60 and until 70 after its start.
     world.cluster.device.host_link_Bps = 2e7;
     const Result result = simulate(lower(world.cluster, world.model, world.plan));
     CHECK(1e3 * result.time.iteration_s == Approx(200).epsilon(1e-9));
@@ -135,15 +138,12 @@ TEST_CASE("cycle: it starts with the forward pass, or a blocking copy of the bat
 }
 
 TEST_CASE("cycle: an iteration that begins before the last one's buckets have left does not move their ticks") {
-    // The first layer, without weights, and the second: forward 10 each, then the second's gradient, 40. With that the
-    // next iteration begins, while the gradient waits for the tick at 70 of its own iteration and is exchanged, for 10;
-    // the second layer's next forward pass waits for it.
-    // Iteration             0    1    2    3
-    // begins                0   60  130  190   with the gradient of the one before
-    // second forward pass  10   80  140  210   10 later, or when the exchange before is through
-    // gradient             60  130  190  260   50 later
-    // tick                 70  130  200  260   70 after the beginning
-    // through              80  140  210  270
+    // The first layer, without weights, and the second: forward 10 each, then the second's gradient, 40. Then the next
+    // iteration begins, while the gradient waits for the tick at 70 of its own iteration and is exchanged, for 10; the
+    // second layer's next forward pass waits for it. Iteration             0    1    2    3 begins                0 60
+    // 130  190   with the previous iteration's gradient second forward pass  10   80  140  210   10 later, or when the
+    // previous exchange is done gradient             60  130  190  260   50 later tick                 70  130  200
+    //  260   70 after the beginning delivered            80  140  210  270
     World world = world_of({{10, 0, 0}, {10, 40, 10}}, 70);
     world.plan.overlap = Overlap::across_iterations;
     const Timeline timeline =
@@ -198,7 +198,7 @@ TEST_CASE("cycle: late gradients are folded as they are replayed, and the wait i
     const Result folded = simulate(lower(world.cluster, world.model, world.plan));
     CHECK(1e3 * folded.time.iteration_s == Approx(150).epsilon(1e-9));
     CHECK(folded.folded.iterations_folded > 30);
-    // From 90, when the second gradient is there, to 140.
+    // From 90, when the second gradient is ready, to 140.
     world.plan.fidelity = Fidelity::message;
     const Explanation explanation = explain(lower(world.cluster, world.model, world.plan));
     double waited_s = 0;

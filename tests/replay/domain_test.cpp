@@ -6,8 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 
-// Domain parallelism against A. Gholami et al. (SPAA 2018): edges of images before each convolution, and an all-reduce
-// of all weights among all ranks.
+// Compares domain parallelism with A. Gholami et al. (SPAA 2018): edges of images before each convolution, and an
+// all-reduce of all weights among all ranks.
 
 using namespace syncline;
 
@@ -16,7 +16,7 @@ namespace {
 constexpr Star star{1e9, 5e-6};
 constexpr double element_bytes = 4;
 
-/// A square image of `side`, which every convolution keeps.
+/// A square image of `side`, whose size every convolution keeps.
 Layer kept(const std::string& name, std::int64_t channels, std::int64_t filters, std::int64_t side,
            std::int64_t kernel) {
     Convolution conv;
@@ -74,7 +74,7 @@ TEST_CASE("cells above each other exchange edges before convolutions larger than
             CAPTURE(columns, cells);
             const Plan plan = plan_of(columns, cells, 1, batch);
             const Result result = simulate(lower(cluster_of(model, plan.ranks, 1e-3, 2e-3), model, plan));
-            // Channels times half the kernel: of the inputs of the first and the last, and the outputs of the last.
+            // Channels times half the kernel: for the inputs of the first and the last, and the outputs of the last.
             const double row = element_bytes * static_cast<double>(batch * side);
             const double edges[] = {row * 3 * 2, row * 36 * 1, row * 12 * 1};
             // Ranks between two others send two edges over one link.
@@ -99,7 +99,7 @@ TEST_CASE("two by two cells: rows first, then columns with the corners") {
     const struct { double channels, half; } exchanged[] = {{3, 2}, {36, 1}, {12, 1}};
     for (const auto& [channels, half] : exchanged) {
         const double unit = element_bytes * batch * channels * half;
-        // One of the corners: each cell has one neighbour in its column.
+        // With one corner: each cell has one neighbour in its column.
         const double row = unit * 4, column = unit * (4 + half);
         by_hand_s += star.message_s(row) + star.message_s(column);
         sent += 4 * (row + column);
@@ -108,7 +108,7 @@ TEST_CASE("two by two cells: rows first, then columns with the corners") {
     CHECK(result.bytes_sent == gradients_sent(model, 4) + static_cast<std::uint64_t>(sent));
 }
 
-TEST_CASE("cells in rows and columns send what their neighbours lack: columns grow by the rows that have come") {
+TEST_CASE("cells in rows and columns send the edges that neighbours lack: columns grow by the received rows") {
     const std::int64_t side = 12, batch = 2;
     const Model model = convolutions(side);
     for (const std::int64_t replicas : {1, 2}) {
@@ -181,6 +181,6 @@ TEST_CASE("more cells than an image has pixels, or than its kernels reach over, 
     CHECK_NOTHROW(arranged(4, 1));
     CHECK_THROWS_AS(arranged(9, 1), ParallelismError);
     CHECK_THROWS_AS(arranged(1, 9), ParallelismError);
-    CHECK_THROWS_AS(arranged(8, 1), ParallelismError);  // of the first, which reaches two pixels out
+    CHECK_THROWS_AS(arranged(8, 1), ParallelismError);  // for the first layer, which reaches two pixels out
     CHECK_THROWS_AS(arranged(1, 8), ParallelismError);
 }

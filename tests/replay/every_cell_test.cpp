@@ -11,9 +11,9 @@
 #include "tests/catch.hpp"
 #include "tests/replay/every_shape.hpp"
 
-// Every topology as fabric × every exchange × many numbers of ranks: each runs to its end, and every rank gets the
-// bytes that the exchange promises, or it is refused with a reason, exactly where it has to be. What is promised and
-// what is refused is written down here once more, from the definitions.
+// Every topology as fabric × every exchange × many numbers of ranks: each runs to its end, and every rank receives the
+// bytes that the exchange promises, or it is rejected with a reason, exactly if it has to be. Promises and rejections
+// are written down here again, from the definitions.
 
 using namespace syncline;
 
@@ -23,7 +23,7 @@ const std::vector<std::uint32_t> rank_counts{2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17
 
 // ---- exchanges
 
-/// What came to each rank, and what has to.
+/// Checks the bytes that each rank received.
 using Promise = std::function<void(const CollectiveResult& result)>;
 
 struct NamedExchange {
@@ -37,14 +37,14 @@ std::uint64_t sum(const std::vector<std::uint64_t>& bytes) {
     return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
 }
 
-/// Each rank gets 2(N-1)/N of the buffer, but for the rounding of so many pieces.
+/// Each rank receives 2(N-1)/N of the buffer, except for the rounding of the pieces.
 void check_shared_alike(const CollectiveResult& result, double pieces) {
     const double n = result.ranks, fair = 2 * (n - 1) / n * static_cast<double>(result.bytes);
     for (const std::uint64_t bytes : result.received_by) CHECK(std::abs(static_cast<double>(bytes) - fair) <= pieces);
     CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
 }
 
-/// A reduction and a broadcast over a tree: once from the parent, once from each child.
+/// A reduction and a broadcast over a tree: each rank receives once from the parent, once from each child.
 void check_tree(const CollectiveResult& result) {
     for (std::uint32_t rank = 0; rank < result.ranks; ++rank) {
         CAPTURE(rank);
@@ -55,7 +55,7 @@ void check_tree(const CollectiveResult& result) {
     CHECK(result.bytes_sent == 2 * (result.ranks - 1) * result.bytes);
 }
 
-/// Over two trees, in each: half of the buffer from the parent, and half from each of two children at most.
+/// The same in two trees: half of the buffer from the parent, and half from each of at most two children.
 void check_halves(const CollectiveResult& result) {
     for (std::uint32_t rank = 0; rank < result.ranks; ++rank) {
         CAPTURE(rank);
@@ -151,7 +151,7 @@ std::vector<NamedExchange> rooted() {
                 {fmt::format("{} by {}", operation, algorithm), plan, always, [=](const CollectiveResult& r) {
                      const auto& at_other_end = down ? r.received_by : r.sent_by;
                      for (std::uint32_t rank = 0; rank < r.ranks; ++rank) {
-                         if (algorithm == "scatter-allgather") {  // besides its blocks of the scatter again
+                         if (algorithm == "scatter-allgather") {  // plus its blocks of the scatter again
                              CHECK(at_other_end[rank] >= (rank == 0 ? 0 : r.bytes));
                              CHECK(at_other_end[rank] <= 2 * r.bytes);
                          } else {
@@ -164,7 +164,7 @@ std::vector<NamedExchange> rooted() {
     return result;
 }
 
-/// Each rank gets at least what it has not and is to have.
+/// Each rank receives at least the data that it lacks and must have.
 std::vector<NamedExchange> blockwise() {
     const std::vector<std::pair<std::string, std::vector<std::string>>> named{
         {"allreduce", {"rabenseifner"}},
@@ -246,7 +246,7 @@ std::vector<NamedExchange> neighbourly() {
 
 // ---- cells
 
-/// No rank gets its bytes over more than its node's cables and its own link.
+/// Checks that no rank receives its bytes faster than its node's cables and its own link allow.
 void check_time(const Cluster& cluster, const CollectiveResult& result) {
     const auto nodes = static_cast<std::int64_t>(cluster.nodes);
     const Topology fabric = make_topology(cluster.fabric.topology, Use::fabric, nodes * cluster.node.nics);
@@ -266,7 +266,7 @@ void check_time(const Cluster& cluster, const CollectiveResult& result) {
 void check_cell(const NamedFabric& fabric, const NamedExchange& exchange, std::uint32_t ranks) {
     CAPTURE(fabric.name, exchange.name, ranks);
     CollectivePlan plan = exchange.plan(ranks);
-    plan.bytes = 1000 + 2 * ranks;  // which only some numbers of ranks divide
+    plan.bytes = 1000 + 2 * ranks;  // divisible by only some numbers of ranks
     const Cluster cluster = fabric.cluster(ranks, plan.served() ? plan.servers : 0);
     if (!exchange.exists(ranks)) {
         try {
@@ -292,7 +292,8 @@ void check_cell(const NamedFabric& fabric, const NamedExchange& exchange, std::u
     }
 }
 
-/// On a star every number of ranks; elsewhere for each exchange a few, and others for the next exchange and fabric.
+/// Checks every number of ranks on a star; elsewhere a few for each exchange, and others for the next exchange and
+/// fabric.
 void check_cells(const std::vector<NamedExchange>& exchanges) {
     const std::vector<NamedFabric> all = fabrics();
     constexpr std::size_t samples = 5;

@@ -11,13 +11,13 @@
 
 #include "tests/replay/worlds.hpp"
 
-/// Every topology as a fabric that has room for so many ranks, and as an overlay, with its definition beside it.
+/// Every topology as a fabric with room for a number of ranks, and as an overlay, each with its definition.
 namespace syncline {
 
 inline constexpr double bandwidth = 1e9;
 inline constexpr double latency = 1e-6;
 
-/// So many nodes, and what is special about them.
+/// A fabric with its number of nodes and its special properties.
 struct NamedFabric {
     std::string name;
     std::int64_t devices = 1, nics = 1;
@@ -33,12 +33,12 @@ struct NamedFabric {
     }
 };
 
-/// Hosts in turn on three switches, which are joined in a row.
+/// Returns hosts in turn on three switches, which are connected in a row.
 inline TopologySpec row_of_switches(std::int64_t hosts) {
     TopologySpec spec = wired(Shape::graph, bandwidth, latency);
     spec.switches = {"s0", "s1", "s2"};
     spec.edges = {{"s0", "s1", {}}, {"s1", "s2", {}}};
-    // All switches have a host, and those that there are too many only forward.
+    // All switches have a host; excess hosts only forward.
     for (std::int64_t host = 0; host < std::max<std::int64_t>(hosts, 3); ++host)
         spec.edges.push_back({fmt::format("h{}", host), fmt::format("s{}", host % 3), {}});
     return spec;
@@ -98,7 +98,7 @@ inline bool always(std::uint32_t) {
     return true;
 }
 
-/// Whether a and b are neighbours on a ring of n.
+/// Returns true if a and b are neighbours on a ring of n.
 inline bool around(std::uint32_t a, std::uint32_t b, std::uint32_t n) {
     return (a + 1) % n == b || (b + 1) % n == a;
 }

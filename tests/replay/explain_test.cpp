@@ -8,7 +8,7 @@
 #include "sim/replay/native.hpp"
 #include "tests/catch.hpp"
 
-// What an explanation has must add up, in every scenario of the repository.
+// The parts of an explanation must add up, in every scenario of the repository.
 
 using namespace syncline;
 
@@ -49,7 +49,7 @@ void check_sums(const Explanation& e) {
     for (const LayerParts& layer : e.layers) layers_s += layer.forward_s + layer.backward_s;
     CHECK(layers_s == near(last.compute_s));
 
-    // Every piece of the path begins where the one before it ends, and together they are the window.
+    // Every piece of the path begins where the previous one ends, and together they cover the window.
     double at_s = 0, shares_s = 0;
     for (const PathPiece& piece : e.path) {
         CHECK(std::abs(piece.start_s - at_s) <= 1e-12 * e.window_s);
@@ -62,7 +62,7 @@ void check_sums(const Explanation& e) {
     CHECK(shares_s == near(e.window_s));
     for (const LinkParts& link : e.links) {
         CHECK(link.utilisation <= 1 + 1e-9);
-        if (e.level == "tasks") continue;  // there are bytes and utilisation alone
+        if (e.level == "tasks") continue;  // only bytes and utilisation are known
         CHECK(link.busy_s <= e.window_s * (1 + 1e-9));
         CHECK(link.busy_s >= link.utilisation * e.window_s * (1 - 1e-9));
         double mean = 0, bytes = 0;

@@ -1,8 +1,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// One message takes its links' latencies and its bytes over the narrowest of them; messages on one link share it, on
-// disjoint ways they do not. Worked out by hand for every shape.
+// A message takes its links' latencies and its bytes over the narrowest of them; messages on one link share it,
+// messages on disjoint paths do not. Worked out by hand for every shape.
 
 using namespace syncline;
 
@@ -18,7 +18,7 @@ Cluster cluster_of(std::int64_t nodes, Shape shape, std::vector<double> bandwidt
     cluster.fabric.topology.shape = shape;
     cluster.fabric.topology.bandwidth_Bps = std::move(bandwidth_Bps);
     cluster.fabric.topology.latency_s = std::move(latency_s);
-    cluster.fabric.routing.policy = Routing::Policy::first;  // the ways that are worked out below
+    cluster.fabric.routing.policy = Routing::Policy::first;  // the paths that are worked out below
     return cluster;
 }
 
@@ -41,9 +41,9 @@ TEST_CASE("fabric: a star") {
     // Disjoint, and the two directions of the same cables.
     check(star, {{{0, 1, MB}, 20 * us + 1 * ms}, {{2, 3, 3 * MB}, 20 * us + 3 * ms}});
     check(star, {{{0, 1, MB}, 20 * us + 1 * ms}, {{1, 0, MB}, 20 * us + 1 * ms}});
-    // The longer of two has the link to itself when the other is through.
+    // The longer message has the link to itself when the other is delivered.
     check(star, {{{0, 1, MB}, 20 * us + 2 * ms}, {{0, 2, 3 * MB}, 20 * us + 4 * ms}});
-    // A chain: 0→1 and 2→3 have half of a link that 0→3 is on, too.
+    // A chain: 0→1 and 2→3 have half of a link that they share with 0→3.
     check(star, {{{0, 1, MB}, 20 * us + 2 * ms}, {{0, 3, MB}, 20 * us + 2 * ms}, {{2, 3, MB}, 20 * us + 2 * ms}});
     // 1→0, 2→0 and 3→0 get a third each; 3→4 gets the other two thirds of the link out of 3: 1.5 ms for 1 MB.
     check(star, {{{1, 0, MB}, 20 * us + 3 * ms},
@@ -57,10 +57,10 @@ TEST_CASE("fabric: a ring") {
     check(ring, {{{0, 1, MB}, 10 * us + 1 * ms}});
     check(ring, {{{0, 5, MB}, 10 * us + 1 * ms}});
     check(ring, {{{4, 0, MB}, 20 * us + 1 * ms}});
-    // Half way round both ways are as long, and the first cable joins 0 and 1.
+    // Half way round both directions are equally long, and the first cable connects 0 and 1.
     check(ring, {{{0, 3, MB}, 30 * us + 2 * ms}, {{1, 2, MB}, 10 * us + 2 * ms}});
     check(ring, {{{0, 3, MB}, 30 * us + 1 * ms}, {{5, 4, MB}, 10 * us + 1 * ms}});
-    // 1→2 is on both ways; 0→1 and 1→2 have no link in common.
+    // 1→2 is on both paths; 0→1 and 1→2 have no link in common.
     check(ring, {{{0, 2, MB}, 20 * us + 2 * ms}, {{1, 3, MB}, 20 * us + 2 * ms}});
     check(ring, {{{0, 1, MB}, 10 * us + 1 * ms}, {{1, 2, MB}, 10 * us + 1 * ms}});
     check(ring, {{{0, 2, MB}, 20 * us + 1 * ms}, {{2, 0, MB}, 20 * us + 1 * ms}});
@@ -77,14 +77,14 @@ TEST_CASE("fabric: a tree with narrow upper links") {
     check(tree, {{{0, 1, MB}, 2 * us + 1 * ms}});
     check(tree, {{{0, 3, MB}, 12 * us + 2 * ms}});
     check(tree, {{{0, 7, MB}, 52 * us + 4 * ms}});
-    // Siblings that go up share the link above them; those that stay below do not meet them.
+    // Siblings that send upwards share the link above them; messages that stay below do not use it.
     check(tree, {{{0, 2, MB}, 12 * us + 4 * ms}, {{1, 3, MB}, 12 * us + 4 * ms}});
     check(tree, {{{0, 2, MB}, 12 * us + 2 * ms}, {{2, 3, MB}, 2 * us + 1 * ms}});
     check(tree, {{{0, 2, MB}, 12 * us + 2 * ms}, {{3, 1, MB}, 12 * us + 2 * ms}});
-    // Above host 0's switch both have half of 0.5 GB/s; on its own link the one over the root leaves 0.75.
+    // Above host 0's switch both have half of 0.5 GB/s; on host 0's own link the one over the root leaves 0.75.
     check(tree, {{{0, 4, MB}, 52 * us + 4 * ms}, {{0, 2, MB}, 12 * us + 4 * ms}});
     check(tree, {{{0, 4, MB}, 52 * us + 4 * ms}, {{0, 1, 3 * MB}, 2 * us + 4 * ms}});
-    // All of the left half to the right one: 4 MB over 0.25 GB/s.
+    // All of the left half to the right half: 4 MB over 0.25 GB/s.
     check(tree, {{{0, 4, MB}, 52 * us + 16 * ms},
                  {{1, 5, MB}, 52 * us + 16 * ms},
                  {{2, 6, MB}, 52 * us + 16 * ms},
@@ -98,14 +98,14 @@ TEST_CASE("fabric: a hierarchy of stars in a ring") {
     check(hierarchy, {{{0, 3, MB}, 12 * us + 1 * ms}});
     check(hierarchy, {{{0, 6, MB}, 22 * us + 1 * ms}});
     check(hierarchy, {{{11, 0, MB}, 12 * us + 1 * ms}});
-    // 1.5 GB/s between groups for two and for three at once.
+    // 1.5 GB/s between groups for two and for three concurrent messages.
     check(hierarchy, {{{0, 3, 3 * MB}, 12 * us + 4 * ms}, {{1, 4, 3 * MB}, 12 * us + 4 * ms}});
     check(hierarchy, {{{0, 3, MB}, 12 * us + 2 * ms}, {{1, 4, MB}, 12 * us + 2 * ms}, {{2, 5, MB}, 12 * us + 2 * ms}});
-    // Groups 0→1 and 0→3 are different ways; one group's inside is nobody else's.
+    // Groups 0→1 and 0→3 use different paths; the inside of a group is its own.
     check(hierarchy, {{{0, 3, MB}, 12 * us + 1 * ms}, {{1, 9, MB}, 12 * us + 1 * ms}});
     check(hierarchy, {{{0, 3, MB}, 12 * us + 1 * ms}, {{6, 7, MB}, 2 * us + 1 * ms}, {{1, 2, MB}, 2 * us + 1 * ms}});
 
-    // Rings of leaders: hosts 0, 3 and 6 stand for their groups, and forward.
+    // Rings of leaders: hosts 0, 3 and 6 represent their groups, and forward.
     Cluster leaders = cluster_of(9, Shape::hierarchical, {1e9, 0.5e9}, {1 * us, 10 * us});
     leaders.fabric.topology.levels = {{Shape::ring, 3}, {Shape::full_mesh, 3}};
     check(leaders, {{{1, 2, MB}, 1 * us + 1 * ms}});
@@ -117,20 +117,20 @@ TEST_CASE("fabric: a hierarchy of stars in a ring") {
 TEST_CASE("fabric: the exponential graph") {
     const Cluster exponential = cluster_of(8, Shape::exponential);
     for (const std::uint32_t to : {1u, 2u, 4u, 6u, 7u}) check(exponential, {{{0, to, MB}, 10 * us + 1 * ms}});
-    // 3 = 1 + 2 and 5 = 1 + 4: over 1, as the cables to the next ones come first.
+    // 3 = 1 + 2 and 5 = 1 + 4: over 1, because the cables to the next hosts come first.
     check(exponential, {{{0, 3, MB}, 20 * us + 1 * ms}});
     check(exponential, {{{0, 3, MB}, 20 * us + 2 * ms}, {{0, 1, MB}, 10 * us + 2 * ms}});
     check(exponential, {{{0, 3, MB}, 20 * us + 2 * ms}, {{1, 3, MB}, 10 * us + 2 * ms}});
     check(exponential,
           {{{0, 3, MB}, 20 * us + 1 * ms}, {{0, 2, MB}, 10 * us + 1 * ms}, {{0, 4, MB}, 10 * us + 1 * ms}});
     check(exponential, {{{0, 3, MB}, 20 * us + 2 * ms}, {{0, 5, MB}, 20 * us + 2 * ms}});
-    // Every node has five ports, so five neighbours at once cost what one does.
+    // Every node has five ports, so five neighbours concurrently cost what one does.
     check(exponential, {{{0, 1, MB}, 10 * us + 1 * ms},
                         {{0, 2, MB}, 10 * us + 1 * ms},
                         {{0, 4, MB}, 10 * us + 1 * ms},
                         {{0, 6, MB}, 10 * us + 1 * ms},
                         {{0, 7, MB}, 10 * us + 1 * ms}});
-    // One way only: 0→7 = 1 + 2 + 4.
+    // One-way: 0→7 = 1 + 2 + 4.
     Cluster directed = exponential;
     directed.fabric.topology.directed = true;
     check(directed, {{{0, 7, MB}, 30 * us + 1 * ms}, {{7, 0, MB}, 10 * us + 1 * ms}});
@@ -143,7 +143,7 @@ TEST_CASE("fabric: a torus, each dimension with latency and bandwidth of its own
     check(torus, {{{at(0, 0, 0), at(1, 0, 0), MB}, 1 * us + 1 * ms}});
     check(torus, {{{at(0, 0, 0), at(3, 2, 0), MB}, 11 * us + 2 * ms}});
     check(torus, {{{at(1, 1, 0), at(3, 0, 1), MB}, 112 * us + 4 * ms}});
-    // A dimension of two is one cable, in both directions at once.
+    // A dimension of two is one cable, used in both directions concurrently.
     check(torus,
           {{{at(2, 1, 0), at(2, 1, 1), MB}, 100 * us + 4 * ms}, {{at(2, 1, 1), at(2, 1, 0), MB}, 100 * us + 4 * ms}});
     check(torus,
@@ -178,11 +178,11 @@ TEST_CASE("fabric: a fat tree") {
     check(tree, {{{0, 1, MB}, 2 * us + 1 * ms}});
     check(tree, {{{0, 2, MB}, 22 * us + 1 * ms}});
     check(tree, {{{15, 0, MB}, 222 * us + 1 * ms}});
-    // All take the first of equal ways: two of a leaf share its first uplink, two of a pod share up to the core.
+    // All take the first of equal paths: two of a leaf share its first uplink, two of a pod share up to the core.
     check(tree, {{{0, 4, MB}, 222 * us + 2 * ms}, {{1, 5, MB}, 222 * us + 2 * ms}});
     check(tree, {{{0, 4, MB}, 222 * us + 2 * ms}, {{2, 6, MB}, 222 * us + 2 * ms}});
     check(tree, {{{0, 4, MB}, 222 * us + 1 * ms}, {{8, 12, MB}, 222 * us + 1 * ms}});
-    // Parallel cables, the first of which is taken; wider ones above.
+    // Parallel cables, of which the first is taken; wider ones above.
     Cluster wide = cluster_of(4, Shape::fat_tree, {1e9, 4e9}, {1 * us});
     wide.fabric.topology.down = {2, 2};
     wide.fabric.topology.up = {1, 1};
@@ -203,7 +203,7 @@ TEST_CASE("fabric: a dragonfly") {
     check(dragonfly, {{{0, 3, MB}, 112 * us + 2 * ms}});
     check(dragonfly, {{{0, 5, MB}, 122 * us + 2 * ms}});
     check(dragonfly, {{{3, 5, MB}, 102 * us + 2 * ms}});
-    // Both of group 0 to group 1 share the one global cable; to different groups they have one each.
+    // Two messages from group 0 to group 1 share the one global cable; to different groups they have one each.
     check(dragonfly, {{{0, 2, MB}, 102 * us + 4 * ms}, {{1, 3, MB}, 122 * us + 4 * ms}});
     check(dragonfly, {{{0, 2, MB}, 102 * us + 2 * ms}, {{1, 4, MB}, 102 * us + 2 * ms}});
 }
@@ -219,7 +219,7 @@ TEST_CASE("fabric: rails") {
     rails.fabric.topology.spines = 1;
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < 8; ++rank) places.push_back({rank / 2, rank % 2});
-    // The same rail of the same group is one switch away, all else over the spine.
+    // The same rail of the same group is one switch away, all others are reached over the spine.
     check_at_once(rails, places, {{{0, 2, MB}, 2 * us + 1 * ms}});
     check_at_once(rails, places, {{{0, 3, MB}, 22 * us + 2 * ms}});
     check_at_once(rails, places, {{{0, 4, MB}, 22 * us + 2 * ms}});
@@ -241,7 +241,7 @@ TEST_CASE("fabric: a graph of unequal cables, by latency and by hops") {
     check(graph, {{{0, 2, MB}, 5 * us + 2 * ms}});
     check(graph, {{{1, 2, MB}, 6 * us + 4 * ms}});
     check(graph, {{{0, 1, MB}, 3 * us + 4 * ms}, {{0, 2, MB}, 5 * us + 2 * ms}});
-    // Out of b both share 0.25 GB/s.
+    // Both messages out of b share 0.25 GB/s.
     check(graph, {{{1, 0, MB}, 3 * us + 8 * ms}, {{1, 2, MB}, 6 * us + 8 * ms}});
     graph.fabric.routing.shortest = Routing::Shortest::hops;
     check(graph, {{{0, 1, MB}, 10 * us + 0.5 * ms}});
@@ -250,7 +250,7 @@ TEST_CASE("fabric: a graph of unequal cables, by latency and by hops") {
 
 TEST_CASE("fabric: no latency, no bytes") {
     check(cluster_of(3, Shape::ring, {1e9}, {0}), {{{0, 1, MB}, 1 * ms}, {{1, 2, 0}, 0}});
-    // Latency is a message's own, whatever there is on the link; one of no bytes takes nothing from others.
+    // Latency is a message's own, whatever else is on the link; a message without bytes takes nothing from others.
     check(cluster_of(3, Shape::ring), {{{0, 1, MB}, 10 * us + 1 * ms}, {{0, 1, 0}, 10 * us}});
 }
 

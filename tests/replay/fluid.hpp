@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-/// Flows that start together and share links max-min fairly, from the definition alone: D. Bertsekas, R. Gallager,
+/// Flows that start together and share links max-min fairly, computed from the definition: D. Bertsekas, R. Gallager,
 /// "Data Networks", 1992, section 6.5.2 (progressive filling).
 namespace syncline {
 
@@ -16,7 +16,7 @@ struct Flow {
     double bytes = 0;
 };
 
-/// Rates at which all of the open flows could go on: all grow alike, until a link is full and its flows stay.
+/// Returns the rates of all open flows: all grow equally, until a link is full and its flows keep their rate.
 inline std::vector<double> max_min_rates(const std::vector<Flow>& flows, const std::vector<bool>& open,
                                          const std::map<std::uint32_t, double>& bandwidth_Bps) {
     std::vector<double> rates(flows.size(), 0);
@@ -43,7 +43,7 @@ inline std::vector<double> max_min_rates(const std::vector<Flow>& flows, const s
     return rates;
 }
 
-/// By flow, when its last byte is through.
+/// Returns, by flow, the time at which its last byte is delivered.
 inline std::vector<double> fluid_ends(const std::vector<Flow>& flows,
                                       const std::map<std::uint32_t, double>& bandwidth_Bps) {
     std::vector<double> left, ends(flows.size(), 0);
@@ -62,7 +62,7 @@ inline std::vector<double> fluid_ends(const std::vector<Flow>& flows,
         for (std::size_t i = 0; i < flows.size(); ++i) {
             if (!open[i]) continue;
             left[i] -= rates[i] * step;
-            // The rest is of rounding: a flow has whole bytes.
+            // The remainder is rounding: a flow has whole bytes.
             if (left[i] > 1e-6) continue;
             open[i] = false;
             ends[i] = now;

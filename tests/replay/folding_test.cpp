@@ -11,7 +11,7 @@
 #include "tests/replay/training_worlds.hpp"
 #include "tests/sanitized.hpp"
 
-// What is folded against the same, message by message.
+// Compares folded simulations with the same ones message by message.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -19,12 +19,12 @@ using namespace syncline::test;
 namespace {
 
 #if defined(SYNCLINE_SANITIZED)
-constexpr bool everything = false;  // which takes ten times as long there
+constexpr bool everything = false;  // simulations take ten times as long with sanitizers
 #else
 constexpr bool everything = true;
 #endif
 
-/// How far apart both are, relative to the simulated time.
+/// Difference of the two, relative to the simulated time.
 struct Comparison {
     double difference = 0;
     CollectiveResult simulated, folded;
@@ -47,7 +47,7 @@ Comparison compare(const Cluster& cluster, CollectivePlan plan) {
     return result;
 }
 
-/// Every algorithm on `fabric`, or only those that repeat themselves, which are the ones that could be folded.
+/// Every algorithm on `fabric`, or only those that repeat themselves and could therefore be folded.
 struct Table {
     double worst = 0;
     std::size_t rows = 0, folded = 0;
@@ -87,7 +87,7 @@ struct Table {
     }
 };
 
-/// Rings on a star of `ranks`, on streams of their own, each of which begins so many seconds after the start.
+/// Returns rings on a star of `ranks`, on separate streams, each of which begins this many seconds after the start.
 TaskGraph rings_from(const Cluster& cluster, std::uint32_t ranks, std::uint64_t bytes,
                      const std::vector<double>& starts_s) {
     TaskGraph graph;

@@ -43,12 +43,12 @@ struct Pattern {
     bool directed = false, one_peer = false;
 };
 
-/// `regular`: only those where all ranks have as many neighbours, in every round.
+/// `regular`: only patterns in which all ranks have the same number of neighbours, in every round.
 std::vector<Pattern> patterns(std::uint32_t n, bool regular = false) {
     std::vector<Pattern> result;
     for (const bool one_peer : {false, true}) {
         result.push_back({Shape::exponential, true, one_peer});
-        // Undirected, one peer a round makes matchings, which leave an odd rank out.
+        // Undirected overlays with one peer per round make matchings, which leave an odd rank out.
         if (!regular || !one_peer || n % 2 == 0) result.push_back({Shape::ring, false, one_peer});
         if (std::has_single_bit(n)) result.push_back({Shape::hypercube, false, one_peer});
         if (!regular || !one_peer) {
@@ -86,8 +86,8 @@ double compute_seconds(const Cluster& cluster, const Model& model, const Plan& p
 }  // namespace
 
 TEST_CASE("one-peer exponential on a ring of cables: the iteration's time is the mean of the rounds'") {
-    // Ranks exchange with those 1, 2, 4, … places on. All do the same, so every cable of the way carries as many
-    // buffers as the way is long: round k takes the distance times (latency + S/B), and the average's S·γ.
+    // Ranks exchange with the ranks 1, 2, 4, … places on. All do the same, so every cable on the path carries as many
+    // buffers as the path is long: round k takes the distance times (latency + S/B), plus S·γ for the average.
     std::mt19937 random(23);
     constexpr double bandwidth = 1e9, latency = 1e-5;
     for (const std::uint32_t n : {5u, 7u, 9u, 15u, 21u}) {
@@ -102,7 +102,7 @@ TEST_CASE("one-peer exponential on a ring of cables: the iteration's time is the
         for (std::uint32_t distance = 1; distance < n; distance *= 2, ++rounds)
             sum_s += std::min(distance, n - distance) * (latency + size / bandwidth) + size / 5e10;
         const double expected_s = compute_seconds(cluster, model, plan) + sum_s / rounds;
-        // Fewer iterations than rounds, as many, and numbers that are no multiple.
+        // Fewer iterations than rounds, equal numbers, and numbers that are not multiples.
         for (const std::int64_t iterations : {2, 3, 4, 5, 7, 12}) {
             CAPTURE(n, rounds, iterations);
             plan.iterations = iterations;
@@ -162,7 +162,7 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
                 const Result result = simulate(lower(cluster, model, plan));
                 times_s[overlap == Overlap::none ? 0 : 1] = result.time.iteration_s;
                 CAPTURE(overlap == Overlap::none);
-                // Matchings that leave a rank out have no closed form: see the next case.
+                // Matchings that leave a rank out have no closed form: see the next test case.
                 const bool partial = leaves_idle(*make_algorithm(plan.algorithm, n), n);
                 CHECK(result.closed_form.iteration_time_s.has_value() != partial);
                 if (!partial)
@@ -176,8 +176,8 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
 }
 
 TEST_CASE("where rounds leave ranks out, the mean is that of the long run, whatever the iterations") {
-    // In the max-plus algebra: a rank is ready after its computation, two that meet end together, who meets no one goes
-    // on at once. The mean over the last of very many iterations is what a run comes to.
+    // In the max-plus algebra: a rank is ready after its computation, two ranks that meet end together, and a rank that
+    // meets none continues immediately. A run converges to the mean over the last of very many iterations.
     std::mt19937 random(43);
     Model model = random_model(random);
     model.layers = {model.layers.back()};

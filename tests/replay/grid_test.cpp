@@ -7,9 +7,9 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// scenarios/gholami-2018.yaml: every grid of model × data parallelism, at message level, against the equations of
-// A. Gholami et al., SPAA 2018 (arXiv 1712.04432), computed here from the network's shapes, and against a table that
-// was computed from them elsewhere.
+// scenarios/gholami-2018.yaml: every grid of model × data parallelism, at message level, compared with the equations of
+// A. Gholami et al., SPAA 2018 (arXiv 1712.04432), computed here from the network's shapes, and with a table that was
+// computed from them independently.
 
 using namespace syncline;
 
@@ -21,7 +21,7 @@ struct Counts {
     double weights, outputs, inputs;
 };
 
-/// Of square images; with biases, without groups.
+/// Returns the counts of a convolution of square images, with biases, without groups.
 Counts convolved(double channels, double filters, double kernel, double size_before, double size_behind) {
     return {filters * (channels * kernel * kernel + 1), filters * size_behind * size_behind,
             channels * size_before * size_before};
@@ -30,14 +30,14 @@ Counts connected(double inputs, double outputs) {
     return {(inputs + 1) * outputs, outputs, inputs};
 }
 
-/// AlexNet; a convolution's inputs are behind the pooling.
+/// AlexNet; a convolution's inputs are after the pooling.
 const std::vector<Counts> alexnet{convolved(3, 96, 11, 227, 55),  convolved(96, 256, 5, 27, 27),
                                   convolved(256, 384, 3, 13, 13), convolved(384, 384, 3, 13, 13),
                                   convolved(384, 256, 3, 13, 13), connected(9216, 4096),
                                   connected(4096, 4096),          connected(4096, 1000)};
 constexpr std::size_t first_dense = 5;
 
-/// An allgather, or half of an all-reduce, of so many elements.
+/// Returns the time of an allgather, or half of an all-reduce, of `elements` elements.
 double half_s(std::int64_t ranks, double elements) {
     const auto n = static_cast<double>(ranks);
     return alpha_s * std::ceil(std::log2(n)) + beta_s * element_bytes * (n - 1) / n * elements;
@@ -71,8 +71,8 @@ std::int64_t compare(const std::string& variant, std::int64_t ranks, std::size_t
         const double found_s = result.time.communication_s, equation = equation_s(ranks, rows, first);
         CAPTURE(choice.name, found_s, equation);
         CHECK(result.ranks == ranks);
-        // Eight rows divide every layer's channels. More leave some rows with more of a layer than others, which takes
-        // longer, never shorter. Messages are of whole bytes.
+        // Eight rows divide every layer's channels. More rows leave some with more of a layer than others, which takes
+        // longer, never shorter. Messages consist of whole bytes.
         CHECK(found_s == Approx(equation).epsilon(rows <= 8 ? 1e-5 : 0.01));
         CHECK(found_s > equation * (1 - 1e-5));
         CHECK(result.time.compute_s < 1e-6 * found_s);

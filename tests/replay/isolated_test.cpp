@@ -4,12 +4,12 @@
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// Simulations in processes of their own. What would hurt this process happens in one more, whose death is a failure.
+// Simulations in separate processes. Anything that would harm this process runs in one more, whose death is a failure.
 
 using namespace syncline;
 using Catch::Matchers::Contains;
 
-TEST_CASE("isolated: killing what has ended harms nobody") {
+TEST_CASE("isolated: killing a process that has ended has no effect") {
     const Isolated::Role role = GENERATE(Isolated::Role::part, Isolated::Role::worker);
     Isolated outer(
         [role] {
@@ -18,7 +18,7 @@ TEST_CASE("isolated: killing what has ended harms nobody") {
             inner.kill();
             return answer + ", and alive";
         },
-        Isolated::Role::worker);  // in a process group of its own
+        Isolated::Role::worker);  // in its own process group
     CHECK(outer.outcome() == "ended, and alive");
 }
 

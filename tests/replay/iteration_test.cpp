@@ -6,7 +6,7 @@
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 
-// Whole iterations at message level, against the recurrences of the α-β model and against each other.
+// Compares whole iterations at message level with the recurrences of the α-β model and with each other.
 
 using namespace syncline;
 
@@ -92,7 +92,7 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
     for (int round = 0; round < 40; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
         Cluster cluster = cluster_of(2e9);
-        if (round % 4 == 0) cluster.host.loopback_Bps = 1e8;  // slower than the network, so it decides
+        if (round % 4 == 0) cluster.host.loopback_Bps = 1e8;  // slower than the network, so it is the bottleneck
         Plan plan = plan_of(4 + random() % 5);
         plan.exchange = ExchangeKind::parameter_server;
         plan.overlap = Overlap::none;
@@ -200,7 +200,7 @@ TEST_CASE("replaying the same graph twice gives the same timeline to the last bi
     }
 }
 
-TEST_CASE("on a fast network there is little communication beside much computation, whatever the exchange") {
+TEST_CASE("on a fast network communication is small compared with computation, for every exchange") {
     std::mt19937 random(19);
     const Model model = random_model(random, 8);
     Cluster cluster = cluster_of(1e13);

@@ -11,7 +11,7 @@
 #include "sim/training/exchange.hpp"
 #include "tests/catch.hpp"
 
-/// Single messages on a cluster, and when they end.
+/// Single messages on a cluster, and the times at which they end.
 namespace syncline {
 
 struct Sent {
@@ -19,13 +19,13 @@ struct Sent {
     std::uint64_t bytes = 0;
 };
 
-/// Every rank sends and receives what it has in the list, all of it at once.
+/// Every rank sends and receives its messages of the list, all concurrently.
 class Messages : public CollectiveAlgorithm {
 public:
     explicit Messages(std::vector<Sent> list) : list_(std::move(list)) {}
 
     Program program(std::uint32_t rank, std::uint32_t, std::uint64_t bytes, std::uint32_t) const override {
-        // Blocks of one byte: a message is as many of them as it has bytes.
+        // Blocks have one byte: a message has as many blocks as bytes.
         Program program{{bytes, static_cast<std::uint32_t>(bytes)}, {}};
         Step step;
         for (const auto& [from, to, size] : list_) {
@@ -55,7 +55,7 @@ inline std::vector<Place> one_by_node(std::uint32_t ranks) {
     return places;
 }
 
-/// All messages start at once; by rank, when the last one that it sends or receives is through.
+/// Starts all messages at the same time; returns, by rank, the delivery of the last message that it sends or receives.
 inline std::vector<double> ends_at_once(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::vector<Sent>& list) {
     const auto algorithm = std::make_shared<const Messages>(list);
@@ -70,7 +70,7 @@ inline std::vector<double> ends_at_once(const Cluster& cluster, const std::vecto
     return ends;
 }
 
-/// Each message starts when the one before it is through; by message, how long it takes.
+/// Starts each message when the previous one is delivered; returns the time of each.
 inline std::vector<double> times_one_by_one(const Cluster& cluster, const std::vector<Place>& places,
                                             const std::vector<Sent>& list) {
     TaskGraph graph;
@@ -106,7 +106,8 @@ struct Expected {
     double seconds = 0;
 };
 
-/// That messages which start at once take so long, as far as their ranks tell: a rank ends with its last message.
+/// Checks the times of messages that start at the same time, as far as their ranks show them: a rank ends with its last
+/// message.
 inline void check_at_once(const Cluster& cluster, const std::vector<Place>& places,
                           const std::vector<Expected>& messages) {
     std::vector<Sent> list;

@@ -17,8 +17,8 @@ namespace {
 constexpr double us = 1e-6, ms = 1e-3;
 constexpr std::uint64_t MB = 1'000'000;  // a millisecond at 1 GB/s
 
-/// What a platform file becomes that names an XML file with this content, and says `more`. Both files are there as long
-/// as it is: SimGrid reads its own for every simulation.
+/// A platform from a file that names an XML file with this content, and contains `more`. Both files exist during its
+/// lifetime, because SimGrid reads its file for every simulation.
 struct Native : Cluster {
     explicit Native(const std::string& xml, const std::string& more = "")
         : directory((std::filesystem::temp_directory_path() / "syncline-native-XXXXXX").string()) {
@@ -57,7 +57,7 @@ TEST_CASE("native: a cluster's links, with and without a backbone") {
     check(plain, {{{0, 11, MB}, 20 * us + 1 * ms}});
     check(plain, {{{0, 1, MB}, 20 * us + 2 * ms}, {{0, 2, MB}, 20 * us + 2 * ms}});
     check(plain, {{{0, 1, MB}, 20 * us + 1 * ms}, {{1, 0, MB}, 20 * us + 1 * ms}, {{2, 3, MB}, 20 * us + 1 * ms}});
-    // A backbone that all share, and one that is wide enough for everybody.
+    // A backbone that all share, and one that is wide enough for all.
     const Native narrow(cluster_tag("0-3", "bb_bw=\"1GBps\" bb_lat=\"100us\""));
     check(narrow, {{{0, 1, MB}, 120 * us + 2 * ms}, {{2, 3, MB}, 120 * us + 2 * ms}});
     const Native fat(cluster_tag("0-3", "bb_bw=\"1GBps\" bb_lat=\"100us\" bb_sharing_policy=\"FATPIPE\""));
@@ -92,13 +92,13 @@ TEST_CASE("native: a full zone with links that several routes share") {
 </zone>
 )");
     CHECK(full.nodes == 3);
-    CHECK(full.device.flops_per_s == 1e9);  // the slowest one's
+    CHECK(full.device.flops_per_s == 1e9);  // that of the slowest host
     check(full, {{{0, 1, MB}, 11 * us + 2 * ms}});
     check(full, {{{2, 0, MB}, 110 * us + 1 * ms}});
-    // Equal shares whatever the latencies, and what the narrower one leaves.
+    // Equal shares whatever the latencies, and the rest that the narrower one leaves.
     check(full, {{{0, 1, MB}, 11 * us + 2 * ms}, {{0, 2, MB}, 110 * us + 2 * ms}});
     check(full, {{{0, 2, MB}, 110 * us + 2 * ms}, {{0, 2, 0}, 110 * us}, {{0, 1, MB}, 11 * us + 2 * ms}});
-    // SimGrid's default is one capacity for both directions.
+    // By default SimGrid has one capacity for both directions.
     check(full, {{{0, 2, MB}, 110 * us + 2 * ms}, {{2, 0, MB}, 110 * us + 2 * ms}});
 }
 
@@ -111,10 +111,10 @@ TEST_CASE("native: a Floyd zone, a star zone and zones in a zone") {
   <route src="n2" dst="n10"><link_ctn id="l2" direction="UP"/></route>
 </zone>
 )";
-    // By name, numbers as numbers: n1, n2, n10.
+    // By name, with numbers compared as numbers: n1, n2, n10.
     check(Native(line), {{{0, 2, MB}, 15 * us + 2 * ms}, {{2, 0, MB}, 15 * us + 2 * ms}});
     check(Native(line), {{{0, 1, MB}, 10 * us + 1 * ms}, {{1, 2, MB}, 5 * us + 2 * ms}});
-    // As the user says.
+    // In the user's order.
     const Native two(line, "hosts: [n10, n1]\n");
     CHECK(two.nodes == 2);
     check(two, {{{1, 0, MB}, 15 * us + 2 * ms}});
@@ -160,7 +160,7 @@ TEST_CASE("native: a device of the platform's own, and an exchange") {
                          "device: {flops: 1 Tflops, memory_bandwidth: 30 GBps}\nhosts: [n7, n1, n3, n2, n5]\n");
     CHECK(cluster.nodes == 5);
     CHECK(cluster.device.flops_per_s == 1e12);
-    // Each to the next: every link carries one message in each direction.
+    // Each host sends to the next: every link carries one message in each direction.
     std::vector<Expected> ring;
     for (std::uint32_t rank = 0; rank < 5; ++rank) ring.push_back({{rank, (rank + 1) % 5, MB}, 20 * us + 1 * ms});
     check(cluster, ring);

@@ -12,8 +12,8 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// NCCL's all-reduce on two, four and eight A100: a transport calibrated on eight predicts two and four. What was
-// measured is in tests/data.
+// NCCL's all-reduce on two, four and eight A100: a transport calibrated on eight predicts two and four. The
+// measurements are in tests/data.
 
 using namespace syncline;
 
@@ -66,10 +66,10 @@ TEST_CASE("A100: the transport's parameters are those that eight devices give") 
     const Row& smallest = rows.front();
     const auto least = static_cast<double>(smallest.bytes);
     const double launch_and_copies_s = smallest.seconds[2] - steps_s(least);
-    // Beside those of the smallest, what does not go over NVLink, per byte.
+    // The time in addition to that of the smallest size, without the time on NVLink, per byte.
     std::vector<double> copies;
     double launch_s = launch_and_copies_s;
-    for (int round = 0; round < 20; ++round) {  // the launch counts in the copies, and one copy in the launch
+    for (int round = 0; round < 20; ++round) {  // each of launch and copies depends on the other
         copies.clear();
         for (const Row& row : rows) {
             const auto bytes = static_cast<double>(row.bytes);
@@ -106,7 +106,8 @@ TEST_CASE("A100: calibrated on eight devices, two and four are predicted with a 
         std::cout << fmt::format("{} devices ({}): median error {:.1f} %, largest {:+.1f} % at {} MiB\n",
                                  devices[column], column == 2 ? "calibrated" : "predicted", 100 * median(errors),
                                  100 * worst, worst_bytes >> 20);
-        // Calibrated with two numbers: what one latency and one copy cannot follow, between 2 and 8 MiB, stays.
+        // Two parameters were calibrated: the deviation between 2 and 8 MiB, which one latency and one copy cannot
+        // follow, remains.
         CHECK(median(errors) < (column == 2 ? 0.05 : 0.10));
     }
 }

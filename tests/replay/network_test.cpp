@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 
-// What the network models make of one exchange, and what happens when an exchange cannot end.
+// Results of the network models for one exchange, and exchanges that cannot end.
 
 using namespace syncline;
 
@@ -41,8 +41,8 @@ public:
     std::string formula() const override { return "none"; }
 };
 
-/// Two members exchange blocks in three steps and in a fourth one, where member 0 expects one repetition more than the
-/// other takes. That only in round `when`; in all others they agree.
+/// Two members exchange blocks in three steps and in a fourth one, in which member 0 expects one repetition more than
+/// the other executes. This happens only in round `when`; in all others they agree.
 class LateMismatch : public CollectiveAlgorithm {
 public:
     explicit LateMismatch(std::uint32_t when) : when_(when) {}
@@ -60,7 +60,7 @@ private:
     std::uint32_t when_;
 };
 
-/// One exchange, of bucket 3, among so many members.
+/// Returns a graph of one exchange, of bucket 3, among `members` members.
 TaskGraph exchange_of(const std::shared_ptr<const CollectiveAlgorithm>& algorithm, std::uint32_t members) {
     TaskGraph graph;
     std::vector<ProcessId> group;
@@ -72,7 +72,7 @@ TaskGraph exchange_of(const std::shared_ptr<const CollectiveAlgorithm>& algorith
     return graph;
 }
 
-/// What the replayer says of a graph that gets stuck.
+/// Returns the replayer's message for a graph that gets stuck.
 std::string complaint(const TaskGraph& graph, std::uint32_t iterations) {
     try {
         replay_isolated(star(NetworkModel::exact), graph, {iterations, iterations - 1});
@@ -93,7 +93,7 @@ TEST_CASE("the network model can be chosen") {
     // Two steps, each one message of half the buffer over two links of 10 µs.
     const double latency = 2e-5;
     CHECK(ring_of_two(NetworkModel::exact, 2'000'000) == Approx(2 * (latency + 1e-3)).epsilon(1e-9));
-    // SimGrid's documentation: LV08 takes 13.01 times the latency and 0.97 of the bandwidth.
+    // SimGrid's documentation: LV08 uses 13.01 times the latency and 0.97 of the bandwidth.
     CHECK(ring_of_two(NetworkModel::LV08, 0) == Approx(2 * 13.01 * latency).epsilon(1e-6));
     CHECK(ring_of_two(NetworkModel::LV08, 2'000'000) > 2 * (13.01 * latency + 1e-3 / 0.97) * 0.999);
     // CM02 as SimGrid ships it: the stated latency, but acknowledgements share the links.
@@ -129,21 +129,21 @@ TEST_CASE("of many stuck streams the first ones are named and the others counted
     CHECK(contains(text, "and 52 more"));
 }
 
-TEST_CASE("a mismatch after steps that worked is reported where it is, and only those who wait for it") {
+TEST_CASE("a mismatch after correct steps is reported at its step, with the waiting members only") {
     for (const std::uint32_t when : {0u, 1u, 4u}) {
         CAPTURE(when);
         const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(when), 2), when + 1);
         CHECK(contains(text, fmt::format("process 0: exchange 3 of iteration {}, step 3, repetition 3", when)));
         CHECK_FALSE(contains(text, "process 1"));
     }
-    // Where they agree, everything comes to its end: ten messages each way.
+    // Where they agree, everything ends: ten messages each way.
     const TaskGraph graph = exchange_of(std::make_shared<const LateMismatch>(9), 2);
     CHECK(replay_isolated(star(NetworkModel::exact), graph, {3, 2}).messages == 2 * (1 + 5 + 1 + 3));
 }
 
 TEST_CASE("a member that has gone on to the next iteration is stuck there") {
-    // Its partner's surplus message of iteration 0 meets the first of its iteration 1, and so on to the end, where it
-    // is the partner that lacks one.
+    // Its partner's surplus message of iteration 0 meets the first message of its iteration 1, and so on to the end,
+    // where the partner lacks one.
     const std::string text = complaint(exchange_of(std::make_shared<const LateMismatch>(0), 2), 3);
     CHECK(contains(text, "process 0: exchange 3 of iteration 2, step 3, repetition 2"));
     CHECK_FALSE(contains(text, "process 1"));
@@ -171,7 +171,7 @@ TEST_CASE("the program ends with exit code 70 and a request to report it, where 
     std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), said));
     std::fclose(said);
-    CHECK(contains(text, "\nbug in syncline "));  // after what SimGrid says of its own accord
+    CHECK(contains(text, "\nbug in syncline "));  // after SimGrid's own output
     CHECK(contains(text, "process 0: exchange 3 of iteration 0, step 3, repetition 3"));
     CHECK(contains(text, "Please report it"));
 }

@@ -2,7 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// Messages inside nodes of several devices, and out of them, worked out by hand.
+// Messages inside nodes of several devices, and between nodes, worked out by hand.
 
 using namespace syncline;
 
@@ -44,7 +44,7 @@ TEST_CASE("node: all-to-all links are each pair's own") {
                     {{0, 3, 4 * MB}, 1 * us + 1 * ms},
                     {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 2 * ms}, {{0, 1, 4 * MB}, 1 * us + 2 * ms}});
-    // The same in another node is another link; out of the node there is one port.
+    // The same pair in another node has another link; there is one port out of the node.
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{4, 5, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}});
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
@@ -57,7 +57,7 @@ TEST_CASE("node: a ring of devices forwards") {
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 2 * ms}, {{1, 2, 4 * MB}, 1 * us + 2 * ms}});
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}, {{1, 2, 4 * MB}, 1 * us + 1 * ms}});
-    // Out of the node no device forwards.
+    // Traffic out of the node is not forwarded by devices.
     check(cluster, {{{2, 7, MB}, 20 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
     check(nodes_of(2, NodeLinks::ring), {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
 }
@@ -77,18 +77,18 @@ TEST_CASE("node: PCIe switches on the host bridge") {
     check(cluster, {{{0, 2, 4 * MB}, 4 * us + 2 * ms}, {{1, 3, 4 * MB}, 4 * us + 2 * ms}});
     check(cluster, {{{0, 2, 4 * MB}, 4 * us + 1 * ms}, {{3, 1, 4 * MB}, 4 * us + 1 * ms}});
     check(cluster, {{{0, 1, 4 * MB}, 2 * us + 1 * ms}, {{2, 3, 4 * MB}, 2 * us + 1 * ms}});
-    // Out: device, switch, and so at once to the port; or device, switch, bridge, the port's switch.
+    // Out of the node: device, switch, and then directly the port; or device, switch, bridge, the port's switch.
     check(cluster, {{{0, 4, MB}, 22 * us + 1 * ms}});
     check(cluster, {{{2, 4, MB}, 24 * us + 1 * ms}});
     check(cluster, {{{2, 6, MB}, 26 * us + 1 * ms}});
-    // 2→4 goes down to the first switch as 3→0 does: 1 GB/s of the 4 for it and 3 for the other.
+    // 2→4 goes down to the first switch, as does 3→0: 1 of the 4 GB/s for the former and 3 for the latter.
     check(cluster, {{{2, 4, MB}, 24 * us + 1 * ms}, {{3, 0, 3 * MB}, 4 * us + 1 * ms}});
     // A link to the port that is narrower than the fabric, with a latency, in each of the two nodes.
     cluster.node.nic_link = {0.5e9, 3 * us};
     check(cluster, {{{0, 4, MB}, 28 * us + 2 * ms}});
     check(cluster, {{{0, 4, MB}, 28 * us + 4 * ms}, {{1, 8, MB}, 28 * us + 4 * ms}});
 
-    // With a port on each switch nobody crosses the bridge to get out.
+    // With a port on each switch no traffic crosses the bridge to leave the node.
     const Cluster two = nodes_of(4, NodeLinks::pcie, 2);
     check(two, {{{2, 6, MB}, 22 * us + 1 * ms}, {{0, 4, MB}, 22 * us + 1 * ms}});
     check(two, {{{0, 6, MB}, 22 * us + 1 * ms}, {{2, 4, MB}, 22 * us + 1 * ms}});
@@ -110,10 +110,10 @@ TEST_CASE("node: devices behind the same port share it, others do not") {
     check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{2, 6, MB}, 20 * us + 1 * ms}});
     // Both into port 0 of node 1, out of two ports.
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{2, 5, MB}, 20 * us + 2 * ms}});
-    // 3 ports for 4 devices: 0 and 1 have the first one.
+    // 3 ports for 4 devices: 0 and 1 share the first one.
     const Cluster three = nodes_of(4, NodeLinks::all_to_all, 3);
     check(three, {{{0, 4, MB}, 20 * us + 2 * ms}, {{1, 8, MB}, 20 * us + 2 * ms}, {{2, 6, MB}, 20 * us + 1 * ms}});
-    // As the user says: 0 and 3 together.
+    // In the user's assignment: 0 and 3 together.
     cluster.node.nic_of_device = {1, 0, 0, 1};
     check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{1, 9, MB}, 20 * us + 1 * ms}});
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
@@ -123,10 +123,10 @@ TEST_CASE("node: a link to the port is each device's own") {
     Cluster cluster = nodes_of(2, NodeLinks::all_to_all);
     cluster.node.nic_link = {0.5e9, 3 * us};
     check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}});
-    // Half of the fabric's link is what each of the two gets in any case.
+    // Each of the two gets half of the fabric's link in any case.
     check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}, {{1, 3, MB}, 26 * us + 2 * ms}});
     check(cluster, {{{0, 2, MB}, 26 * us + 4 * ms}, {{0, 4, MB}, 26 * us + 4 * ms}});
-    // Latency alone, at any bandwidth.
+    // Only latency, with unlimited bandwidth.
     cluster.node.nic_link = {unlimited, 3 * us};
     check(cluster, {{{0, 2, MB}, 26 * us + 1 * ms}});
 }

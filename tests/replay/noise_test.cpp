@@ -5,14 +5,14 @@
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// Ranks that do not compute as fast as planned, against times by hand and against the mean of a maximum.
+// Ranks that compute more slowly than planned, compared with times by hand and with the mean of a maximum.
 
 using namespace syncline;
 using namespace syncline::test;
 
 namespace {
 
-/// Of one layer of 4 kB, on ranks whose exchange comes behind it: 1 ms each way.
+/// Returns a plan for ranks whose exchange of one layer of 4 kB follows the computation: 1 ms each way.
 Plan behind(std::int64_t ranks) {
     Plan plan;
     plan.ranks = ranks;
@@ -32,8 +32,8 @@ Model one_layer(std::int64_t bytes) {
 constexpr double compute_s = 2e-3;  // of that layer, whose input needs no gradient
 constexpr double no_time_Bps = 1e18;
 
-/// Mean and variance of the largest of n independent lognormals of mean 1 and coefficient of variation c, by the
-/// trapezoidal rule over z, of which they are functions: density n φ(z) Φ(z)^(n-1).
+/// Returns mean and variance of the largest of n independent lognormals of mean 1 and coefficient of variation c, by
+/// the trapezoidal rule over z, of which they are functions: density n φ(z) Φ(z)^(n-1).
 std::pair<double, double> largest_of(int n, double c) {
     const double sigma = std::sqrt(std::log(1 + c * c)), step = 1e-3;
     double first = 0, second = 0;
@@ -50,7 +50,7 @@ std::pair<double, double> largest_of(int n, double c) {
 
 }  // namespace
 
-TEST_CASE("one straggler lengthens everyone's computation by its slowdown, and no exchange") {
+TEST_CASE("one straggler slows the computation of all ranks by its slowdown, and no exchange") {
     const Model model = one_layer(4'000'000);
     const Cluster cluster = plain_star(1e9, 2e-6);
     // 6 messages of 2 us and a quarter of 4 MB each.
@@ -64,13 +64,13 @@ TEST_CASE("one straggler lengthens everyone's computation by its slowdown, and n
             const Result result = simulate(lower(cluster, model, plan));
             CHECK(result.time.iteration_s == Approx(slowdown * compute_s + exchange_s).epsilon(1e-9));
             CHECK(result.time.drift < 1e-9);
-            // One rank alone has no such trouble.
+            // A single rank is not affected.
             CHECK(result.scaling_efficiency.value() == Approx(compute_s / result.time.iteration_s).epsilon(1e-9));
             CHECK(!result.closed_form.iteration_time_s);
             CHECK(result.closed_form.communication_time_s.value() == Approx(exchange_s).epsilon(1e-9));
         }
     }
-    // Nobody waits for one that is faster; all of them are.
+    // No rank waits for a faster one; all of them are.
     Plan plan = behind(4);
     plan.noise.stragglers = {1, {}, 0.5};
     CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(compute_s + exchange_s).epsilon(1e-9));
@@ -92,7 +92,7 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
             const double error = std::sqrt(variance / iterations);
             CAPTURE(c, ranks, mean, error);
             CHECK(std::abs(result.time.iteration_s / compute_s - mean) < 4 * error);
-            // The estimate of that error is itself one from so many draws.
+            // The estimate of that error is itself an estimate from this number of draws.
             CHECK(result.time.standard_error == Approx(error / mean).epsilon(0.25));
             CHECK(result.time.drift == 0);
             CHECK(result.scaling_efficiency.value() == Approx(compute_s / result.time.iteration_s).epsilon(1e-9));
@@ -101,7 +101,7 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
     }
 }
 
-TEST_CASE("jitter is a factor on a straggler's time, and what is drawn is the seed's alone") {
+TEST_CASE("jitter is a factor on a straggler's time, and draws depend on the seed alone") {
     const auto iteration_s = [](std::uint64_t seed, double slowdown, std::int64_t ranks = 1) {
         Plan plan = behind(ranks);
         plan.noise = {0.2, {1, {}, slowdown}, seed};
@@ -114,7 +114,7 @@ TEST_CASE("jitter is a factor on a straggler's time, and what is drawn is the se
 }
 
 TEST_CASE("a straggler's push to a parameter server has the link for itself") {
-    // Of 1 MB to one server: two pushes together take 2 us and 2 ms, one alone 2 us and 1 ms; pulls go together.
+    // 1 MB to one server: two concurrent pushes take 2 us and 2 ms, a single one 2 us and 1 ms; pulls run concurrently.
     Plan plan = behind(2);
     plan.exchange = ExchangeKind::parameter_server;
     const Model model = one_layer(1'000'000);
@@ -130,8 +130,8 @@ TEST_CASE("a straggler's push to a parameter server has the link for itself") {
 }
 
 TEST_CASE("a pipeline goes at the pace of its slowest stage") {
-    // Forward and backward alike: the first micro-batch goes through all stages, the others leave the slow one one by
-    // one.
+    // Forward and backward passes are alike: the first micro-batch passes through all stages, the others leave the slow
+    // stage one by one.
     for (const std::int64_t slow : {0, 1, 2}) {
         const Model model = plain_model(3, 0, 1);
         const Cluster cluster = timed_star(3, no_time_Bps, 0, model, {1, 1, 1}, {2, 2, 2});

@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 
-// An overlay on a fabric of the same shape, and on one that it does not fit.
+// An overlay on a fabric of the same shape, and on one of another shape.
 
 using namespace syncline;
 
@@ -31,8 +31,8 @@ CollectiveResult ring_allreduce(const Cluster& cluster, std::uint64_t bytes, con
     return simulate_collective(cluster, plan);
 }
 
-/// How often the ring of ranks goes over each directed link of a ring of hosts, the shorter way round, by name. With an
-/// odd number of hosts no two ways are equally short.
+/// Counts how often the ring of ranks uses each directed link of a ring of hosts, in the shorter direction, by name.
+/// With an odd number of hosts no two paths are equally short.
 struct Loads {
     Loads(const std::vector<Place>& places, std::uint32_t hosts) {
         for (std::size_t rank = 0; rank < places.size(); ++rank) {
@@ -86,9 +86,9 @@ TEST_CASE("ranks in random order on a ring of cables: the most loaded link decid
             CAPTURE(n, seed);
             const Cluster cluster = ring_fabric(n, 0);
             const Loads loads(place_ranks(cluster, random_order(seed), n), n);
-            if (n > 7) REQUIRE(loads.most > 1);  // among few, an order may happen to use every link once, both ways
+            if (n > 7) REQUIRE(loads.most > 1);  // with few ranks, an order may use every link once in each direction
 
-            // All blocks of the exchange over that link, and no message gets less than its share of it.
+            // All blocks of the exchange cross that link, and no message gets less than its share of it.
             const CollectiveResult result = ring_allreduce(cluster, bytes, random_order(seed));
             CHECK(result.completion_time_s == Approx(steps * loads.most * transfer_s).epsilon(1e-9));
             const double in_order_s = ring_allreduce(cluster, bytes).completion_time_s;

@@ -17,7 +17,7 @@ using namespace syncline::test;
 
 namespace {
 
-/// The parts are the whole: every moment without computation or exchange has a task that the rank waits for.
+/// Checks that the parts add up: in every moment without computation or exchange the rank waits for some task.
 void check_parts(const Breakdown& time) {
     CHECK(time.compute_s + time.exposed_communication_s + time.waiting_s + time.idle_s ==
           Approx(time.iteration_s).epsilon(1e-9));
@@ -25,7 +25,7 @@ void check_parts(const Breakdown& time) {
     CHECK(time.idle_s == 0);
 }
 
-/// Up to four devices in a node, copies and sums that take time.
+/// Draws a cluster with up to four devices per node, and with copies and reductions that take time.
 Cluster drawn_cluster(Chance& chance) {
     const double bandwidth_Bps = chance.of<double>({1e8, 1e9, 1e10});
     Cluster cluster = plain_star(bandwidth_Bps, chance.of<double>({0, 2e-6, 1e-4}));
@@ -47,7 +47,7 @@ Model drawn_model(Chance& chance) {
     return model;
 }
 
-/// Every rank has the whole model.
+/// Draws a plan in which every rank has the whole model.
 Plan drawn_replicas(Chance& chance) {
     Plan plan;
     plan.ranks = 1 + chance.below(9);
@@ -74,7 +74,7 @@ Plan drawn_replicas(Chance& chance) {
     return plan;
 }
 
-/// The model is split.
+/// Draws a plan in which the model is split.
 Plan drawn_split(Chance& chance) {
     Plan plan;
     Parallelism& parallelism = plan.parallelism;
@@ -99,7 +99,8 @@ struct Messages {
     std::uint64_t least = 0, most = 0;
 };
 
-/// All trainings of scenarios/ whose iterations, as often as they are replayed, have so many messages; how many.
+/// Checks all trainings of scenarios/ whose iterations, times their number of replays, have this many messages; returns
+/// the number of trainings.
 int check_shipped(const Messages& messages) {
     int checked = 0;
     std::vector<std::string> files;
@@ -136,9 +137,9 @@ constexpr int few_scenarios = 10;
 
 }  // namespace
 
-TEST_CASE("parts: a rank beside its servers waits for what other ranks push and pull") {
+TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of other ranks") {
     // Two nodes of four devices, both servers on the first. The other node's four ranks push 100 MB each over 1 GB/s,
-    // then pull as much: 400 ms each way. A rank of the servers' node exchanges with them in no time.
+    // then pull the same amount: 400 ms each way. A rank on the servers' node exchanges with them in no time.
     Cluster cluster = plain_star(1e9, 0);
     cluster.nodes = 2;
     cluster.node.devices = 4;
@@ -161,7 +162,7 @@ TEST_CASE("parts: a rank beside its servers waits for what other ranks push and 
     check_parts(time);
 }
 
-TEST_CASE("parts: what a rank waits for, by hand: a cycle, a copy, a server's sum, another stage") {
+TEST_CASE("parts: causes of waiting, by hand: a cycle, a copy, a server's reduction, another stage") {
     Model model;
     model.layers = {layer_of(1'000'000, 1000)};
     Plan plan;
@@ -171,7 +172,7 @@ TEST_CASE("parts: what a rank waits for, by hand: a cycle, a copy, a server's su
     Cluster cluster = plain_star(1e9, 0);
     cluster.nodes = 8;
 
-    // The gradient is there after 2 ms, and leaves at 5.
+    // The gradient is ready after 2 ms, and leaves at 5.
     Plan cycled = plan;
     cycled.fusion = {.threshold_bytes = 1e9, .cycle_s = 5e-3};
     CHECK(simulate(lower(cluster, model, cycled)).time.waiting_s == Approx(3e-3));
@@ -183,14 +184,14 @@ TEST_CASE("parts: what a rank waits for, by hand: a cycle, a copy, a server's su
     cluster.device.host_link_Bps = 1e9;
     CHECK(simulate(lower(cluster, model, copied)).time.waiting_s == Approx(1e-3));
 
-    // A server adds up 1 MB of both at 0.5 GB/s.
+    // A server adds up 1 MB from both at 0.5 GB/s.
     Plan served = plan;
     served.exchange = ExchangeKind::parameter_server;
     cluster.host.reduction_Bps = 5e8;
     CHECK(simulate(lower(cluster, model, served)).time.waiting_s == Approx(4e-3));
 
     // Two stages of a layer each, one micro-batch: a stage waits while the other one computes, 2 ms (the first stage
-    // has no gradient of its inputs) or 3. Next to nothing is sent.
+    // has no gradient of its inputs) or 3. Very little is sent.
     Plan staged = plan;
     staged.parallelism.pipeline.stages = 2;
     model.layers.push_back(layer_of(1'000'000, 1000));

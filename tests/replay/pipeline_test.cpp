@@ -7,20 +7,20 @@
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 
-// Pipelines of equal stages against D. Narayanan et al. (SC 2021), on the timeline, and two stages by hand.
+// Compares pipelines of equal stages with D. Narayanan et al. (SC 2021), on the timeline, and two stages by hand.
 
 using namespace syncline;
 
 namespace {
 
-constexpr double forward_s = 1, backward_s = 2;  // of a sample in a layer
+constexpr double forward_s = 1, backward_s = 2;  // per sample and layer
 
 Cluster equal_layers(std::int64_t ranks, const Model& model, double bandwidth_Bps, double latency_s) {
     return timed_star(ranks, bandwidth_Bps, latency_s, model, std::vector<double>(model.layers.size(), forward_s),
                       std::vector<double>(model.layers.size(), backward_s));
 }
 
-/// Each stage on `each` ranks, with a sample in a micro-batch of each.
+/// Returns a plan with each stage on `each` ranks, and one sample per rank in a micro-batch.
 Plan plan_of(PipelineSchedule schedule, std::int64_t stages, std::int64_t micro_batches, std::int64_t chunks,
              std::int64_t each = 1) {
     Plan plan;
@@ -96,7 +96,7 @@ TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on
                     for (TaskId id = 0; id < graph.tasks().size(); ++id) {
                         const Task& task = graph.tasks()[id];
                         if (graph.streams()[task.stream].process != stage) continue;
-                        // Half a unit aside, so that what ends makes place for what begins then.
+                        // Shifted by half a unit, so that ends are counted before the starts at the same time.
                         if (task.phase == Phase::forward)
                             changes.push_back({timeline.measured()[id].start_s + forward_s / 2, 1});
                         if (task.phase == Phase::backward) changes.push_back({timeline.measured()[id].end_s, -1});
@@ -115,8 +115,8 @@ TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on
 }
 
 TEST_CASE("two stages, two micro-batches, transfers that take time: by hand") {
-    // 1F1B: stage 0 is F0 F1 B0 B1, stage 1 is F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
-    // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe: the same end.
+    // 1F1B: stage 0 runs F0 F1 B0 B1, stage 1 runs F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
+    // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe ends at the same time.
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
         for (const double t : {0.25, 0.5, 1.0}) {
             CAPTURE(static_cast<int>(schedule), t);
@@ -128,7 +128,8 @@ TEST_CASE("two stages, two micro-batches, transfers that take time: by hand") {
             const double f = forward_s, b = backward_s, iteration_s = 3 * f + 3 * b + 2 * t;
             CHECK(result.time.iteration_s == Approx(iteration_s).epsilon(1e-9));
             CHECK(result.bytes_sent == 400);
-            // Of two sends of each stage one is beside computation: with gpipe on stage 1, too, as B1 follows B0.
+            // One of the two sends of each stage is concurrent with computation: with gpipe on stage 1, too, because B1
+            // follows B0.
             CHECK(*result.time.pipeline_bubble == Approx((f + b + t) / iteration_s).epsilon(1e-9));
         }
     }

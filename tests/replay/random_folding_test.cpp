@@ -8,7 +8,7 @@
 #include "tests/replay/random_plans.hpp"
 #include "tests/sanitized.hpp"
 
-// Random trainings, folded against message by message: within what folding says that it may be off.
+// Compares random trainings, folded and message by message: the difference is within folding's own error bound.
 
 using namespace syncline;
 
@@ -35,7 +35,7 @@ struct Seen {
             folded += some.timeline.messages_folded > 0 || some.timeline.iterations_folded > 0;
             bounded += some.folded.error_s > 0;
             if (all.time.iteration_s > 0) worst = std::max(worst, off_s / all.time.iteration_s);
-        } catch (const std::exception& error) {  // its process died, or it deadlocked
+        } catch (const std::exception& error) {  // the process died, or it deadlocked
             FAIL_CHECK(error.what());
         }
     }
@@ -44,7 +44,7 @@ struct Seen {
         for (std::uint64_t seed = first; seed < end; ++seed) check(random_plan(seed));
         WARN(fmt::format("{} plans, {} of them folded, {} with an error; worst relative difference {:.1e}", plans,
                          folded, bounded, worst));
-        CHECK(folded > plans / 5);  // or little would be tested
+        CHECK(folded > plans / 5);  // otherwise little would be tested
     }
 };
 

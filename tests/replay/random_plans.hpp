@@ -21,7 +21,7 @@ struct RandomPlan {
     Model model;
     Plan plan;
 
-    /// For whoever has to find out why a test fails.
+    /// Describes the plan, to find out why a test fails.
     std::string words() const {
         const Parallelism& parallelism = plan.parallelism;
         const Layout& layout = parallelism.layout;
@@ -49,7 +49,7 @@ struct RandomPlan {
 
 namespace random_plans {
 
-/// Layers of small computations, whose sizes all `parts` divide, or none.
+/// Returns layers with short computations, whose sizes are all divisible by `parts`, or none is.
 inline Model model(Chance& chance, std::uint32_t parts, std::uint32_t least_layers, bool images, bool sequences) {
     Model made;
     made.name = "random";
@@ -103,7 +103,7 @@ inline AlgorithmSpec allreduce(Chance& chance, std::uint32_t members) {
         AlgorithmSpec spec;
         if (chance.below(3) > 0) return spec;
         spec.name = chance.of(algorithm_names("allreduce"));
-        if (spec.name == "direct" && members > 16) continue;  // which takes long, and repeats nothing
+        if (spec.name == "direct" && members > 16) continue;  // takes long, and has no repetitions
         if (chance.below(3) == 0) spec.segment_bytes = 3000;
         try {
             make_algorithm(spec, members);
@@ -113,7 +113,7 @@ inline AlgorithmSpec allreduce(Chance& chance, std::uint32_t members) {
     }
 }
 
-/// Rings whose small messages travel with flags, as NCCL's.
+/// Returns rings whose small messages carry flags, like NCCL's.
 inline Selection rings_by_size() {
     const AlgorithmSpec ring;
     const Protocol flags{"LL", 2e-6, 1e-6, 2e-6, 0.5}, plain{"Simple", 5e-6, 3e-6, 7e-6, 1};
@@ -138,7 +138,7 @@ inline AlgorithmSpec gossip(Chance& chance, std::uint32_t ranks) {
     }
 }
 
-/// What only plans know in which every rank has the whole model.
+/// Draws options that require every rank to have the whole model.
 inline void add_data_only(Chance& chance, Plan& plan, bool large) {
     if (!large)
         plan.exchange =
@@ -198,7 +198,7 @@ inline void add_parallelism(Chance& chance, Plan& plan, std::uint32_t most_ranks
     algorithms.all_to_all = chance.of<std::string>({"direct", "pairwise", "bruck"});
 }
 
-/// Another layout for some layers that follow each other.
+/// Draws another layout for some consecutive layers.
 inline void add_range(Chance& chance, const Model& model, Plan& plan) {
     const auto layers = static_cast<std::uint32_t>(model.layers.size());
     const std::uint32_t first = chance.below(layers), last = first + chance.below(layers - first);
@@ -210,7 +210,7 @@ inline void add_range(Chance& chance, const Model& model, Plan& plan) {
     plan.parallelism.ranges = {range};
 }
 
-/// Whether the plan of a seed has more than 128 ranks.
+/// Returns true if the plan of a seed has more than 128 ranks.
 inline bool is_large(std::uint64_t seed) {
     return seed % 50 == 7;
 }
@@ -221,7 +221,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     made.seed = seed;
     Plan& plan = made.plan;
     plan.algorithm.name = "ring";
-    // Rings that are larger than those that are only folded where that is exact.
+    // Rings above the size up to which only exact folding is done.
     const bool large = is_large(seed);
     const bool data_only = large || chance.below(3) == 0;
     if (data_only) {
@@ -233,7 +233,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     }
     const Parallelism& parallelism = plan.parallelism;
     const auto parts = static_cast<std::uint32_t>(parallelism.pipeline.stages * parallelism.pipeline.chunks);
-    // Blocks that all have the same size are folded in all groups.
+    // Blocks of equal size are folded in all groups.
     const std::uint32_t unit =
         chance.below(large ? 2 : 6) == 0 ? 1 : static_cast<std::uint32_t>(12 * plan.stage_ranks());
     made.model = model(chance, unit, large ? 1 : parts, parallelism.layout.cells() > 1, parallelism.sequence);
@@ -244,7 +244,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         plan.selection = rings_by_size();
 
     NamedFabric fabric = chance.of(fabrics());
-    // Of those on which rings share no links: elsewhere a thousand plans would take too long.
+    // Only fabrics on which rings share no links: on others a thousand plans would take too long.
     while (large && fabric.name.find("star") == std::string::npos && fabric.name != "tree" && fabric.name != "fat-tree")
         fabric = chance.of(fabrics());
     const bool dedicated =
@@ -282,7 +282,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
 
 }  // namespace random_plans
 
-/// The plan of a seed. Of what it draws, it takes the first that there can be, and that does not take too long.
+/// Returns the plan of a seed: the first drawn plan that is possible and does not take too long.
 inline RandomPlan random_plan(std::uint64_t seed) {
     const std::uint64_t most_messages = random_plans::is_large(seed) ? 250'000 : 100'000;
     for (std::uint64_t attempt = 0;; ++attempt) {
@@ -299,7 +299,7 @@ inline RandomPlan random_plan(std::uint64_t seed) {
 }
 
 /// Three stages of four rows and two columns, four micro-batches, on a ring of nodes of two devices. A stage is one
-/// layer, so that a row may begin an exchange for a micro-batch while others are still in it for the one before.
+/// layer, so a row may begin an exchange for a micro-batch while others are still in the exchange of the previous one.
 inline RandomPlan micro_batches_of_rows() {
     RandomPlan made;
     made.fabric = "ring of two-device nodes";

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/worlds.hpp"
 
-// Gossip whose peers change, alone: the mean over all rounds, or one of them.
+// Single exchanges of gossip whose peers change: the mean over all rounds, or one of them.
 
 using namespace syncline;
 
@@ -33,7 +33,7 @@ std::uint32_t rounds_of(const CollectivePlan& plan) {
     return make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
 }
 
-/// By round.
+/// Returns the results by round.
 std::vector<CollectiveResult> rounds_alone(const Cluster& cluster, CollectivePlan plan) {
     std::vector<CollectiveResult> results;
     for (std::uint32_t round = 0; round < rounds_of(plan); ++round) {
@@ -43,12 +43,12 @@ std::vector<CollectiveResult> rounds_alone(const Cluster& cluster, CollectivePla
     return results;
 }
 
-/// To the nearest.
+/// Returns the mean, rounded to the nearest integer.
 std::uint64_t mean(std::uint64_t sum, std::size_t of) {
     return (sum + of / 2) / of;
 }
 
-/// Whether it is said that figures are means. Other notes are of routes.
+/// Returns true if a note says that figures are means. Other notes are about routes.
 bool says_so(const std::vector<std::string>& notes) {
     return std::any_of(notes.begin(), notes.end(),
                        [](const std::string& note) { return note.find("means over") != std::string::npos; });
@@ -86,8 +86,8 @@ void check_mean(const Cluster& cluster, const CollectivePlan& plan) {
 }  // namespace
 
 TEST_CASE("one-peer exponential on a ring of cables: an exchange alone takes the mean of its rounds, not the first") {
-    // Ranks exchange with those 1, 2, 4, … places on. All do the same, so every cable of the way carries as many
-    // buffers as the way is long. With an odd number of nodes no two ways are equally short.
+    // Ranks exchange with the ranks 1, 2, 4, … places on. All do the same, so every cable on the path carries as many
+    // buffers as the path is long. With an odd number of nodes no two paths are equally short.
     for (const std::uint32_t n : {5u, 9u, 21u, 31u}) {
         const Cluster cluster = with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), n));
         CollectivePlan plan = gossip(n, Shape::exponential, true);
@@ -130,7 +130,7 @@ TEST_CASE("an exchange whose peers change is the mean of its rounds alone, also 
     for (const std::uint32_t n : {3u, 5u, 8u}) {
         for (const Shape fabric : {Shape::star, Shape::ring, Shape::tree}) {
             const Cluster cluster = with_reductions(cluster_on(wired(fabric, bandwidth, latency), n));
-            // A star's centre has one neighbour at a time; of an odd ring one rank is left out.
+            // A star's centre has one neighbour at a time; in an odd ring one rank is left out.
             for (const Shape overlay : {Shape::star, Shape::ring, Shape::full_mesh, Shape::exponential}) {
                 CAPTURE(n, shape_name(fabric), shape_name(overlay));
                 check_mean(cluster, gossip(n, overlay, false));
@@ -144,8 +144,7 @@ TEST_CASE("inner-outer gossip alone is the mean of its rounds, of which each tak
     plan.algorithm.overlay->levels = {{Shape::ring, 4}, {Shape::ring, 0}};
     const Cluster star = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 12));
     const auto size = static_cast<double>(plan.bytes);
-    CHECK(rounds_of(plan) ==
-          4);  // whose turn it is of four; two distances among the other three, and two of three groups
+    CHECK(rounds_of(plan) == 4);  // one of four speaks; two distances among the other three, and two of three groups
     const CollectiveResult result = simulate_collective(star, plan);
     CHECK(result.completion_time_s == Approx(2 * latency + size / bandwidth + size / reduction).epsilon(1e-6));
     REQUIRE(result.closed_form_s);

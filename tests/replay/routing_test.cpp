@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// Routes by policy as messages take them: who shares a link, what links carry, and what is said of both.
+// Routes by policy as messages use them: sharing of links, bytes on links, and the corresponding notes.
 
 using namespace syncline;
 
@@ -32,7 +32,7 @@ Cluster two_leaves(Routing::Policy policy) {
     return cluster;
 }
 
-/// Bytes on the cables from leaf 0 up, by cable.
+/// Returns the bytes on the uplinks of leaf 0, by cable.
 std::vector<std::uint64_t> upwards(const Timeline& timeline) {
     std::vector<std::uint64_t> bytes;
     for (const LinkUse& link : timeline.links)
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> upwards(const Timeline& timeline) {
     return bytes;
 }
 
-/// All messages at once, with what is recorded.
+/// Sends all messages at the same time, with recording.
 Timeline sent_at_once(const Cluster& cluster, const std::vector<Sent>& list) {
     const auto algorithm = std::make_shared<const Messages>(list);
     TaskGraph graph;
@@ -68,9 +68,9 @@ TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k
     CHECK(upwards(first) == std::vector<std::uint64_t>{4 * MB});
 }
 
-TEST_CASE("routes: what adapts goes where D-mod-k would not") {
-    // All to hosts 4 and 0 modulo 4, as of one column: one cable by D-mod-k. Each receiver's own cable still takes one
-    // message after the other, so they are of different receivers on two leaves more.
+TEST_CASE("routes: adaptive routes use paths that D-mod-k would not") {
+    // All go to hosts whose numbers are multiples of 4, which D-mod-k sends over one cable. Each receiver's own cable
+    // still carries one message after the other, so the messages go to different receivers on two further leaves.
     Cluster cluster = two_leaves(Routing::Policy::d_mod_k);
     cluster.nodes = 20;
     cluster.fabric.topology.down = {4, 5};
@@ -82,7 +82,7 @@ TEST_CASE("routes: what adapts goes where D-mod-k would not") {
     CHECK(upwards(timeline) == std::vector<std::uint64_t>(4, MB));
 }
 
-TEST_CASE("routes: what is recorded of an adaptive message is the way that it took") {
+TEST_CASE("routes: the recorded route of an adaptive message is the path that it took") {
     const std::vector<Sent> shift{{0, 4, MB}, {1, 5, 2 * MB}, {2, 6, 3 * MB}, {3, 7, 4 * MB}};
     const Timeline timeline = sent_at_once(two_leaves(Routing::Policy::adaptive_at_start), shift);
     std::map<std::string, std::uint64_t> recorded, counted;
@@ -94,9 +94,9 @@ TEST_CASE("routes: what is recorded of an adaptive message is the way that it to
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{MB, 2 * MB, 3 * MB, 4 * MB});
 }
 
-TEST_CASE("routes: a link is free again when a message is through, not when its step is") {
-    // Host 0 sends a large message over the first cable and a small one over the second, which is the only one free
-    // when another host's message starts. Two cables to one spine.
+TEST_CASE("routes: a link is free again when a message is delivered, not when its step ends") {
+    // Host 0 sends a large message over the first cable and a small one over the second, which is the only free one
+    // when another host's message starts. There are two cables to one spine.
     Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
     cluster.fabric.topology.up = {1, 1};
     cluster.fabric.topology.cables = {1, 2};
@@ -121,7 +121,7 @@ TEST_CASE("routes: a link is free again when a message is through, not when its 
         }
         return last;
     };
-    add(both, {0, 4, 5}, 0);  // each has half of host 0's cable: the small one is through at 2 ms
+    add(both, {0, 4, 5}, 0);  // each has half of host 0's cable: the small one is delivered at 2 ms
     const TaskId late = add(one, {1, 6}, 3 * ms);
     graph.seal();
     const Timeline timeline = replay_isolated(cluster, graph, {});
@@ -155,7 +155,7 @@ TEST_CASE("routes: channels of two hosts take different ways by ecmp, as their l
         CHECK(timeline.trace.routes.size() >= upwards(timeline).size());
         return upwards(timeline).size();
     };
-    // Four cables up; 16 draws miss one of them with 4·(3/4)^16 = 4 %.
+    // Four uplinks; 16 draws miss one of them with probability 4·(3/4)^16 = 4 %.
     CHECK(cables(Routing::Policy::ecmp) == 4);
     CHECK(cables(Routing::Policy::d_mod_k) == 1);
 }

@@ -4,7 +4,7 @@
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// The scaling efficiency: weak with `batch_per_rank`, strong with `batch`.
+// Scaling efficiency: weak with `batch_per_rank`, strong with `batch`.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -20,7 +20,8 @@ bool says(const std::vector<std::string>& notes, const std::string& part) {
 }  // namespace
 
 TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a strong scaling of 5 %") {
-    // A sample takes 1 ms, 64 of them 64 on one rank. 64 ranks take one each, and a ring 2·63 steps of 1 MB in 19 ms.
+    // A sample takes 1 ms, so 64 take 64 ms on one rank. 64 ranks take one each, and a ring 2·63 steps of 1 MB in 19
+    // ms.
     const double bandwidth_Bps = 2 * 63 * 1e6 / 19e-3;
     const Cluster cluster = plain_star(bandwidth_Bps, 0);
     Model model;
@@ -35,7 +36,7 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
     CHECK(strong.time.iteration_s == Approx(20e-3));
     CHECK(strong.scaling == Scaling::strong);
     CHECK(strong.scaling_efficiency.value() == Approx(3.2 / 64));
-    // With a sample for each rank, however many: 1 ms on one.
+    // With one sample per rank, however many ranks: 1 ms on one rank.
     plan.scaling = Scaling::weak;
     const Result weak = simulate(lower(cluster, model, plan));
     CHECK(weak.scaling_efficiency.value() == Approx(1.0 / 20));
@@ -47,7 +48,7 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
 
 TEST_CASE("scaling: two rows that read half of the weights each use their devices as one does, no better") {
     // Two outputs, one for each row. Kernels wait for weights, whatever the batch: one rank reads W, W and twice W for
-    // two layers' passes, a row half of each. Against one rank with half of the samples the efficiency would be 2.
+    // two layers' passes, a row half of each. Relative to one rank with half of the samples the efficiency would be 2.
     Cluster cluster = star_cluster(4, 1e15, 0);
     cluster.device.flops_per_s = 1e18;
     cluster.device.memory_Bps = 1e9;
@@ -66,8 +67,8 @@ TEST_CASE("scaling: two rows that read half of the weights each use their device
         CHECK(result.scaling_efficiency.value() == Approx(1).epsilon(1e-4));
         CHECK(result.scaling_efficiency.value() <= 1);
     }
-    // Two replicas of two rows: one rank takes a replica's batch (weak), or that of both (strong), in as long. Next to
-    // nothing is exchanged.
+    // Two replicas of two rows: one rank processes a replica's batch (weak), or that of both (strong), in the same
+    // time. Very little is exchanged.
     plan.ranks = 4;
     plan.scaling = Scaling::weak;
     CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(1).epsilon(1e-4));
@@ -114,7 +115,7 @@ TEST_CASE("scaling: no split is better than one rank") {
 TEST_CASE("scaling: notes say where one rank could not hold the reference, or where there is no efficiency") {
     Cluster cluster = star_cluster(8, 1e9, 0);
     cluster.device.flops_per_s = cluster.device.memory_Bps = 1e12;
-    // 4 MB of weights, as much of gradients and of momentum; a sample keeps 4 MB.
+    // 4 MB of weights, and the same for gradients and for momentum; a sample keeps 4 MB.
     cluster.device.memory_bytes = 20e6;
     const Model model = plain_model(1, 1'000'000, 1'000'000);
     Plan plan;

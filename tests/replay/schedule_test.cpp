@@ -9,8 +9,8 @@
 #include "sim/training/exchange.hpp"
 #include "sim/training/iteration.hpp"
 
-// Which bucket goes next, and which layers wait for it: iterations that overlap, against times worked out by hand and
-// against list scheduling on one machine.
+// Order of buckets, and the layers that wait for them: iterations that overlap, compared with times worked out by hand
+// and with list scheduling on one machine.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -28,8 +28,8 @@ Plan plan_of(Overlap overlap, Schedule schedule, double partition_bytes = 0) {
     return plan;
 }
 
-/// Ranks all alike, one exchange at a time that takes `cost_s[bucket]`: from the start of one backward pass to that of
-/// the next. `ahead_s`: how long before it its forward pass began, which is made that of the next.
+/// Returns the time from the start of one backward pass to that of the next, for identical ranks and one exchange at a
+/// time that takes `cost_s[bucket]`. `ahead_s`: time by which its forward pass began earlier; set to that of the next.
 double list_schedule(const std::vector<Bucket>& buckets, const std::vector<double>& cost_s,
                      const std::vector<LayerTime>& times, const Plan& plan, double& ahead_s) {
     double forward_s = 0, backward_s = 0;
@@ -40,7 +40,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
     const std::vector<std::uint32_t> drawn = coordinate(buckets, plan).urgency;
     double now_s = 0;
     while (!waiting.empty()) {
-        // Ticks count from the iteration's start, and a forward pass that waits for exchanges makes gradients later.
+        // Ticks count from the iteration's start, and a forward pass that waits for exchanges delays gradients.
         const auto released_s = [&](std::size_t b) {
             const double ready_s = buckets[b].ready_s - forward_s, cycle_s = plan.fusion.cycle_s;
             return cycle_s > 0 ? next_tick(ahead_s + ready_s, cycle_s) - ahead_s : ready_s;
@@ -76,7 +76,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
     return at_s;
 }
 
-/// The same, once iterations are alike: the first one's forward pass waits for nothing.
+/// Returns the same once iterations are alike: the first forward pass waits for nothing.
 double list_schedule(const std::vector<Bucket>& buckets, const std::vector<double>& cost_s,
                      const std::vector<LayerTime>& times, const Plan& plan) {
     double ahead_s = 0, iteration_s = 0;
@@ -88,7 +88,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("three layers by hand: what priority, pieces and overlap across iterations are worth") {
+TEST_CASE("three layers by hand: the benefit of priority, pieces and overlap across iterations") {
     // Two ranks; a ring takes 4 us and 1 ms for each MB. Forward 1 ms each, backward 1, 2 and 2 ms from the first
     // layer.
     const Cluster cluster = plain_star(1e9, 2e-6);
@@ -97,14 +97,14 @@ TEST_CASE("three layers by hand: what priority, pieces and overlap across iterat
     const auto seconds = [&](Overlap overlap, Schedule schedule, double partition_bytes) {
         return simulate(lower(cluster, model, plan_of(overlap, schedule, partition_bytes))).time.iteration_s;
     };
-    // In ms from the start of the backward pass: gradients are there at 2, 4 and 5. One after the other, exchanges take
-    // 2 to 5.004, then to 9.008, then to 10.012; the forward pass of 3 begins then.
+    // In ms from the start of the backward pass: gradients are ready at 2, 4 and 5. One after the other, exchanges take
+    // 2 to 5.004, then to 9.008, then to 10.012; then the forward pass of 3 begins.
     const double in_order_s = 13.012e-3;
     CHECK(std::abs(seconds(Overlap::wait_free, Schedule::fifo, 0) - in_order_s) < 1e-9);
     CHECK(std::abs(seconds(Overlap::wait_free, Schedule::priority, 0) - in_order_s) < 1e-9);
     CHECK(std::abs(seconds(Overlap::across_iterations, Schedule::fifo, 0) - in_order_s) < 1e-9);
-    // By priority the first layer's goes before the second's, at 5.004 to 6.008, and its forward pass with it; the
-    // second's ends at 10.012, when two forward layers are left.
+    // By priority the first layer's exchange precedes the second's, at 5.004 to 6.008, and so does its forward pass;
+    // the second's ends at 10.012, when two forward layers are left.
     CHECK(std::abs(seconds(Overlap::across_iterations, Schedule::priority, 0) - 12.012e-3) < 1e-9);
     // In pieces of 1 MB of 1.004 each: two of the last layer to 4.008, one of the middle to 5.012, the first layer's to
     // 6.016, three of the middle to 9.028, the last to 10.032, when one forward layer is left.
@@ -136,7 +136,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
                             : round % 8 == 7 ? Schedule::random
                                              : Schedule::fifo);
         plan.ranks = 2 + static_cast<std::int64_t>(random() % 6);
-        // Blocks of a ring are all alike, so that ranks are through at the same instant.
+        // Blocks of a ring are all alike, so that ranks finish at the same instant.
         const std::int64_t unit = 4 * plan.ranks;
         const Model model =
             random_layers(random, 1 + random() % 12, unit, static_cast<std::uint32_t>(200'000 / plan.ranks));
@@ -144,13 +144,13 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
         const Cluster cluster = plain_star(bandwidth_Bps, alpha_s);
         if (round % 4 == 1) plan.fusion = {400e3, 0, 100e3, Full::after, false};
         if (round % 4 == 2) plan.fusion = {600e3, round % 8 == 2 ? 0.7e-3 : 0, 0, Full::before, true};
-        // Ticks come otherwise after a forward pass that waits: it takes some iterations until they are alike.
+        // Ticks shift after a forward pass that waits, so it takes some iterations until they are alike.
         if (plan.fusion.cycle_s > 0) plan.iterations = 8;
         if (round % 7 < 4)
             plan.partition_bytes = static_cast<double>(unit) * static_cast<double>(500 + random() % 20'000);
         CAPTURE(round, plan.ranks, plan.partition_bytes);
 
-        // A negotiation goes right before its bucket only in order.
+        // A negotiation directly precedes its bucket only in order.
         if (plan.schedule != Schedule::fifo) plan.fusion.negotiation = false;
 
         const std::vector<LayerTime> times = layer_times(model, cluster.device, 1);
@@ -161,7 +161,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
         for (const Bucket& bucket : buckets) {
             cost_s.push_back(2 * (n - 1) * (alpha_s + static_cast<double>(bucket.bytes) / n / bandwidth_Bps));
             if (!plan.fusion.negotiation || bucket.part > 0) continue;
-            // Requests of 128 B a layer meet on rank 0's link, and so do its answers.
+            // Requests of 128 B per layer meet on rank 0's link, and so do its answers.
             const std::uint64_t request = 128 * bucket.layers.size();
             cost_s.back() += 2 * (alpha_s + (n - 1) * static_cast<double>(request) / bandwidth_Bps);
             requests += request;
@@ -194,7 +194,7 @@ TEST_CASE("a random order is one of all, another one with another seed, and the 
         orders.insert(order);
         ++first[order.front()];
     }
-    CHECK(orders.size() > 110);  // of 120, of which a thousand draws miss 120 e^(-8.3) in the mean
+    CHECK(orders.size() > 110);  // of 120; a thousand draws miss 120 e^(-8.3) on average
     for (const int times : first) CHECK(std::abs(times - 200) < 6 * 12.7);  // √(1000 · 0.2 · 0.8)
 }
 
@@ -229,7 +229,7 @@ TEST_CASE("on one switch neither overlap across iterations nor priority ever los
             random_layers(random, 2 + random() % 10, 4 * plan.ranks, static_cast<std::uint32_t>(200'000 / plan.ranks));
         if (round % 3 == 1) plan.fusion.threshold_bytes = 500e3;
         if (round % 4 > 1) plan.partition_bytes = 50e3;
-        const Cluster cluster = plain_star(round % 2 == 0 ? 3e8 : 1e9, 5e-6);  // the network is the narrow part
+        const Cluster cluster = plain_star(round % 2 == 0 ? 3e8 : 1e9, 5e-6);  // the network is the bottleneck
         CAPTURE(round, plan.ranks);
         const auto seconds = [&](Overlap overlap, Schedule schedule) {
             plan.overlap = overlap;
@@ -260,7 +260,7 @@ TEST_CASE("closed forms of all-reduces hold by priority as well as in order: no 
             Plan plan = plan_of(Overlap::wait_free, Schedule::fifo);
             plan.ranks = ranks;
             plan.algorithm.name = algorithm;
-            if (algorithm == "hierarchical" || algorithm == "hierarchical-leaders") continue;  // want an overlay
+            if (algorithm == "hierarchical" || algorithm == "hierarchical-leaders") continue;  // they need an overlay
             const Model model = random_layers(random, 5, 4 * 3 * 7 * 8, 1000);
             Cluster cluster = plain_star(3e8, 5e-6);
             cluster.device.reduction_Bps = 2e9;

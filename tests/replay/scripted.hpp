@@ -8,10 +8,10 @@
 #include "sim/replay/replay.hpp"
 #include "sim/training/exchange.hpp"
 
-/// One collective whose members' steps are written out, on a cluster, and when each member is done.
+/// One collective whose members' steps are given, on a cluster, and the time at which each member is done.
 namespace syncline {
 
-/// Member r takes steps[r], in blocks of one byte: a message of `count` blocks has as many bytes.
+/// Member r executes steps[r], in blocks of one byte: a message of `count` blocks has as many bytes.
 class Scripted : public CollectiveAlgorithm {
 public:
     explicit Scripted(std::vector<std::vector<Step>> steps) : steps_(std::move(steps)) {}

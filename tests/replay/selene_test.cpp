@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// The shipped platform of Megatron-LM's scaling study, against what its sources say of it.
+// Compares the shipped platform of Megatron-LM's scaling study with its sources.
 
 using namespace syncline;
 
@@ -39,14 +39,14 @@ std::vector<Place> packed(std::int64_t nodes) {
 
 }  // namespace
 
-TEST_CASE("selene: its devices are what NVIDIA's datasheet says") {
+TEST_CASE("selene: its devices match NVIDIA's datasheet") {
     const Device device = selene(1).device;
     CHECK(device.flops_per_s == Approx(312e12));  // bf16, dense
     CHECK(device.memory_Bps == Approx(2039e9));
     CHECK(device.reduction_Bps == Approx(2039e9 / 3).epsilon(1e-3));  // two reads, one write
 }
 
-TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit at once") {
+TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit concurrently") {
     const Cluster cluster = selene(21);
     const std::vector<Place> places = packed(21);
     check_at_once(cluster, places, {{{0, 7, 300 * MB}, 1 * ms}});
@@ -54,7 +54,7 @@ TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a 
     check_at_once(cluster, places, {{{0, 8, 25 * MB}, 2 * us + 1 * ms}});
     check_at_once(cluster, places, {{{0, 9, 25 * MB}, 4 * us + 1 * ms}});
     check_at_once(cluster, places, {{{0, 160, 25 * MB}, 4 * us + 1 * ms}});
-    // Each device has a port of its own, and all eight of a node send to the other unit at once.
+    // Each device has a port of its own, and all eight of a node send to the other unit concurrently.
     std::vector<Expected> messages;
     for (std::uint32_t device = 0; device < 8; ++device)
         messages.push_back({{device, 160 + device, 25 * MB}, 4 * us + 1 * ms});

@@ -32,13 +32,14 @@ TEST_CASE(
     "sequence parallelism gathers inputs once more than all-reduces move, and shares out what is between layers") {
     for (const std::int64_t rows : {2, 3, 4, 6}) {
         CAPTURE(rows);
-        // Bytes of what is between layers: 3 samples of 1024 positions of 768 elements of 2 B. A ring's allgather or
-        // reduce-scatter moves them N-1 times over, an all-reduce twice as often.
+        // Bytes of the activations between layers: 3 samples of 1024 positions of 768 elements of 2 B. A ring's
+        // allgather or reduce-scatter moves them N-1 times, an all-reduce twice as often.
         const std::uint64_t moved = static_cast<std::uint64_t>(rows - 1) * 3 * 1024 * 768 * 2;
         const Result whole = gpt_2(rows, false, Overlap::wait_free), shared = gpt_2(rows, true, Overlap::wait_free);
         // 24 halves: two all-reduces. Embedding: one forward. Head: one backward.
         CHECK(whole.bytes_sent == (24 * 4 + 2 + 2) * moved);
-        // Halves: inputs gathered forward and for the gradients of the weights, outputs scattered, and both back.
+        // Halves: inputs gathered in the forward pass and for the gradients of the weights, outputs scattered, and both
+        // in reverse.
         CHECK(shared.bytes_sent == (24 * 5 + 2 + 3) * moved);
         CHECK(shared.time.compute_s < whole.time.compute_s);
         CHECK(shared.memory.activations_bytes < whole.memory.activations_bytes);

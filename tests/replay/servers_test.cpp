@@ -7,7 +7,7 @@
 
 #include "sim/training/iteration.hpp"
 
-// Parameter servers as frameworks vary them: pulls of single tensors, sums inside nodes first, pieces, priorities.
+// Variants of parameter servers in frameworks: pulls of single tensors, local reductions first, pieces, priorities.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -27,7 +27,7 @@ Plan served(std::int64_t ranks, std::int64_t servers, PullStart pull = PullStart
     return plan;
 }
 
-/// Four devices in a node, each with a link of 4 GB/s and 1 us to a switch inside; nodes at one switch, 1 GB/s.
+/// Returns four devices per node, each with a link of 4 GB/s and 1 us to a switch inside; nodes at one switch, 1 GB/s.
 Cluster four_in_a_node() {
     Cluster cluster = plain_star(1e9, 2e-6);
     cluster.device.reduction_Bps = 5e10;
@@ -40,24 +40,24 @@ Cluster four_in_a_node() {
 
 }  // namespace
 
-TEST_CASE("a server that answers each tensor at once, by hand: sums and pulls run beside pushes") {
-    // Two ranks, one server. 1 MB each way of both takes 2 ms and 2 us; sums take 0.1 ms for each MB of both.
+TEST_CASE("a server that answers each tensor immediately, by hand: reductions and pulls overlap pushes") {
+    // Two ranks, one server. 1 MB each way for both takes 2 ms and 2 us; reductions take 0.1 ms per MB for both.
     Cluster cluster = plain_star(1e9, 2e-6);
     cluster.host.reduction_Bps = 2e10;
     Model model;
     model.layers = {layer_of(2'000'000, 1000), layer_of(1'000'000, 1000)};
-    // From the start of the backward pass: gradients at 2 and 3 ms. Pushes end at 4.002 and 8.004, sums at 4.102 and
-    // 8.204, pulls at 6.104 and 12.206; forward takes 2.
+    // From the start of the backward pass: gradients at 2 and 3 ms. Pushes end at 4.002 and 8.004, reductions at 4.102
+    // and 8.204, pulls at 6.104 and 12.206; forward takes 2.
     CHECK(simulate(lower(cluster, model, served(2, 1, PullStart::each))).time.iteration_s ==
           Approx(14.206e-3).epsilon(1e-9));
     // All together: pulls from 8.204 on, 2.002 and 4.002.
     CHECK(simulate(lower(cluster, model, served(2, 1))).time.iteration_s == Approx(16.208e-3).epsilon(1e-9));
-    // The last layer goes forward after its own pull: the first layer's is there at 12.206, and two layers are left.
+    // The last layer's forward pass follows its own pull: the first layer's is done at 12.206, and two layers are left.
     Plan plan = served(2, 1, PullStart::each);
     plan.overlap = Overlap::across_iterations;
     CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(14.206e-3).epsilon(1e-9));
-    // By priority, in pieces of 1 MB: pushes last 2-4.002, first 4.002-6.004 and 6.004-8.006; sums 0.1 after each;
-    // pulls last 4.102-6.104, first 6.104-8.106 and 8.106-10.108.
+    // By priority, in pieces of 1 MB: pushes last 2-4.002, first 4.002-6.004 and 6.004-8.006; reductions 0.1 after
+    // each; pulls last 4.102-6.104, first 6.104-8.106 and 8.106-10.108.
     plan.partition_bytes = 1e6;
     plan.schedule = Schedule::priority;
     CHECK(simulate(lower(cluster, model, plan)).time.iteration_s == Approx(12.108e-3).epsilon(1e-9));
@@ -67,12 +67,12 @@ TEST_CASE("pulls of single tensors equal their closed form, never lose, and send
     std::mt19937 random(31);
     int wins = 0;
     for (int round = 0; round < 16; ++round) {
-        // One after the other: in which order arguments are evaluated is the compiler's choice.
+        // In separate statements, because the order of evaluation of arguments is unspecified.
         const auto servers = 1 + static_cast<std::int64_t>(random() % 4);
         Plan plan = served(4 + static_cast<std::int64_t>(random() % 5), servers);
         const Model model = random_layers(random, 1 + random() % 9, 4, 300'000);
         Cluster cluster = plain_star(2e9, 3e-6);
-        cluster.host.reduction_Bps = round % 3 == 0 ? 1e9 : 3e10;  // or sums are what takes longest
+        cluster.host.reduction_Bps = round % 3 == 0 ? 1e9 : 3e10;  // otherwise reductions are the bottleneck
         plan.overlap = round % 4 == 0 ? Overlap::none : Overlap::wait_free;
         plan.servers.placement = placements[static_cast<std::size_t>(round) % placements.size()];
         if (round % 5 == 2) plan.partition_bytes = 123'457;
@@ -158,7 +158,7 @@ TEST_CASE("with one device in a node there is nothing to sum inside it") {
     CHECK(with.closed_form.iteration_time_s == without.closed_form.iteration_time_s);
 }
 
-TEST_CASE("streams that agree come to the same to the last bit, every time") {
+TEST_CASE("streams that agree give the same result to the last bit, every time") {
     std::mt19937 random(59);
     const Cluster cluster = four_in_a_node();
     const Model model = random_layers(random, 8, 4, 100'000);
@@ -194,10 +194,12 @@ TEST_CASE("colocated servers, by hand: spread over nodes they share the cables t
         plan.servers.location = location;
         return simulate(lower(cluster, model, plan));
     };
-    // On one node: the other's four ranks send it all they have, and get as much: 400 MB each way.
+    // Both servers on one node: the other node's four ranks send all their gradients to it, and receive the same: 400
+    // MB each way.
     const Result packed = result(ServerLocation::packed);
     CHECK(packed.time.iteration_s == Approx(0.4 + 0.1 + 0.4).epsilon(1e-6));
-    // One on each: either node's four ranks send half of it, 200 MB, while as much comes in.
+    // One server on each node: either node's four ranks send half of their gradients, 200 MB, while the same amount
+    // arrives.
     const Result spread = result(ServerLocation::spread);
     CHECK(spread.time.iteration_s == Approx(0.2 + 0.1 + 0.2).epsilon(1e-6));
     CHECK(spread.bytes_sent == packed.bytes_sent);
@@ -206,7 +208,7 @@ TEST_CASE("colocated servers, by hand: spread over nodes they share the cables t
 }
 
 TEST_CASE("colocated servers are spread over racks, too, and then no slower than on the first nodes") {
-    // A tree of four racks of four nodes, one device each: with as many servers as racks each has one.
+    // A tree of four racks of four nodes, one device each: with as many servers as racks each rack has one.
     std::mt19937 random(43);
     TopologySpec tree = wired(Shape::tree, 1e9, 1e-6);
     tree.arity = 4;

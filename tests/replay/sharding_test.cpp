@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 
-// Shards of what ranks hold in common (S. Rajbhandari et al., "ZeRO", SC 2020, section 7: volumes).
+// Sharded state of ranks with the same weights (S. Rajbhandari et al., "ZeRO", SC 2020, section 7: volumes).
 
 using namespace syncline;
 
@@ -27,7 +27,7 @@ struct World {
     }
 };
 
-/// Parameters of each layer divide by the ranks, so that shards are equal.
+/// The parameters of each layer are divisible by the number of ranks, so that shards are equal.
 World world_of(std::mt19937& random, std::int64_t ranks, std::size_t layers) {
     World world;
     world.model = plain_model(layers, 0, 100);
@@ -85,7 +85,8 @@ TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer
             CAPTURE(ranks, layers);
             const World world = world_of(random, ranks, layers);
             const Result result = simulate(lower(world.cluster, world.model, plan_of(ranks, Sharding::parameters)));
-            // Passes F0 F1 … B1 B0: a gathering begins when the one before it and the pass before the last are through.
+            // Passes F0 F1 … B1 B0: a gathering begins when the previous gathering and the pass before the previous one
+            // are done.
             const auto n = static_cast<double>(ranks);
             double gathered_s = 0, computed_s = 0, before_s = 0, all_bytes = 0;
             for (std::size_t pass = 0; pass < 2 * layers; ++pass) {

@@ -9,8 +9,8 @@
 #include "tests/replay/fluid.hpp"
 #include "tests/replay/messages.hpp"
 
-// Random messages on random fabrics, all at once, against a fluid calculation of the test's own: links are shared
-// max-min fairly whatever the messages' latencies, and each message takes its own latency beside that.
+// Compares random messages on random fabrics, all started together, with an independent fluid calculation: links are
+// shared max-min fairly whatever the messages' latencies, and each message takes its own latency in addition.
 
 using namespace syncline;
 
@@ -21,7 +21,7 @@ Wire random_wire(Chance& chance) {
             chance.of<double>({0, 1e-6, 1e-6, 3.5e-6, 2e-5, 1e-3})};
 }
 
-/// A connected graph of hosts and switches, every cable with a wire of its own.
+/// Returns a connected graph of hosts and switches, every cable with its own bandwidth and latency.
 TopologySpec random_graph(Chance& chance, std::uint32_t hosts) {
     TopologySpec spec;
     spec.shape = Shape::graph;
@@ -59,7 +59,7 @@ TopologySpec random_fabric(Chance& chance, std::uint32_t hosts) {
     return spec;
 }
 
-/// One case; the routes are the Wiring's, which other tests are about.
+/// Checks one case; routes are taken from the Wiring, which other tests check.
 void check_case(Chance& chance) {
     const std::uint32_t ranks = 2 + chance.below(14);
     Cluster cluster;
@@ -93,14 +93,14 @@ void check_case(Chance& chance) {
     const std::vector<double> ends = ends_at_once(cluster, one_by_node(ranks), list);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         CAPTURE(rank);
-        // Two events closer than 1 ps are one to SimGrid.
+        // SimGrid merges two events closer than 1 ps.
         CHECK(ends[rank] == Approx(expected[rank]).epsilon(1e-9).margin(1e-11));
     }
 }
 
 }  // namespace
 
-TEST_CASE("sharing: random messages on random fabrics take what a fluid calculation says") {
+TEST_CASE("sharing: random messages on random fabrics take the times of a fluid calculation") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);
         Chance chance(seed);

@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"
 
-// Closed forms of models that ranks share in other ways than card_a_test.cpp's, against simulations.
+// Compares closed forms of models that are split in other ways than in card_a_test.cpp with simulations.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -20,7 +20,7 @@ void equal(const Model& model, const Plan& plan, const Cluster& cluster) {
 
 }  // namespace
 
-TEST_CASE("split cost: convolutions by samples and the rest by rows, with what turns one into the other") {
+TEST_CASE("split cost: convolutions by samples and the rest by rows, with the transitions between them") {
     const Model model = shipped_model("alexnet-nogroup");
     for (const std::int64_t ranks : {2, 4, 8}) {
         Plan plan = card_plan(ranks, 32);
@@ -58,7 +58,7 @@ TEST_CASE("split cost: transformers by heads and hidden units, with sequence par
         }
 }
 
-TEST_CASE("split cost: sums cost time, and inputs are copied beside the iteration or before it") {
+TEST_CASE("split cost: reductions cost time, and inputs are copied during the iteration or before it") {
     const Model model = shipped_model("alexnet-nogroup");
     Cluster cluster = CardMachine{}.cluster(8);
     cluster.device.reduction_Bps = 1e9;

@@ -8,7 +8,7 @@
 #include "sim/training/plan.hpp"
 #include "sim/workload/model.hpp"
 
-/// Models whose times are given, layer by layer, and what exchanges on a star take: for iterations worked out by hand.
+/// Models with given times for each layer, and exchange times on a star, for iterations worked out by hand.
 namespace syncline {
 
 inline Layer plain_layer(std::size_t number, std::int64_t parameters, std::int64_t elements) {
@@ -34,12 +34,12 @@ inline Cluster timed_star(std::int64_t ranks, double bandwidth_Bps, double laten
     return cluster;
 }
 
-/// A star and one rank on each of its nodes.
+/// A star with one rank on each of its nodes.
 struct Star {
     double bandwidth_Bps, latency_s;
 
     double message_s(double bytes) const { return 2 * latency_s + bytes / bandwidth_Bps; }
-    /// An allgather or a reduce-scatter by a ring, of so many bytes in all.
+    /// Returns the time of an allgather or a reduce-scatter by a ring, of `bytes` in all.
     double ring_s(double ranks, double bytes) const { return (ranks - 1) * message_s(bytes / ranks); }
 };
 

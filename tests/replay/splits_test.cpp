@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 
-// Random products of all ways to split a model: no deadlock, passes in order, bytes as counted by hand.
+// Random combinations of all ways to split a model: no deadlock, passes in order, bytes as counted by hand.
 
 using namespace syncline;
 
@@ -35,7 +35,7 @@ private:
     std::mt19937 random_;
 };
 
-/// Of parts, sizes and counts that `parts` divides.
+/// Returns a model whose sizes and counts are divisible by `parts`.
 Model random_model(Draw& draw, std::int64_t parts, std::int64_t least_layers) {
     Model model;
     model.name = "random";
@@ -94,7 +94,7 @@ Plan random_plan(Draw& draw) {
     return plan;
 }
 
-/// Another layout for some layers that follow each other: all of a stage's ranks as rows, or none.
+/// Draws another layout for some consecutive layers: all of a stage's ranks as rows, or none.
 void add_range(Draw& draw, const Model& model, Plan& plan) {
     const auto last = static_cast<std::int64_t>(model.layers.size()) - 1;
     const std::int64_t first = draw.between(0, last), end = draw.between(first, last);
@@ -111,7 +111,8 @@ void add_range(Draw& draw, const Model& model, Plan& plan) {
     plan.parallelism.ranges = {range};
 }
 
-/// What all ranks send in an iteration: a ring's allgather or reduce-scatter of S bytes among N is (N-1)·S.
+/// Returns the bytes that all ranks send in an iteration: a ring's allgather or reduce-scatter of S bytes among N sends
+/// (N-1)·S.
 double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& arrangement) {
     const Parallelism& parallelism = plan.parallelism;
     const auto rows = static_cast<double>(parallelism.layout.rows), columns = static_cast<double>(plan.replicas());
@@ -142,7 +143,7 @@ void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrange
         const Stream& stream = graph.streams()[task.stream];
         const Place place{stream.process % arrangement.stage_ranks, task.subject, task.micro_batch};
         if (stream.kind == StreamKind::activations) exchanges[place].push_back(timeline.measured()[id]);
-        // Of a backward pass in two parts, the first is that of the inputs.
+        // The first part of a backward pass in two parts computes the gradients of the inputs.
         if (task.phase == Phase::forward || task.phase == Phase::backward)
             passes.insert({{place, task.phase}, timeline.measured()[id]});
     }
@@ -151,7 +152,7 @@ void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrange
     constexpr double rounding_s = 1e-12;
     for (std::uint32_t index = 0; index < arrangement.stage_ranks; ++index) {
         for (std::uint32_t micro_batch = 0; micro_batch < arrangement.micro_batches; ++micro_batch) {
-            // Along the model and back, whatever works on the data works on what was there before.
+            // Along the model and back, every task that uses the data follows the task that made it.
             double there_s = -1;
             bool in_order = true;
             const auto next = [&](const Interval& interval) {
@@ -177,7 +178,7 @@ void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrange
     }
 }
 
-/// Whatever is split: all weights are somewhere, and nothing is faster than the slowest stage computes.
+/// Checks, for any split, that all weights are on some rank, and that no iteration is faster than the slowest stage.
 void check_bounds(const Model& model, const Arrangement& arrangement, const Breakdown& time) {
     std::vector<double> computed_s(arrangement.stages, 0);
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -224,7 +225,7 @@ TEST_CASE("random products of rows, columns, stages, micro-batches and shards: o
         double parameters = 0;
         for (const PlacedLayer& layer : arrangement.layers)
             parameters += static_cast<double>(layer.layout.rows) * static_cast<double>(layer.bytes) / element_bytes;
-        // Biases of convolutions and dense layers are split like their outputs, so that all divides by the rows.
+        // Biases of convolutions and dense layers are split like their outputs, so all parameters divide by the rows.
         CHECK(parameters == static_cast<double>(model.parameters()));
         CHECK(static_cast<double>(outcome.bytes_sent) == bytes_by_hand(model, plan, arrangement));
     }
@@ -244,7 +245,7 @@ TEST_CASE("parts that do not divide, and layers that are laid out in another way
     }
 }
 
-TEST_CASE("images in cells, in stages, behind and before other layouts: it runs, in order, or is an error") {
+TEST_CASE("images in cells, in stages, after and before other layouts: it runs, in order, or is an error") {
     int runs = 0;
     for (unsigned seed = 400; seed < 440; ++seed) {
         Draw draw(seed);
@@ -294,7 +295,7 @@ TEST_CASE("activations between a layer of two columns, one of two rows, and one 
           Approx(2 * 6e-3 + 2 * star.ring_s(2, inputs) + 2 * star.ring_s(2, outputs)).epsilon(1e-6));
 }
 
-TEST_CASE("gradients exchanged beside the backward pass are not slower than behind it, where nothing else is sent") {
+TEST_CASE("gradients exchanged during the backward pass are not slower than after it, if nothing else is sent") {
     for (unsigned seed = 200; seed < 220; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -314,7 +315,7 @@ TEST_CASE("gradients exchanged beside the backward pass are not slower than behi
     }
 }
 
-TEST_CASE("one rank and one sample: as long as it computes") {
+TEST_CASE("one rank and one sample take their compute time") {
     for (unsigned seed = 300; seed < 310; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);

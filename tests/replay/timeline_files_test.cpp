@@ -36,7 +36,8 @@ Model small_model() {
     return model;
 }
 
-/// What explain() hands on of a replay, from the end of one iteration's last task to that of the next.
+/// Returns the view that explain() extracts from a replay, from the end of one iteration's last task to that of the
+/// next.
 TimelineView view_of(const Cluster& cluster, const Plan& plan) {
     TimelineView view;
     view.graph = build_iteration(lower(cluster, small_model(), plan));
@@ -70,7 +71,7 @@ struct World {
     Plan plan = plan_of(4);
 };
 
-/// Rings, servers, stages, and a transport with all that one can have.
+/// Returns rings, servers, stages, and a transport with all its features.
 std::vector<World> worlds() {
     std::vector<World> worlds;
     worlds.push_back({"ring"});
@@ -98,7 +99,7 @@ TEST_CASE("Chrome traces of replays are nested, in order, and their arrows paire
         CAPTURE(world.name);
         const TimelineView view = view_of(world.cluster, world.plan);
         const ChromeFile file = check_chrome_trace(written(view));
-        // Without jitter every iteration has the same messages; here those that reach into the window.
+        // Without jitter every iteration has the same messages; the file has those that reach into the window.
         CHECK(file.flows.size() >= view.timeline.messages);
         CHECK(file.counters.size() > 0);
         CHECK(std::ranges::count(file.slices, "act", &ChromeSlice::category) > 0);

@@ -5,11 +5,11 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/workload/compute_model.hpp"
 
-/// Small trainings of which a test can say when everything happens.
+/// Small trainings whose events a test can predict exactly.
 namespace syncline::test {
 
-/// Nodes at one switch, messages of `alpha_s` and 1/`bandwidth_Bps`. A device computes a million multiply-accumulates
-/// in a microsecond, and nothing else takes time.
+/// Returns nodes at one switch, with messages of `alpha_s` and 1/`bandwidth_Bps`. A device computes a million
+/// multiply-accumulates in a microsecond, and nothing else takes time.
 inline Cluster plain_star(double bandwidth_Bps, double alpha_s) {
     Cluster cluster;
     cluster.nodes = 64;
@@ -20,12 +20,12 @@ inline Cluster plain_star(double bandwidth_Bps, double alpha_s) {
     return cluster;
 }
 
-/// A layer of so many bytes that takes so many microseconds forward, and as long again for each of its gradients.
+/// Returns a layer of this size whose forward pass takes this time, and each of its gradients the same.
 inline Layer layer_of(std::int64_t bytes, std::int64_t microseconds) {
     return {"layer", bytes / 4, microseconds * 1'000'000, 0, 0};
 }
 
-/// Layers, some without parameters, whose bytes are multiples of `unit`.
+/// Returns layers, some without parameters, whose bytes are multiples of `unit`.
 inline Model random_layers(std::mt19937& random, std::size_t count, std::int64_t unit, std::uint32_t most_units) {
     Model model;
     model.name = "random";

@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 
-// Collectives over a transport: closed forms where there are any, and a parameter server.
+// Collectives over a transport: closed forms where they exist, and a parameter server.
 
 using namespace syncline;
 
@@ -55,7 +55,7 @@ TEST_CASE("transport: where all ranks are in step, overheads are part of α, and
     for (const std::uint32_t n : {2u, 4u, 32u}) check_closed_form(cluster, "recursive-doubling", n, 1000003);
 }
 
-TEST_CASE("transport: what a host sends in all and where gradients are added leave every closed form exact") {
+TEST_CASE("transport: a host's total traffic and the place of reductions leave every closed form exact") {
     Cluster cluster = star();
     cluster.transport.host_Bps = 1e9;
     cluster.transport.reduction = {Reduction::Where::host, {}, 0};
@@ -72,12 +72,12 @@ TEST_CASE("transport: what a host sends in all and where gradients are added lea
     }
     check_closed_form(cluster, "ring", 13, 1000003);
     check_closed_form(cluster, "parameter-server", 13, 1000003);
-    // A ring's additions by the host: (N-1)⌈S/N⌉ bytes at 25 GB/s.
+    // A ring's reductions by the host: (N-1)⌈S/N⌉ bytes at 25 GB/s.
     CHECK(allreduce(cluster, 4, 1, "ring", 4000000).completion_time_s ==
           Approx(6 * (2e-6 + 1e6 / 1e9) + 3 * 1e6 / 25e9).epsilon(1e-9));
 }
 
-TEST_CASE("transport: a closed form of any algorithm of any operation is what the simulation takes") {
+TEST_CASE("transport: the closed form of any algorithm of any operation equals the simulation") {
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {3e-6, 5e-6, 7e-6, {{1, 1e9}}};
@@ -189,8 +189,8 @@ TEST_CASE("transport: pushes and pulls pay it too, hosts without copies") {
     const double copy_s = 4e-6 + bytes / 12e9;
     for (const std::uint32_t n : {2u, 3u, 7u}) {
         CAPTURE(n);
-        // All push at once; the server takes them in one by one, then adds. Its answers leave 10 us after each other,
-        // and the last of them ends when all bytes are through.
+        // All push concurrently; the server receives them one by one, then reduces. Its answers leave 10 us apart, and
+        // the last of them ends when all bytes are delivered.
         const double pushed_s = copy_s + 10e-6 + n * bytes / 3e9 + 7e-6 + n * 20e-6;
         const double pulled_s = 10e-6 + n * bytes / 3e9 + 7e-6 + 20e-6 + copy_s;
         const CollectiveResult result = allreduce(cluster, n, 1, "parameter-server", 1000000);

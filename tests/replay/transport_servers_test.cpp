@@ -2,8 +2,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// What a transport adds to pushes and pulls, by hand: receivers of pulls are busy too, and devices copy one thing at a
-// time.
+// Costs that a transport adds to pushes and pulls, by hand: receivers of pulls are busy too, and devices make one copy
+// at a time.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -12,14 +12,15 @@ namespace {
 
 constexpr double alpha_s = 2e-6;
 
-/// Links of 1 GB/s; servers add up 20 GB/s.
+/// Links of 1 GB/s; servers reduce 20 GB/s.
 Cluster star() {
     Cluster cluster = plain_star(1e9, alpha_s);
     cluster.host.reduction_Bps = 2e10;
     return cluster;
 }
 
-/// 1 ms forward, 1 ms backward, two pushes and two pulls of 1 MB over the server's link, and its sum of 2 MB.
+/// Returns the time of 1 ms forward, 1 ms backward, two pushes and two pulls of 1 MB over the server's link, and its
+/// reduction of 2 MB.
 double iteration_s(const Transport& transport) {
     Cluster cluster = star();
     cluster.transport = transport;
@@ -66,18 +67,19 @@ TEST_CASE("servers: an iteration has the receive overheads of the server's pushe
 TEST_CASE("servers: an iteration has a copy out of the device at the push and one into it at the pull") {
     Transport transport;
     transport.staging = {Staging::Unit::message, 4e9, 11e-6};
-    const double copy_s = 11e-6 + 1e6 / 4e9;  // those of the two workers at the same time, none of the server's
+    const double copy_s = 11e-6 + 1e6 / 4e9;  // copies of the two workers are concurrent; the server makes none
     CHECK(iteration_s(transport) == about(on_wires_s + copy_s + copy_s));
     transport.between.receive_overhead_s = 100e-6;
     CHECK(iteration_s(transport) == about(on_wires_s + copy_s + 200e-6 + 100e-6 + copy_s));
 }
 
 TEST_CASE("servers: more of them do not make one device's copies any faster") {
-    // 4 MB are copied in 40 ms and take 8 ms over the link of one server, which adds 0.4 ms.
+    // 4 MB are copied in 40 ms and take 8 ms over the link of one server, which reduces for 0.4 ms.
     CHECK(completion_s("push", 1) == about(11e-6 + 40e-3 + alpha_s + 8e-3 + 0.4e-3));
     CHECK(completion_s("pull", 1) == about(alpha_s + 8e-3 + 11e-6 + 40e-3));
-    // Quarters leave the device 10 ms apart, each in 2 ms over its own server's link: the last copy and what follows.
+    // Quarters leave the device 10 ms apart, each in 2 ms over its own server's link: the last copy and its transfer
+    // count.
     CHECK(completion_s("push", 4) == about(4 * 11e-6 + 40e-3 + alpha_s + 2e-3 + 0.1e-3));
-    // Four servers fill the links of both ranks for 4 ms, and all quarters are there at once.
+    // Four servers saturate the links of both ranks for 4 ms, and all quarters arrive together.
     CHECK(completion_s("pull", 4) == about(alpha_s + 4e-3 + 4 * 11e-6 + 40e-3));
 }

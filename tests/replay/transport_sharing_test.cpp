@@ -9,8 +9,8 @@
 #include "tests/replay/fluid.hpp"
 #include "tests/replay/scripted.hpp"
 
-// Random messages of random sizes, all at once, whose connections and hosts have limits, against a fluid calculation of
-// the test's own in which a connection's limit is a link that nobody else has.
+// Compares random messages of random sizes, all started together, whose connections and hosts have limits, with an
+// independent fluid calculation in which a connection's limit is a link of its own.
 
 using namespace syncline;
 
@@ -78,7 +78,7 @@ void check_case(Chance& chance) {
     const std::vector<double> played = play(cluster, places, programs, 4'000'000).ends;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         CAPTURE(rank);
-        // Two events closer than 1 ps are one to SimGrid.
+        // SimGrid merges two events closer than 1 ps.
         CHECK(played[rank] == Approx(expected[rank]).epsilon(1e-9).margin(1e-11));
     }
 }

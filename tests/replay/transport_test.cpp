@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/scripted.hpp"
 
-// What a transport adds to messages and collectives, against sums written out here.
+// Costs that a transport adds to messages and collectives, compared with sums written out here.
 
 using namespace syncline;
 
@@ -54,7 +54,7 @@ TEST_CASE("transport: a message's overheads, query, copies, latency and reductio
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {3e-6, 5e-6, 7e-6, {}};
-    transport.inside = {1, 1, 1, {}};  // seconds, which nobody pays
+    transport.inside = {1, 1, 1, {}};  // seconds, which no message pays
     transport.staging = {Staging::Unit::message, {}, 11e-6};
     transport.driver_query_s = 1e-6;
     transport.launch_s = 13e-6;
@@ -84,7 +84,7 @@ TEST_CASE("transport: processes of one node pay the terms of inside, a host and 
     const double through_switch_s = 3e-6 + 1000 / 1e8 + 2 * 1e-6 + 7e-6 + 5e-6;
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(1000)).ends[1] == about(through_switch_s));
     CHECK(play(cluster, {{0, 0}, {0, Place::host}}, one_message(1000)).ends[1] == about(through_switch_s - 2e-6));
-    // A loopback without a limit has the connection's.
+    // With an unlimited loopback the connection's limit applies.
     cluster.host.loopback_Bps = unlimited;
     CHECK(play(cluster, {{0, 1}, {0, Place::host}}, one_message(1000)).ends[1] == about(through_switch_s - 2e-6));
 }
@@ -101,7 +101,7 @@ TEST_CASE("transport: a host stages nothing, and its additions are no kernels") 
           about(on_wires_s + copy_s + 1000 / 50e9 + 17e-6));
 }
 
-TEST_CASE("transport: a whole buffer is copied out by who gives and in by who keeps") {
+TEST_CASE("transport: a whole buffer is copied out by members that contribute and in by members that receive") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::collective, 2e9, 11e-6};
     const std::uint64_t buffer = 1 << 20;
@@ -128,7 +128,7 @@ TEST_CASE("transport: a whole buffer is copied out by who gives and in by who ke
         CHECK(end == about(copy_s + on_wires_s + gamma_s + copy_s));
 }
 
-TEST_CASE("transport: one who does nothing pays nothing") {
+TEST_CASE("transport: a member that does nothing pays nothing") {
     Cluster cluster = star();
     cluster.transport.launch_s = 1;
     cluster.transport.staging = {Staging::Unit::collective, {}, 1};
@@ -150,7 +150,7 @@ TEST_CASE("transport: a connection's limit is a cap on its share, so that slow c
         cluster.transport.between.bandwidth = {{1, limit * bandwidth}};
         for (const double end : two_senders()) CHECK(end == about(bytes / (share * bandwidth) + alpha));
     }
-    // What a slow one leaves goes to a fast one: by size, 0.25 and the rest.
+    // A fast connection gets the rest that a slow one leaves: by size, 0.25 and the rest.
     cluster.transport.between.bandwidth = {{1e6, 0.25 * bandwidth}, {3e6, 10 * bandwidth}};
     cluster.transport.between.bandwidth.back().bandwidth_Bps = 0.75 * bandwidth;
     const auto ends = play(cluster, nodes(3),
@@ -163,7 +163,7 @@ TEST_CASE("transport: a connection's limit is a cap on its share, so that slow c
     CHECK(ends[1] == about(3e6 / (0.75 * bandwidth) + alpha));
 }
 
-TEST_CASE("transport: a message takes what its size reaches, or what its links have") {
+TEST_CASE("transport: a message gets the bandwidth of its size, or that of its links") {
     Cluster cluster = star();
     cluster.transport.between.bandwidth = {{1000, 1e7}, {100000, 5e8}, {1e6, 4e9}};
     for (const std::uint32_t bytes : {0u, 1u, 999u, 1000u, 5000u, 100000u, 300000u, 1000000u}) {
@@ -171,7 +171,7 @@ TEST_CASE("transport: a message takes what its size reaches, or what its links h
         const double limit = cluster.transport.between.limit_Bps(bytes);
         CHECK(play(cluster, nodes(2), one_message(bytes)).ends[1] == about(bytes / std::min(limit, bandwidth) + alpha));
     }
-    // Where bytes take no time, they take none.
+    // If bytes take no time, the limit adds none.
     cluster.network = NetworkModel::Constant;
     CHECK(play(cluster, nodes(2), one_message(1000)).ends[1] == about(alpha));
 }
@@ -201,7 +201,7 @@ TEST_CASE("transport: overheads of several messages add up on their sender and o
 TEST_CASE("transport: a receiver that is busy sending lets messages in") {
     Cluster cluster = star();
     cluster.transport.between.send_overhead_s = 1e-3;
-    // 1 is busy for 1 ms before its own message leaves; 0's is in long before.
+    // 1 is busy for 1 ms before its own message leaves; 0's message arrives long before.
     const auto ends = play(cluster, {{0, Place::host}, {1, 0}, {2, 0}},
                            {{step({{1, 0, 1000}}, {}), step({}, {{2, 0, 0}})},
                             {step({{2, 0, 0}, {2, 0, 0}}, {{0, 0, 1000}})},
@@ -210,7 +210,7 @@ TEST_CASE("transport: a receiver that is busy sending lets messages in") {
     CHECK(ends[1] == about(2e-3 + alpha));
 }
 
-TEST_CASE("transport: a window lets so many messages of a step on their way, and all in") {
+TEST_CASE("transport: a window limits the messages of a step in flight, but not received ones") {
     Cluster cluster = star();
     const double each_s = 1000000 / bandwidth;
     for (const std::int64_t window : {0, 1, 2, 3, 9}) {
@@ -229,7 +229,7 @@ TEST_CASE("transport: a window lets so many messages of a step on their way, and
             const auto scattered = play(cluster, nodes(peers + 1), scatter).ends;
             const auto at_once = window == 0 ? peers : static_cast<std::uint32_t>(window);
             for (std::uint32_t peer = 1; peer <= peers; ++peer) {
-                // Equal ones that share a link end together: window by window.
+                // Equal messages that share a link end together: window by window.
                 const std::uint32_t through = std::min(peers, (peer - 1) / at_once * at_once + at_once);
                 CHECK(scattered[peer] == about(through * each_s + alpha));
             }
@@ -239,9 +239,10 @@ TEST_CASE("transport: a window lets so many messages of a step on their way, and
     }
 }
 
-TEST_CASE("transport: a window that stops all is said to be too small") {
+TEST_CASE("transport: a window that causes a deadlock is reported as too small") {
     Cluster cluster = star();
-    // 0's first message waits for 1's second step, which comes after what 2 sends when 0's second message is in.
+    // 0's first message waits for 1's second step, which follows a message that 2 sends when 0's second message has
+    // arrived.
     const std::vector<std::vector<Step>> steps{{step({{1, 0, 9}, {2, 0, 9}}, {})},
                                                {step({}, {{2, 0, 9}}), step({}, {{0, 0, 9}})},
                                                {step({}, {{0, 0, 9}}), step({{1, 0, 9}}, {})}};
@@ -258,7 +259,7 @@ TEST_CASE("transport: a window that stops all is said to be too small") {
     CHECK(said.find("window") != std::string::npos);
 }
 
-TEST_CASE("transport: what a node sends and receives in all is shared by its devices, and stands among the links") {
+TEST_CASE("transport: a node's limit on total traffic is shared by its devices, and appears among the links") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.nics = 2;
@@ -280,11 +281,11 @@ TEST_CASE("transport: what a node sends and receives in all is shared by its dev
     }
     CHECK(out == 2 * bytes);
     CHECK(in == bytes);
-    // Within the node it does not count.
+    // Messages within the node do not count.
     CHECK(play(cluster, {{0, 0}, {0, 1}}, one_message(bytes)).ends[1] == about(bytes / 8e9));
 }
 
-TEST_CASE("transport: a protocol's launch and latencies are added, and what travels is more than the data") {
+TEST_CASE("transport: a protocol's launch and latencies are added, and wires carry more than the data") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
@@ -303,7 +304,7 @@ TEST_CASE("transport: a protocol's launch and latencies are added, and what trav
     CHECK(inside.ends[1] == about(6e-6 + 2 * bytes / 8e9 + 2 * 1e-6 + 3e-6));
 }
 
-TEST_CASE("transport: SimGrid's own network models get the transport's terms beside theirs") {
+TEST_CASE("transport: SimGrid's own network models get the transport's terms in addition to theirs") {
     for (const NetworkModel model : {NetworkModel::CM02, NetworkModel::LV08}) {
         Cluster cluster = star();
         cluster.network = model;

@@ -7,8 +7,8 @@
 #include "sim/analysis/experiment.hpp"
 #include "tests/catch.hpp"
 
-// Trees on SimGrid's star among 2 to 64 ranks: the simulated time against formulas that are written down here once
-// more.
+// Trees on SimGrid's star among 2 to 64 ranks: compares the simulated time with formulas that are written down here
+// again.
 
 using namespace syncline;
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double bandwidth = 3.125e9, link_latency = 1e-6, reduction_Bps = 25e9;
 
-/// Of so many steps with messages of `bytes`.
+/// Returns the time of `steps` steps with messages of `bytes`.
 double seconds(const std::string& operation, double steps, double bytes) {
     const double transfer = 2 * link_latency + bytes / bandwidth;
     const double up = operation == "broadcast" ? 0 : transfer + bytes / reduction_Bps;
@@ -104,7 +104,7 @@ TEST_CASE("with large buffers two trees need half of the time of one, and as muc
         const double two = time_s("double-binary-tree", 1e6), one = time_s("pipelined-tree", 1e6);
         CAPTURE(n, two, one);
         CHECK(one / two == Approx(2).epsilon(0.02));
-        // Apart from γ, which a ring spends on (N-1)/N of the buffer as well: 2S against 2(N-1)/N·S.
+        // Except for γ, which a ring spends on (N-1)/N of the buffer as well: 2S compared with 2(N-1)/N·S.
         CHECK(two / time_s("ring", 0) == Approx(n / (n - 1.0)).epsilon(0.03));
     }
 }

@@ -7,8 +7,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 
-// Steps whose messages have another peer in every repetition, against the same steps written out, whose pairs have a
-// mailbox each.
+// Compares steps whose messages have another peer in every repetition with the same steps written out, in which every
+// pair has its own mailbox.
 
 using namespace syncline;
 
@@ -42,7 +42,7 @@ private:
     std::shared_ptr<const CollectiveAlgorithm> loops_;
 };
 
-/// Loops of up to two steps of several messages, some of which turn; several may go to the same rank at once.
+/// Loops of up to two steps of several messages, some of which turn; several may go to the same rank concurrently.
 class RandomLoops : public CollectiveAlgorithm {
 public:
     RandomLoops(Chance& chance, std::uint32_t ranks) {
@@ -59,7 +59,7 @@ public:
                     sent.count = chance.below(blocks);
                     step.push_back(sent);
                     if (chance.below(3) == 0) step.push_back({sent.apart, blocks / 2, 1, sent.turn, 0});
-                    // As long as nobody sends to itself.
+                    // Only as long as no rank sends to itself.
                     while (repeat > 1 && meets_itself(sent, repeat, ranks)) --repeat;
                 }
             }
@@ -107,13 +107,13 @@ using Algorithms = std::vector<std::shared_ptr<const CollectiveAlgorithm>>;
 struct World {
     Cluster cluster;
     std::vector<Place> places;
-    std::vector<double> late_s;  ///< by rank: computes so long before its exchanges
+    std::vector<double> late_s;  ///< by rank: computation time before its exchanges
     double jitter = 0;
     std::uint64_t bytes = 0;
 };
 
-/// Three iterations, two of them measured: exchanges one after the other behind a computation, and `beside` between
-/// the same ranks at the same time.
+/// Replays three iterations, two of them measured: exchanges one after the other following a computation, and `beside`
+/// between the same ranks concurrently.
 Timeline replay_in(const World& world, const Algorithms& algorithms, const Algorithms& beside, bool messages) {
     TaskGraph graph;
     std::vector<ProcessId> workers;
@@ -229,7 +229,7 @@ TEST_CASE("turning peers: loops of any messages take as long, and carry as much,
     }
 }
 
-TEST_CASE("turning peers: pairwise all-to-alls, one behind the other and beside another, with ranks that are late") {
+TEST_CASE("turning peers: pairwise all-to-alls, one after the other and concurrent with another, with late ranks") {
     const auto loop = std::make_shared<const PairwiseAllToAll>();
     const auto written = std::make_shared<const WrittenOut>(loop);
     Chance chance(5);

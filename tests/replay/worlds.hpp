@@ -8,7 +8,7 @@
 #include "sim/training/exchange.hpp"
 #include "sim/training/placement.hpp"
 
-/// Fabrics of one-device nodes whose links are all alike, and an exchange of a test's own on them.
+/// Fabrics of one-device nodes whose links are all alike, and an exchange given by a test.
 namespace syncline {
 
 inline Cluster cluster_on(const TopologySpec& topology, std::int64_t nodes) {
@@ -26,7 +26,7 @@ inline TopologySpec wired(Shape shape, double bandwidth_Bps, double latency_s) {
     return spec;
 }
 
-/// `algorithm` once, by itself.
+/// Replays `algorithm` once, without other tasks.
 inline Timeline replay_alone(const Cluster& cluster, const std::shared_ptr<const CollectiveAlgorithm>& algorithm,
                              std::uint32_t ranks, std::uint64_t bytes, const RankPlacement& placement = {}) {
     TaskGraph graph;

@@ -13,9 +13,9 @@
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 
-// The same networks as SimGrid's own zones make them, which share no line with ours: as many links on the way, the same
-// latency and the same time for one message, between every two hosts; in fat trees over the same switches, and the same
-// times for all messages of a shift together.
+// Compares our networks with the same networks built from SimGrid's own zones, which share no code with ours: the
+// number of links on the path, the latency and the time of one message, between every two hosts; in fat trees also the
+// switches, and the times of all messages of a shift together.
 
 using namespace syncline;
 namespace sg = simgrid::s4u;
@@ -32,9 +32,9 @@ struct Way {
     std::vector<std::uint32_t> switches;  ///< of a fat tree, numbered from its leaves up
 };
 
-/// SimGrid's FatTreeZone calls a link by its ends, of which the i-th switch has the number 2·hosts - 1 - i (seen with
-/// version 3.32; hosts may have the same numbers). A way goes on at the upper end of a link up and at the lower end of
-/// a link down; the last of them ends at a host.
+/// SimGrid's FatTreeZone names a link by its ends, where the i-th switch has the number 2·hosts - 1 - i (observed with
+/// version 3.32; hosts may have the same numbers). A path continues at the upper end of an up link and at the lower end
+/// of a down link; the last of them ends at a host.
 std::vector<std::uint32_t> switches_on(const std::vector<sg::Link*>& links, std::uint32_t hosts) {
     std::vector<std::uint32_t> switches;
     for (const sg::Link* link : links) {
@@ -59,20 +59,20 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> all_pairs(std::uint32_t hos
 /// Makes a zone, and a host for each number in it.
 using MakeZone = std::function<sg::NetZone*(const sg::ClusterCallbacks& hosts)>;
 
-/// SimGrid's engine in a process of its own, with a zone.
+/// SimGrid's engine in a separate process, with a zone.
 class Engine {
 public:
     Engine() {
         static std::string program = "zones", quiet = "--log=root.thres:critical";
         static std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
         static int count = 2;
-        engine_ = new sg::Engine(&count, arguments.data());  // as long as the process
-        // The model without TCP's parts, as ours is.
+        engine_ = new sg::Engine(&count, arguments.data());  // lives as long as the process
+        // The model without TCP's parts, like ours.
         for (const char* setting :
              {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "surf/precision:1e-12"})
             sg::Engine::set_config(setting);
     }
-    /// The hosts, by number.
+    /// Returns the hosts, by number.
     std::vector<sg::Host*> make(std::uint32_t hosts, const MakeZone& make_zone) const {
         std::vector<sg::Host*> by_number(hosts);
         make_zone(sg::ClusterCallbacks([&](sg::NetZone* zone, const std::vector<unsigned long>&, unsigned long id) {
@@ -151,7 +151,8 @@ void check_same(
     }
 }
 
-/// When the messages of each shift are through, host i sending to host i + shift: all shifts, one after the other.
+/// Returns the times at which the messages of each shift are delivered, host i sending to host i + shift: all shifts,
+/// one after the other.
 std::vector<double> shifts_of_simgrid(std::uint32_t hosts, const MakeZone& make) {
     std::vector<double> seconds;
     for (std::uint32_t shift = 1; shift < hosts; ++shift) {
@@ -198,8 +199,8 @@ TEST_CASE("zones: SimGrid's star is ours") {
 
 TEST_CASE("zones: SimGrid's torus is ours") {
     // Its routes go dimension by dimension. Ours may take the dimensions in another order, and half way round the other
-    // direction: as long in any case. With two in a dimension it has a cable there and one back, of which a single
-    // message uses one.
+    // direction: the length is the same in any case. With two hosts in a dimension SimGrid has a cable in each
+    // direction, of which a single message uses one.
     const auto dimensions = GENERATE(std::vector<std::int64_t>{7}, std::vector<std::int64_t>{4, 3},
                                      std::vector<std::int64_t>{2, 5}, std::vector<std::int64_t>{3, 2, 4});
     TopologySpec spec = spec_of(Shape::torus);
@@ -263,8 +264,8 @@ TEST_CASE("zones: SimGrid's fat tree is ours, over the same switches") {
 }
 
 TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as in ours") {
-    // Single cables: of parallel ones SimGrid's zone uses the first alone. Without latency, by which its model would
-    // share links.
+    // Single cables, because SimGrid's zone uses only the first of parallel ones. No latency, because its model would
+    // share links in proportion to it.
     const auto tree =
         GENERATE(Tree{{4, 4}, {1, 4}, {1, 1}}, Tree{{4, 4}, {1, 2}, {1, 1}}, Tree{{2, 3, 2}, {1, 2, 3}, {1, 1, 1}});
     const std::uint32_t hosts = tree.hosts();
@@ -282,10 +283,10 @@ TEST_CASE("zones: all messages of a shift take as long in SimGrid's fat tree as 
 }
 
 TEST_CASE("zones: SimGrid's dragonfly is ours with the routers of a group numbered otherwise") {
-    // SimGrid joins router j of group i with router i of group j; router i of group i has no global cable. Ours has no
-    // gap: the router to group j is j, or j - 1 behind the own group's number, and the last one is over. With as many
-    // groups as a group has routers the two are the same graph. Longer ways than local, global, local do not exist in
-    // either, though equally long ones over two global cables do.
+    // SimGrid connects router j of group i with router i of group j; router i of group i has no global cable. Ours
+    // leaves no gap: the router to group j is j, or j - 1 above the own group's number, and the last one is left over.
+    // With as many groups as a group has routers the two are the same graph. Neither uses paths longer than local,
+    // global, local, although equally long ones over two global cables exist.
     const std::uint32_t routers = GENERATE(3u, 4u, 5u);
     const std::uint32_t nodes = GENERATE(1u, 2u);
     const std::uint32_t groups = routers;

@@ -8,7 +8,7 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
-// What every rank holds after each algorithm, what travels, and how long that takes on a star.
+// Checks what every rank holds after each algorithm, the bytes in flight, and the time on a star.
 
 using namespace syncline;
 
@@ -38,7 +38,7 @@ TopologySpec hierarchy(std::vector<HierarchyLevel> levels) {
     return spec;
 }
 
-/// A path with a chord at every third vertex: not regular, not symmetric, of odd and even cycles.
+/// A path with a chord at every third vertex: neither regular nor symmetric, with odd and even cycles.
 TopologySpec user_graph(std::uint32_t ranks) {
     TopologySpec spec = overlay(Shape::graph);
     for (std::uint32_t rank = 1; rank < ranks; ++rank) {
@@ -59,7 +59,7 @@ std::vector<std::uint64_t> buffer_sizes(std::uint32_t ranks) {
     return {0, 1, ranks - 1, 1001};
 }
 
-/// Overlays of every undirected kind for so many ranks.
+/// Returns overlays of every undirected kind for this number of ranks.
 std::vector<TopologySpec> undirected_overlays(std::uint32_t ranks) {
     std::vector<TopologySpec> specs{overlay(Shape::star), overlay(Shape::ring),     tree(2), tree(3), tree(7),
                                     exponential(false),   overlay(Shape::full_mesh)};
@@ -80,7 +80,7 @@ void require_allreduce(Machine& machine, std::uint32_t ranks) {
     CHECK(counted == machine.messages);
 }
 
-/// The closed form is what the clock shows; with one rank nothing takes time.
+/// Checks that the clock equals the closed form; a single rank takes no time.
 void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
     for (const MessageCost cost : {MessageCost{1, 0.01, 0}, MessageCost{0.5, 0.25, 0.125}, MessageCost{1e-3, 1, 2}}) {
         CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
@@ -143,7 +143,7 @@ TEST_CASE("a split hierarchy reduces everything once and moves as much as a ring
             }
             const AlgorithmSpec spec{.name = "hierarchical", .overlay = hierarchy(levels)};
             CAPTURE(n, sizes.size(), product);
-            if (n > 1 && n % product != 0) {  // one rank alone has nothing to split
+            if (n > 1 && n % product != 0) {  // a single rank has nothing to split
                 CHECK_THROWS_AS(make_algorithm(spec, n), AlgorithmError);
                 continue;
             }
@@ -189,7 +189,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
                 CAPTURE(n, bytes, levels.size(), levels[0].size, algorithm->formula());
                 Machine machine(*algorithm, n, bytes);
                 require_allreduce(machine, n);
-                // Every rank joins the others by one buffer up and one down, in a ring by 2(p-1)/p each.
+                // Every rank connects to the others by one buffer up and one down, in a ring by 2(p-1)/p each.
                 CHECK(machine.bytes_sent == 2 * (n - 1) * bytes);
             }
             if (n <= 18 && algorithm->cost(n, 1, {})) {
@@ -206,7 +206,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
     CHECK(!make_algorithm(chains, 8)->cost(8, 10, {}));
 }
 
-TEST_CASE("a direct all-to-all brings block j of everyone to rank j") {
+TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
     for (const std::uint32_t n : group_sizes()) {
         const auto algorithm = make_algorithm({.operation = "all-to-all", .name = "direct", .overlay = {}}, n);
         for (const std::uint64_t bytes : buffer_sizes(n)) {
@@ -230,7 +230,7 @@ TEST_CASE("a direct all-to-all brings block j of everyone to rank j") {
     }
 }
 
-TEST_CASE("operations list their algorithms, and what does not fit is refused with the key to blame") {
+TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the key to blame") {
     CHECK(algorithm_names("allreduce").front() == "ring");
     for (const std::string& operation : operation_names()) {
         for (const std::string& name : algorithm_names(operation)) {

@@ -55,7 +55,7 @@ TEST_CASE("a threshold closes a bucket before it would be exceeded, a larger ten
     CHECK(buckets[3].release_s == 6);
 }
 
-TEST_CASE("a cycle releases at its ticks what is ready by then") {
+TEST_CASE("a cycle releases at each tick the gradients that are ready") {
     const Model model = model_of({1, 1, 1, 1, 1});
     const auto buckets = make_buckets(model, second_each(model), 0, fused(100e6, 2.5));
     CHECK(layers_of(buckets) == Layers{{4, 3}, {2, 1, 0}});

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/machine.hpp"
 
-// What every rank must hold in the end.
+// Checks what every rank must hold in the end.
 
 using namespace syncline;
 

@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// How long devices compute: each kind against its formula, and what must hold for all of them.
+// Compute times: each kind against its formula, and the properties that all must have.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -40,7 +40,7 @@ double total(const LayerTime& time) {
 
 using Points = std::vector<EfficiencyCurve::Point>;
 
-/// Devices that have what every kind needs of them, from such as wait for memory to such as wait for kernels.
+/// Returns devices with the data that every kind needs, from memory-bound to launch-bound ones.
 std::vector<Device> devices(const Model& model) {
     std::vector<Device> all;
     for (const auto& [flops, memory, latency] : {std::tuple{10.6e12, 732e9, 0.0}, std::tuple{1e12, 1e9, 0.0},
@@ -48,7 +48,7 @@ std::vector<Device> devices(const Model& model) {
         for (const EfficiencyCurve::Over over : {EfficiencyCurve::Over::batch, EfficiencyCurve::Over::gemm}) {
             Device device = device_of(flops, memory, latency);
             device.calibration = {{model.name, 16, 123, ""}};
-            // The first piece grows as fast as it may.
+            // The first piece grows at the maximum rate.
             device.efficiency = EfficiencyCurve{over, {{2, 0.05}, {4, 0.1}, {30, 0.4}, {256, 0.9}}};
             MeasuredLayers measured{model.name, 10, {}, ""};
             double time_s = 1e-3;
@@ -123,7 +123,7 @@ TEST_CASE("AlexNet's first layer with im2col on a P100") {
     CHECK(time.input_gradient_s == 0);
     CHECK(time.stall_s == Approx(copy_s).epsilon(1e-12));
     CHECK(time.bound == Bound::compute);
-    // On the device of Castelló's model, 4 TFLOP/s and 50 GB/s, all of it waits for memory.
+    // On the device of Castelló's model, 4 TFLOP/s and 50 GB/s, all kernels are memory-bound.
     const LayerTime slow = layer_times(model, device_of(4e12, 50e9), 64, ComputeKind::im2col)[0];
     CHECK(slow.forward_s == Approx((copy_s + move_s) * 732 / 50).epsilon(1e-12));
     CHECK(slow.stall_s == Approx(copy_s * 732 / 50 + 2 * (move_s * 732 / 50 - compute_s * 10.6 / 4)).epsilon(1e-12));
@@ -144,13 +144,13 @@ TEST_CASE("no kernel takes less than the device's latency") {
     const auto implicit = layer_times(model, device, 1, ComputeKind::roofline);
     CHECK(implicit[1].forward_s == Approx(5e-6));
     CHECK(implicit[1].backward_s() == Approx(2 * 5e-6));
-    // Larger work hides it.
+    // Larger work hides the launch.
     const Model large = model_of(dense("fc", 4096, 4096, false));
     CHECK(total(layer_times(large, device_of(1e12, 1e12, 5e-6), 64, ComputeKind::roofline)[0]) ==
           total(layer_times(large, device_of(1e12, 1e12), 64, ComputeKind::roofline)[0]));
 }
 
-TEST_CASE("what bounds a layer") {
+TEST_CASE("the bound of a layer") {
     const Model model = model_of(dense("fc", 100, 100, false));
     const auto bound = [&](const Device& device) {
         return layer_times(model, device, 10, ComputeKind::roofline)[0].bound;
@@ -167,7 +167,7 @@ TEST_CASE("an efficiency curve is its points', a power of the size between them,
     CHECK(curve.at(0.5) == 0.1);
     CHECK(curve.at(1e9) == 0.8);
     CHECK(curve.at(8) == Approx(0.2));                    // in proportion
-    CHECK(curve.at(32) == Approx(0.4 * std::sqrt(2.0)));  // half of the way in logarithms
+    CHECK(curve.at(32) == Approx(0.4 * std::sqrt(2.0)));  // half way in logarithms
     CHECK(EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.7}}}.at(3) == 0.7);
 }
 
@@ -194,8 +194,8 @@ TEST_CASE("efficiency over the batch: computing slows down, moving does not") {
 }
 
 TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are never slower") {
-    // A layer on Pr × Pc ranks of which each has out/Pr outputs of B/Pc samples: 2·B·out·in/P operations whatever the
-    // grid; the nearer its two sides are to each other, the faster.
+    // A layer on Pr × Pc ranks, each with out/Pr outputs of B/Pc samples: 2·B·out·in/P operations whatever the grid;
+    // the closer its two sides, the faster.
     Device device = device_of(10e12, 700e9);
     for (const Points& points :
          {Points{{8, 0.05}, {64, 0.3}, {512, 0.9}}, Points{{1, 0.01}, {100, 1}}, Points{{32, 0.5}}}) {
@@ -204,7 +204,7 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
              {std::tuple{4096, 4096, 1024, 256}, std::tuple{9216, 4096, 2048, 512}, std::tuple{100, 1000, 8, 8}}) {
             const Model model = model_of(dense("fc", inputs, outputs, false));
             const auto computation = make_compute_model(ComputeKind::efficiency, model, device);
-            std::vector<std::pair<double, double>> by_narrower;  // the smaller of B/Pc and out/Pr, and the time
+            std::vector<std::pair<double, double>> by_narrower;  // the minimum of B/Pc and out/Pr, and the time
             for (int rows = 1; rows <= ranks; rows *= 2) {
                 const Share share{.samples = static_cast<double>(batch) * rows / ranks, .part = 1.0 / rows};
                 const double narrower = std::min(share.samples, outputs * share.part);
@@ -218,7 +218,7 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
             }
         }
     }
-    // And by how much: 8 of 512 rows are at the curve's low end.
+    // Checks the magnitude, too: 8 of 512 rows are at the curve's low end.
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.1}, {64, 0.5}}};
     device.memory_Bps = 1e18;
     const Model model = model_of(dense("fc", 4096, 4096, false));
@@ -240,7 +240,7 @@ TEST_CASE("measured times are scaled by samples and share") {
     const Model model = every_kind();
     MeasuredLayers measured{model.name, 8, {}, ""};
     for (const Layer& layer : model.layers) measured.layers.insert(measured.layers.begin(), {layer.name, 0.008, 0.024});
-    measured.layers[0].forward_s = 1;  // of the last layer: the order does not matter
+    measured.layers[0].forward_s = 1;  // for the last layer: the order does not matter
     device.layer_times = {{"another", 1, {}, ""}, measured};
     const auto computation = make_compute_model(ComputeKind::measured, model, device);
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -253,7 +253,7 @@ TEST_CASE("measured times are scaled by samples and share") {
     }
 }
 
-TEST_CASE("a device without what a kind needs is a bug of the caller's") {
+TEST_CASE("a device without the data that a kind needs is a bug of the caller") {
     const Model model = every_kind();
     const Device device = device_of(1e12, 1e12);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::efficiency, model, device), std::logic_error);
@@ -295,14 +295,14 @@ TEST_CASE("with several batches measured the iteration's time is linear between 
         CHECK(iteration_s(device, batch) == Approx(batch / rate).epsilon(1e-12));
     CHECK(iteration_s(device, 48) == Approx((32 / 195.0 + 64 / 219.0) / 2).epsilon(1e-12));
     CHECK(iteration_s(device, 112) == Approx((3 * 64 / 219.0 + 256 / 230.0) / 4).epsilon(1e-12));
-    // Outside them as with the nearest one alone.
+    // Outside the measured batches the nearest one alone applies.
     for (const auto& [batch, nearest] : {std::pair{8, Calibration{"resnet-50", 32, 195, ""}},
                                          std::pair{1024, Calibration{"resnet-50", 256, 230, ""}}}) {
         Device alone = device;
         alone.calibration = {nearest};
         CHECK(iteration_s(device, batch) == iteration_s(alone, batch));
     }
-    // A part of a layer is taken between the same parts of it.
+    // The time of a part of a layer is interpolated between the same parts of it.
     const auto computation = make_compute_model(ComputeKind::calibrated, model, device);
     const LayerTime few = computation->time(5, {.samples = 32, .part = 0.5});
     const LayerTime more = computation->time(5, {.samples = 64, .part = 0.5});
@@ -350,7 +350,7 @@ TEST_CASE("a share of 1/p takes no longer than the whole, and no less than 1/p o
     });
 }
 
-TEST_CASE("a stall is within the time, and what computes alone has none") {
+TEST_CASE("a stall is part of the time, and compute-bound work has none") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             const LayerTime time = computation.time(i, {.samples = 7});
@@ -380,10 +380,10 @@ TEST_CASE("a layer table adds up") {
     CHECK(table.total.activation_bytes == Approx(bytes));
     CHECK(table.total.parameters == 61'842'345);
     CHECK(table.total.macs == 838'792'896);
-    // What has no calibration is said to be by the roofline.
+    // A layer table without calibration reports the roofline.
     CHECK(layer_table(model, device, 1, ComputeKind::calibrated).compute == ComputeKind::roofline);
     device.calibration = {{"alexnet-tf", 512, 2987, ""}};
     CHECK(layer_table(model, device, 1, ComputeKind::calibrated).compute == ComputeKind::calibrated);
-    // Nothing bounds what takes no time.
+    // A layer that takes no time has no bound.
     CHECK_FALSE(layer_table(model_of(Layer{}), device, 1, ComputeKind::roofline).total.time.bound);
 }

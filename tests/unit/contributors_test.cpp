@@ -6,7 +6,7 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/promises.hpp"
 
-// Allgathers and all-reduces to which q of N ranks contribute and of which q' want the result.
+// Allgathers and all-reduces to which q of N ranks contribute and whose result q' receive.
 
 using namespace syncline;
 
@@ -16,7 +16,7 @@ struct Subsets {
     std::uint32_t contributors = 1, receivers = 1;
 };
 
-/// All pairs in small groups; one, two thirds and all in larger ones.
+/// Returns all pairs for small groups; one, two thirds and all for larger ones.
 std::vector<Subsets> subsets_of(std::uint32_t n) {
     std::vector<std::uint32_t> sizes{1, n - n / 3, n};
     if (n <= 7) {
@@ -96,7 +96,7 @@ TEST_CASE("a ring among contributors and broadcasts from each reach every receiv
                 Machine machine(*way, n, bytes);
                 const std::uint32_t each = machine.programs[0].partition.blocks / q;
                 CHECK(broken(machine, {"allgather", n, q, receivers, each}) == "");
-                // every contributor but for one gets all that is not its own, every further receiver all
+                // every contributor except one receives all data that is not its own, every further receiver all data
                 const std::uint32_t further = receivers > q ? receivers - q : 0;
                 CHECK(machine.bytes_sent == (q - 1 + further) * bytes);
                 for (std::uint32_t rank = std::max(q, receivers); rank < n; ++rank) {
@@ -108,7 +108,7 @@ TEST_CASE("a ring among contributors and broadcasts from each reach every receiv
     }
 }
 
-TEST_CASE("contributions that are spread and doubled reach everyone, within the time of a doubling and a part") {
+TEST_CASE("contributions that are spread and doubled reach all ranks, within the time of a doubling and a part") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors;
         const auto way = make_algorithm(spec_of("allgather", "spread-doubling", subsets), n);
@@ -196,7 +196,7 @@ TEST_CASE(
     });
 }
 
-TEST_CASE("in the naive all-reduce everyone takes part, and contributors without data add zeros") {
+TEST_CASE("in the naive all-reduce all ranks take part, and ranks without data add zeros") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const auto naive = make_algorithm(spec_of("allreduce", "ring", subsets), n);
         Machine machine(*naive, n, 1001);

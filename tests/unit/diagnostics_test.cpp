@@ -21,7 +21,7 @@ std::vector<std::string> lines(const std::string& text) {
     return result;
 }
 
-/// The characters of `text` up to where the caret in the line below it points.
+/// Returns the characters of `text` up to the position of the caret in the line below.
 std::string before_caret(const std::string& rendered) {
     const auto shown = lines(rendered);
     std::string_view rest = shown.at(1);
@@ -41,15 +41,15 @@ TEST_CASE("a diagnostic is rendered with its line, a caret and a hint") {
     CHECK(render({{"a.yaml", 9, 1, ""}, "wrong", ""}) == "a.yaml:9:1: error: wrong\n");
 }
 
-TEST_CASE("the caret stands under its character, tabs and UTF-8 before it") {
+TEST_CASE("the caret is under its character, with tabs and UTF-8 before it") {
     CHECK(before_caret(render({{"f", 1, 4, "\ta: b"}, "m", ""})) == "     a:");
     CHECK(before_caret(render({{"f", 1, 3, "é: ü"}, "m", ""})) == "    é:");
-    // Wide characters take two columns each: the caret goes under the colon after them.
+    // Wide characters take two columns each: the caret is under the colon after them.
     CHECK(lines(render({{"f", 1, 3, "日本: x"}, "m", ""})).at(2) == "        ^");
     CHECK(lines(render({{"f", 1, 3, "e\u0301: x"}, "m", ""})).at(2) == "     ^");
 }
 
-TEST_CASE("a column past the end points behind the line") {
+TEST_CASE("a column past the end points after the line") {
     CHECK(lines(render({{"f", 1, 99, "abc"}, "m", ""})).at(2) == "       ^");
     CHECK(lines(render({{"f", 1, 0, "abc"}, "m", ""})).at(2) == "    ^");
 }
@@ -95,7 +95,7 @@ TEST_CASE("a ConfigError says all that is wrong, up to a screenful") {
     CHECK(std::string(many.what()).ends_with("and 80 more errors\n"));
 }
 
-TEST_CASE("the closest word is what was meant") {
+TEST_CASE("the closest word is suggested") {
     const std::vector<std::string> keys{"ranks", "batch_per_rank", "overlap", "iterations", "exchange"};
     CHECK(closest("rnks", keys) == "ranks");
     CHECK(closest("ranke", keys) == "ranks");

@@ -8,8 +8,8 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/promises.hpp"
 
-// Halving, doubling, Bruck's, direct and binomial algorithms: what every rank holds after them, what travels, and how
-// long that takes on a star.
+// Halving, doubling, Bruck's, direct and binomial algorithms: what every rank holds after them, the bytes in flight,
+// and the time on a star.
 
 using namespace syncline;
 
@@ -23,14 +23,14 @@ std::uint32_t ceil_lg(std::uint32_t n) {
     return static_cast<std::uint32_t>(std::bit_width(n - 1));
 }
 
-/// Ranks beyond a power of two.
+/// Returns the number of ranks above a power of two.
 std::uint32_t surplus(std::uint32_t n) {
     return n - std::bit_floor(n);
 }
 
 using ByRanks = std::function<double(std::uint32_t ranks)>;
 
-/// Of buffers that N divides; of any if N is a power of two; of any.
+/// Buffers with a closed form: those that N divides; any if N is a power of two; any.
 enum class Closed { even, even_or_power, always };
 
 bool is_closed(Closed closed, std::uint32_t ranks, std::uint64_t bytes) {
@@ -38,8 +38,8 @@ bool is_closed(Closed closed, std::uint32_t ranks, std::uint64_t bytes) {
            (closed == Closed::even_or_power && std::has_single_bit(ranks));
 }
 
-/// Promise, number of messages, and time: equal to the closed form where there is one, elsewhere between those of the
-/// next buffers below and above whose blocks are equal.
+/// Checks promise, number of messages, and time: equal to the closed form if there is one, otherwise between those of
+/// the nearest smaller and larger buffers whose blocks are equal.
 void check(const AlgorithmSpec& spec, const ByRanks& messages, Closed closed = Closed::always,
            bool by_distance = false) {
     for (const std::uint32_t n : group_sizes()) {
@@ -108,7 +108,7 @@ TEST_CASE("recursive doubling gathers every block everywhere and equals its clos
     for (const std::uint32_t n : {2u, 8u, 32u}) CHECK(bytes_sent(spec, n, 320) == (n - 1) * 320);
 }
 
-TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends what is missing") {
+TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the missing blocks") {
     const AlgorithmSpec spec{.operation = "allgather", .name = "bruck"};
     check(spec, [](auto n) { return n * ceil_lg(n); });
     for (const std::uint32_t n : group_sizes()) {
@@ -124,7 +124,7 @@ TEST_CASE("Bruck's all-to-all brings every block where it belongs, on the way of
         spec, [](auto n) { return n * ceil_lg(n); }, Closed::always, true);
     for (const std::uint32_t n : group_sizes()) {
         CAPTURE(n);
-        std::uint32_t hops = 0;  // of all blocks of a rank: as many as their distances have bits
+        std::uint32_t hops = 0;  // of all blocks of a rank: the number of bits set in their distances
         for (std::uint32_t distance = 1; distance < n; ++distance)
             hops += static_cast<std::uint32_t>(std::popcount(distance));
         for (const std::uint64_t bytes : buffer_sizes(n)) {
@@ -152,7 +152,7 @@ TEST_CASE("all-to-alls in pairs and direct exchanges keep their promises and the
     CHECK(bytes_sent(allreduce, 6, 1001) == 2 * 5 * 1001);
 }
 
-TEST_CASE("direct exchanges with a root keep their promises and take what its link takes") {
+TEST_CASE("direct exchanges with a root keep their promises and take the time of its link") {
     const auto others = [](std::uint32_t n) { return n - 1.; };
     for (const char* operation : {"scatter", "gather", "broadcast", "reduce"})
         check({.operation = operation, .name = "direct"}, others);
@@ -174,7 +174,7 @@ TEST_CASE("binomial scatter and gather keep their promises in ⌈lg N⌉ steps, 
     }
 }
 
-TEST_CASE("a broadcast by scatter and allgather reaches everyone and equals its closed form") {
+TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its closed form") {
     const AlgorithmSpec spec{.operation = "broadcast", .name = "scatter-allgather"};
     check(
         spec, [](auto n) { return n - 1. + all_pairs(n); }, Closed::even);

@@ -4,7 +4,7 @@
 #include "sim/training/exchange.hpp"
 #include "tests/catch.hpp"
 
-// How frameworks bundle and cut: PyTorch's buckets, first buckets, pieces, requests and urgency.
+// Fusion and partition as in frameworks: PyTorch's buckets, first buckets, pieces, requests and urgency.
 
 using namespace syncline;
 
@@ -38,7 +38,7 @@ Layers layers_of(const std::vector<Bucket>& buckets) {
 }  // namespace
 
 TEST_CASE("PyTorch's buckets: the gradient that reaches the limit is the last, and the first bucket has its own") {
-    // From the last layer: 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; what is left is a bucket.
+    // From the last layer: 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
     const Model model = model_of({100, 0, 200, 1000, 600, 300, 300, 400});
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after, false}))) ==
           Layers{{7}, {6, 5, 4}, {3}, {2, 0}});

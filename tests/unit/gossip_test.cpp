@@ -8,7 +8,7 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
-// Gossip against the neighbours that shapes have by definition.
+// Compares gossip with the neighbours that shapes have by definition.
 
 using namespace syncline;
 
@@ -24,7 +24,7 @@ AlgorithmSpec gossip(Shape shape, bool directed = false, bool one_peer = false) 
 
 using Neighbours = std::set<std::uint32_t>;
 
-/// Whom `rank` sends to, from the shapes' definitions.
+/// Returns the ranks that `rank` sends to, from the shapes' definitions.
 Neighbours out_neighbours(Shape shape, bool directed, std::uint32_t rank, std::uint32_t n) {
     Neighbours result;
     for (std::uint32_t other = 0; other < n; ++other) {

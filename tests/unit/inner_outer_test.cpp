@@ -5,7 +5,7 @@
 #include "sim/collective/algorithm.hpp"
 #include "tests/catch.hpp"
 
-// Inner-outer gossip against its source's definition, and against what a group sends out.
+// Compares inner-outer gossip with its source's definition, and with the bytes that a group sends out.
 
 using namespace syncline;
 
@@ -19,7 +19,8 @@ AlgorithmSpec inner_outer(std::int64_t group) {
     return spec;
 }
 
-/// Whom `rank` sends to by BlueFog's GetInnerOuterExpo2DynamicSendRecvRanks, for several groups of more than two.
+/// Returns the rank that `rank` sends to by BlueFog's GetInnerOuterExpo2DynamicSendRecvRanks, for several groups of
+/// more than two.
 std::uint32_t destination(std::uint32_t rank, std::uint32_t ranks, std::uint32_t group, std::uint32_t round) {
     const auto distances = [](std::uint32_t most) {
         std::uint32_t count = 0;

@@ -53,7 +53,8 @@ TEST_CASE("a transformer's layer keeps what Korthikanti et al. count, on any num
     }
 }
 
-TEST_CASE("of what GPT-3's and MT-NLG's layers keep, the scores of attention are the published 70 % and 65 %") {
+TEST_CASE(
+    "the scores of attention are the published 70 % and 65 % of the memory that GPT-3's and MT-NLG's layers keep") {
     for (const auto& [layer, published] : {std::pair{gpt3, 0.70}, std::pair{mt_nlg, 0.65}}) {
         const Transformer without_scores{layer.s, layer.h, 0};
         const double saved = 1 - without_scores.kept({}) / layer.kept({});
@@ -95,7 +96,7 @@ TEST_CASE("dense and custom layers keep their inputs, positions are shared out, 
     CHECK(kept_bytes(model, tokens, quarter, 4) == 3 * 8 * 100 * 2 / 4);
 }
 
-TEST_CASE("a vocabulary's ends: the dropout's mask behind the embedding, inputs and logits of the head") {
+TEST_CASE("memory at the vocabulary: the dropout's mask after the embedding, inputs and logits of the head") {
     // Korthikanti et al., section 4.3: sbh; 2sbh of the output layer, and 4sbv in 32 bits for the loss.
     constexpr std::int64_t s = 16, h = 12, v = 40;
     const Model model = of_elements(2);

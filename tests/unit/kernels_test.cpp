@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// Kernels against the formulas of kernels.hpp, worked out by hand.
+// Compares kernels with the formulas of kernels.hpp, worked out by hand.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -62,7 +62,7 @@ TEST_CASE("a convolution's groups are matrix products of their own, and a rank h
     };
     check(forward(1)[0], "im2col", 0, 24 * 120);
     check(forward(1)[1], "GEMM", 2.0 * 3 * 120 * 12, 3 * 120 + 3 * 12 + 12 * 120, 2, 3);
-    // Half of the filters are one group's.
+    // Half of the filters belong to one group.
     check(forward(0.5)[0], "im2col", 0, 12 * 120);
     check(forward(0.5)[1], "GEMM", 2.0 * 3 * 120 * 12, 3 * 120 + 3 * 12 + 12 * 120, 1, 3);
     // One filter of six: all of its group's patches.
@@ -182,7 +182,7 @@ TEST_CASE("an embedding moves rows, and its gradient is a table") {
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
 }
 
-TEST_CASE("a normalisation before a dense layer, or behind an embedding, is done whole, and backward too") {
+TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, and backward too") {
     // 2·9 = 18 vectors of 10.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = true});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {

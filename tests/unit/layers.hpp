@@ -12,7 +12,7 @@
 /// Layers and models for tests of kernels and compute models.
 namespace syncline::test {
 
-/// Throws ConfigError.
+/// Reads a model. Throws ConfigError.
 inline Model read_model(const config::Node& node) {
     Model model;
     std::vector<Diagnostic> errors;
@@ -22,7 +22,7 @@ inline Model read_model(const config::Node& node) {
     return model;
 }
 
-/// A shipped workload.
+/// Returns a shipped workload.
 inline Model shipped_model(const std::string& name) {
     config::Library library;
     return read_model(library.load_argument(SYNCLINE_SOURCE_DIR "/workloads/" + name + ".yaml"));
@@ -34,7 +34,7 @@ inline const std::vector<std::string> shipped_cnns{"alexnet-caffe", "alexnet-nog
 
 inline const std::vector<std::string> shipped_transformers{"bert-large", "gpt-2", "gpt-2-xl", "gpt-3-175b"};
 
-/// One of each kind, with sizes that divide by little.
+/// Returns a model with one layer of each kind, with sizes that have few divisors.
 inline Model every_kind() {
     Model model;
     model.name = "every-kind";

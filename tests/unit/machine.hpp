@@ -11,11 +11,11 @@
 #include "tests/catch.hpp"
 
 /// Runs programs without time: each rank holds, for each block, how often each rank's contribution is in it. A schedule
-/// with the right timing and the wrong data fails. Every rank starts with its own contribution in every block; what it
-/// starts with can be changed before `run`, for operations that begin otherwise (promises.hpp).
+/// with the right timing and the wrong data fails. Every rank starts with its own contribution in every block; the
+/// initial data can be changed before `run`, for operations that begin differently (promises.hpp).
 ///
-/// As in the simulation, a message travels when both its ends have got to it, and a step ends when all its messages are
-/// through; what could deadlock there gets stuck here.
+/// As in the simulation, a message is sent when both its ends have reached it, and a step ends when all its messages
+/// are delivered; a program that could deadlock there gets stuck here.
 namespace syncline {
 
 using Contributions = std::vector<int>;     ///< by rank
@@ -73,8 +73,8 @@ public:
 
     std::vector<Program> programs;
     std::vector<Buffer> buffers;
-    std::vector<std::vector<bool>> heard;  ///< by rank, of whom: from them, or from others who had heard of them
-    std::function<void(std::uint32_t rank, const Contributions& block)> watch;  ///< called with every block that comes
+    std::vector<std::vector<bool>> heard;  ///< by rank and rank: heard of, directly or through others
+    std::function<void(std::uint32_t rank, const Contributions& block)> watch;  ///< called for each received block
     std::vector<std::vector<Arrival>> received;  ///< by rank, in the order of its program
     std::uint64_t messages = 0;
     std::uint64_t bytes_sent = 0;
@@ -85,9 +85,9 @@ private:
         std::vector<std::uint32_t> blocks;
         Buffer value;
         std::vector<bool> heard;
-        bool turns = false;  ///< its peer, by its sender
+        bool turns = false;  ///< its peer turns, according to its sender
     };
-    /// Everything that one rank has sent to another, or expected from it, so far.
+    /// All messages that one rank has sent to another, or expected from it, so far.
     struct Wire {
         std::vector<InFlight> sent;
         std::size_t expected = 0, taken = 0;
@@ -100,7 +100,7 @@ private:
         return wires_[{peer_of(message, repetition, ranks_), rank}];
     }
 
-    /// The numbers of a message's blocks, in its order.
+    /// Returns the numbers of a message's blocks, in its order.
     std::vector<std::uint32_t> blocks_of(std::uint32_t rank, const Message& message, std::uint32_t repetition) const {
         const std::uint32_t blocks = programs[rank].partition.blocks;
         const std::uint32_t peer = peer_of(message, repetition, ranks_);

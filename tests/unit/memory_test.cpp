@@ -23,7 +23,7 @@ double state_bytes(const Memory& memory) {
     return memory.weights_bytes + memory.gradients_bytes + memory.optimizer_bytes;
 }
 
-/// Layers that keep so many bytes of one sample for each of their backward passes, and have as many parameters.
+/// Returns layers that keep these bytes per sample for each of their backward passes, and have as many parameters.
 Model chain_of(const std::vector<std::int64_t>& sizes) {
     Model model;
     model.element_bytes = 1;
@@ -79,7 +79,7 @@ TEST_CASE("memory of a small network, by hand") {
         CHECK(memory.activations_bytes == activations);
         CHECK(memory.total_bytes() == 4 * parameters * (2 + values) + activations);
     }
-    // In 16 bits there is a copy of the weights in 32 besides.
+    // In 16 bits there is also a copy of the weights in 32 bits.
     model.element_bytes = 2;
     const Memory mixed = memory_of(model, plan);
     CHECK(mixed.weights_bytes == 2 * parameters);
@@ -87,7 +87,7 @@ TEST_CASE("memory of a small network, by hand") {
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
-TEST_CASE("what a device has: nothing is known by default, and the last byte counts") {
+TEST_CASE("a device's memory: unknown by default, and the last byte counts") {
     const Model model = chain_of({1000});
     Plan plan;
     const double total = memory_of(model, plan).total_bytes();
@@ -99,7 +99,8 @@ TEST_CASE("what a device has: nothing is known by default, and the last byte cou
 }
 
 TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures published for ZeRO") {
-    // S. Rajbhandari et al., SC 2020, figure 1: Adam, mixed precision. In 75 layers, so that what is gathered is known.
+    // S. Rajbhandari et al., SC 2020, figure 1: Adam, mixed precision. There are 75 layers, so the gathered part is
+    // known.
     constexpr std::int64_t layer = 100'000'000;
     Model model = chain_of(std::vector<std::int64_t>(75, layer));
     model.element_bytes = 2;
@@ -114,12 +115,12 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     }
 }
 
-TEST_CASE("activations of the micro-batches that a schedule holds at once") {
+TEST_CASE("activations of the micro-batches that a schedule holds concurrently") {
     for (const std::int64_t p : {1, 2, 3, 8}) {
         for (const std::int64_t m : {1, 2, 7, 24}) {
             const Model model = chain_of(std::vector<std::int64_t>(static_cast<std::size_t>(2 * p), 100));
             CAPTURE(p, m);
-            // A micro-batch keeps 200 bytes on a stage. The first stage holds most.
+            // A micro-batch keeps 200 bytes on a stage. The first stage holds the most.
             CHECK(memory_of(model, pipeline_of(PipelineSchedule::gpipe, p, m)).activations_bytes ==
                   200.0 * static_cast<double>(m));
             CHECK(memory_of(model, pipeline_of(PipelineSchedule::one_f_one_b, p, m)).activations_bytes ==
@@ -187,7 +188,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80
     CHECK(baseline.activations_bytes <= layers + 31 * sh);
 }
 
-TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, of what is not activations") {
+TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, except for activations") {
     std::mt19937 random(5);
     const auto draw = [&](std::int64_t least, std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random);

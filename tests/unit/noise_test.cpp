@@ -10,7 +10,7 @@
 #include "sim/training/noise.hpp"
 #include "tests/catch.hpp"
 
-// What is drawn of jitter and stragglers has the distribution that it should have, and how a scenario says it.
+// Draws of jitter and stragglers have the right distribution, and scenarios specify them.
 
 using namespace syncline;
 
@@ -114,7 +114,7 @@ TEST_CASE("without jitter a pace is the slowdown to the last bit") {
     CHECK(Pace{3, 0.1, 1, 2}.factor(4) == 3 * Pace{1, 0.1, 1, 2}.factor(4));
 }
 
-TEST_CASE("stragglers: so many, every rank as often as another, more of them when there are more") {
+TEST_CASE("stragglers: the given number, every rank equally often, and nested for larger numbers") {
     constexpr std::uint32_t ranks = 10;
     constexpr int seeds = 3000;
     std::vector<int> times(ranks, 0);
@@ -129,7 +129,7 @@ TEST_CASE("stragglers: so many, every rank as often as another, more of them whe
             fewer = found;
         }
     }
-    // 900 times, give or take the root of 3000·0.3·0.7.
+    // 900 times, plus or minus the root of 3000·0.3·0.7.
     for (const int often : times) CHECK(std::abs(often - 900) < 4 * 25.1);
     CHECK(slow(paces({0, {0, {7, 3}, 0.5}, 1}, ranks)) == std::vector<std::size_t>{3, 7});
     CHECK(slow(paces({}, ranks)).empty());

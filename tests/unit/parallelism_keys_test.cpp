@@ -422,7 +422,7 @@ TEST_CASE("what is modelled for plain data parallelism alone is refused beside a
 
 TEST_CASE("what the arrangement refuses is an error where it is written") {
     const Mistake mistakes[] = {
-        {"ranks: 4, parallelism: {model: 4, sequence: true}", "true", "no positions", "transformers"},
+        {"ranks: 4, parallelism: {model: 4, sequence: true}", "true", "no sequence positions", "transformers"},
         {"ranks: 128, parallelism: domain", "domain", "128×1 cells", "under `layers`"},
         {"ranks: 128, parallelism: {domain: {height: 128}}", "{height", "128×1 cells", "under `layers`"},
         {"ranks: 6, parallelism: {model: 2, layers: [{first: head, model: 3}]}", "[{first",

@@ -27,7 +27,8 @@ Orders orders_of(const Pipeline& pipeline) {
     return orders;
 }
 
-/// Pipelines of every schedule: stages that do and do not divide the micro-batches, fewer micro-batches than stages.
+/// Calls `check` for pipelines of every schedule: stages that do and do not divide the micro-batches, fewer
+/// micro-batches than stages.
 void for_all(const std::function<void(const Pipeline&)>& check) {
     for (std::int64_t p = 1; p <= 9; ++p) {
         for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b})
@@ -44,10 +45,10 @@ std::string text(const Pipeline& pipeline) {
            std::to_string(pipeline.chunks);
 }
 
-/// When each stage ends, where the forward and the backward pass of a part of the model take so long and nothing is to
-/// transfer. Nothing if the stages wait for each other for ever. Knows nothing of schedules: a stage takes its slots in
-/// order; a forward pass waits for the one of the part before, a backward pass for the one of the part behind, and in
-/// the last part for the forward pass.
+/// Returns the time at which each stage ends, for given times of the forward and the backward pass of a part of the
+/// model and free transfers. Nothing if the stages deadlock. Independent of schedules: a stage runs its slots in order;
+/// a forward pass waits for that of the previous part, a backward pass for that of the next part, and in the last part
+/// for the forward pass.
 std::optional<std::vector<std::int64_t>> ends(const Pipeline& pipeline, const Orders& orders, std::int64_t forward,
                                               std::int64_t backward) {
     const std::int64_t p = pipeline.stages, parts = p * pipeline.chunks;
@@ -89,7 +90,7 @@ double largest(const std::vector<double>& costs, const std::vector<std::int64_t>
     return most;
 }
 
-/// The first of the best cuts into non-empty parts, going through all in the order of their lengths.
+/// Returns the first of the best cuts into non-empty parts, by enumeration in the order of their lengths.
 std::vector<std::int64_t> best_of_all(const std::vector<double>& costs, std::uint32_t parts) {
     std::vector<std::int64_t> best, lengths;
     std::function<void(std::int64_t)> extend = [&](std::int64_t left) {
@@ -138,7 +139,7 @@ TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1)
         for_all([f = f, b = b](const Pipeline& pipeline) {
             INFO(text(pipeline) << ", f " << f << ", b " << b);
             const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
-            // Of a part: a stage's f and b are v times as long.
+            // Times of a part: a stage's f and b are v times as long.
             const auto end = ends(pipeline, orders_of(pipeline), f, b);
             REQUIRE(end);
             const std::int64_t total = *std::max_element(end->begin(), end->end());
@@ -151,7 +152,7 @@ TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1)
 
 TEST_CASE("a clock of stages sees a schedule that waits for itself") {
     const Pipeline pipeline{2, 1, 1, PipelineSchedule::one_f_one_b, {}};
-    // The first stage wants the backward pass before it has given the second one anything.
+    // The first stage waits for the backward pass before it has sent anything to the second stage.
     CHECK_FALSE(ends(pipeline, {{{0, 0, false}, {0, 0, true}}, {{0, 0, true}, {0, 0, false}}}, 1, 1));
 }
 
@@ -214,7 +215,7 @@ TEST_CASE("pipelines that no schedule can do are refused") {
 TEST_CASE("a chain is cut as by trying all cuts, ties included") {
     std::mt19937 random(7);
     for (int round = 0; round < 600; ++round) {
-        // Whole numbers, zero among them, whose sums are exact and often equal.
+        // Integers, including zero, whose sums are exact and often equal.
         std::vector<double> costs(1 + random() % 11);
         const unsigned most = 1 + random() % 8;
         for (double& cost : costs) cost = static_cast<double>(random() % (most + 1));
@@ -233,13 +234,13 @@ TEST_CASE("one part has all layers, and as many parts as layers have one each") 
 }
 
 TEST_CASE("rounding decides no tie") {
-    // Ten layers in four parts: one has three layers at least, which leaves as few as one for the first. Sums of three
-    // and four times 0.1, 0.7 or 1e-5 differ in their last digit with where they are taken.
+    // Ten layers in four parts: one part has at least three layers, which leaves as few as one for the first. Sums of
+    // three and four times 0.1, 0.7 or 1e-5 differ in their last digit depending on their position.
     for (const double cost : {1.0, 0.1, 0.7, 1e-5, 1e9 / 3}) {
         INFO(cost);
         CHECK(balance(std::vector<double>(10, cost), 4) == std::vector<std::int64_t>{1, 3, 3, 3});
         CHECK(balance(std::vector<double>(14, cost), 4) == std::vector<std::int64_t>{2, 4, 4, 4});
-        // All parts full but the first: 1000 = 248·4 + 8 in 249 and more, of which some have one layer.
+        // All parts except the first are full: 1000 = 248·4 + 8 in 249 or more parts, some of which have one layer.
         const auto many = balance(std::vector<double>(1000, cost), 256);
         std::vector<std::int64_t> expected(256, 4);
         std::fill_n(expected.begin(), 8, 1);
@@ -257,7 +258,7 @@ TEST_CASE("a thousand layers in 256 parts: every part fits, and no smaller limit
             REQUIRE(lengths.size() == parts);
             REQUIRE(std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) == 1000);
             REQUIRE(*std::min_element(lengths.begin(), lengths.end()) >= 1);
-            // Filling parts from the left up to a limit takes the fewest parts that it can be done with.
+            // Filling parts from the left up to a limit gives the minimum number of parts for that limit.
             const double limit = largest(costs, lengths) * (1 - 1e-8);
             std::size_t needed = 1;
             double held = 0;

@@ -114,14 +114,15 @@ TEST_CASE("pool: users' errors and bugs of ours come back with their text") {
 TEST_CASE("pool: work that dies has failed, by which signal and with what it last said") {
     const Ended killed = only([]() -> std::string { return std::fputs("at ease\n", stderr), raise(SIGKILL), ""; });
     CHECK_FALSE(killed.done);
-    CHECK(killed.text == "the simulation was ended by signal 9 (Killed); was there enough memory?");
+    CHECK(killed.text == "the simulation was killed by signal 9 (Killed); it may have run out of memory");
     const Ended aborted = only([]() -> std::string {
         std::fputs("no stack at 0x7ffc1a2b\n", stderr);
         std::signal(SIGABRT, SIG_DFL);  // which Catch has taken
         std::abort();
     });
     CHECK(aborted.text ==
-          "the simulation was ended by signal 6 (Aborted); was there enough memory?; it said: no stack at 0x...");
+          "the simulation was killed by signal 6 (Aborted); it may have run out of memory; its output: no stack at "
+          "0x...");
     const Ended silent = only([]() -> std::string { _exit(3); });
     CHECK(silent.text == "a bug in syncline: the simulation ended without an answer");
 }
@@ -183,7 +184,7 @@ TEST_CASE("pool: work that needs more memory than there is says so") {
         return std::string();
     });
     CHECK_FALSE(ended.done);
-    CHECK(holds(ended.text, "the simulation needs more memory than there is"));
+    CHECK(holds(ended.text, "the simulation needs more memory than is available"));
 #endif
 }
 

@@ -14,16 +14,16 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
-/// What each operation promises: what every rank of a Machine starts with, and what it must hold in the end. Written
-/// from the operations' meaning in MPI, not from any algorithm.
+/// Promises of each operation: what every rank of a Machine starts with, and what it must hold in the end. They are
+/// derived from the operations' meaning in MPI, not from any algorithm.
 namespace syncline {
 
 struct Promise {
     std::string operation;
     std::uint32_t ranks = 1;
-    std::uint32_t contributors = 0, receivers = 0;  ///< the first so many; 0: all
-    std::uint32_t blocks_each = 1;  ///< of the buffer's blocks, how many a contributor to an allgather has
-    bool by_distance = false;       ///< all-to-all: block d is for the rank d places on, not for rank d
+    std::uint32_t contributors = 0, receivers = 0;  ///< number of first ranks; 0: all
+    std::uint32_t blocks_each = 1;                  ///< number of blocks of a contributor to an allgather
+    bool by_distance = false;                       ///< all-to-all: block d is for the rank d places on, not for rank d
 
     bool contributes(std::uint32_t rank) const { return rank < (contributors == 0 ? ranks : contributors); }
     bool receives(std::uint32_t rank) const { return rank < (receivers == 0 ? ranks : receivers); }
@@ -43,12 +43,12 @@ inline Contributions sum(const Promise& promise) {
     return all;
 }
 
-/// Block `block` has bytes at all, or would have some with more bytes.
+/// Returns true if block `block` has bytes, or would have some in a larger buffer.
 inline bool is_filled(const Partition& partition, std::uint32_t block) {
     return partition.filled == 0 || block < partition.filled;
 }
 
-/// What `rank` starts with in `block`. Of an all-to-all, who it is from and who it is for, instead of contributions.
+/// Returns what `rank` starts with in `block`. For an all-to-all, sender and receiver instead of contributions.
 inline Contributions before(const Promise& promise, std::uint32_t rank, std::uint32_t block) {
     const std::uint32_t n = promise.ranks;
     const std::string& operation = promise.operation;
@@ -62,7 +62,7 @@ inline Contributions before(const Promise& promise, std::uint32_t rank, std::uin
     return has ? only(rank, n) : Contributions(n, 0);
 }
 
-/// What `rank` must hold of `block` in the end; empty where nothing is promised.
+/// Returns what `rank` must hold of `block` in the end; empty if nothing is promised.
 inline Contributions after(const Promise& promise, std::uint32_t rank, std::uint32_t block) {
     const std::uint32_t n = promise.ranks;
     const std::string& operation = promise.operation;
@@ -81,7 +81,7 @@ inline Contributions after(const Promise& promise, std::uint32_t rank, std::uint
 
 }  // namespace promises
 
-/// Runs the machine from what the operation begins with; what is wrong in the end, or nothing.
+/// Runs the machine from the operation's initial state; returns what is wrong in the end, or nothing.
 inline std::string broken(Machine& machine, const Promise& promise) {
     const std::uint32_t n = promise.ranks;
     const bool all_to_all = promise.operation == "all-to-all";
@@ -118,7 +118,7 @@ inline std::string broken(Machine& machine, const Promise& promise) {
     return "";
 }
 
-/// 1 … 33, and 64.
+/// Returns 1 … 33, and 64.
 inline std::vector<std::uint32_t> group_sizes() {
     std::vector<std::uint32_t> sizes;
     for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) sizes.push_back(ranks);
@@ -126,18 +126,19 @@ inline std::vector<std::uint32_t> group_sizes() {
     return sizes;
 }
 
-/// Nothing, less than a byte per rank, what the ranks divide, and what they (but 7, 11 and 13) do not.
+/// Returns zero, less than a byte per rank, a multiple of the ranks, and a size that they (except 7, 11 and 13) do not
+/// divide.
 inline std::vector<std::uint64_t> buffer_sizes(std::uint32_t ranks) {
     return {0, 1, ranks - 1, 10 * ranks, 1001};
 }
 
-/// α, β and γ of each kind being what counts.
+/// Returns costs in which α, β and γ dominate in turn.
 inline const std::vector<MessageCost>& message_costs() {
     static const std::vector<MessageCost> costs{{1, 0.01, 0}, {0.5, 0.25, 0.125}, {1e-3, 1, 2}};
     return costs;
 }
 
-/// The closed form is what the clock shows.
+/// Checks that the clock equals the closed form.
 inline void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
     for (const MessageCost& cost : message_costs()) {
         CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
@@ -149,7 +150,7 @@ inline void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks
 
 using Bound = std::function<double(const MessageCost&)>;
 
-/// There is no closed form where blocks differ, and the clock shows no less and no more than these.
+/// Checks that there is no closed form if blocks differ, and that the clock is within these bounds.
 inline void check_uneven(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes,
                          const Bound& least, const Bound& most) {
     for (const MessageCost& cost : message_costs()) {

@@ -2,7 +2,7 @@
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 
-// Which streams agree on their tasks, and what a rank waits for.
+// Streams that agree on their tasks, and the tasks that a rank waits for.
 
 using namespace syncline;
 
@@ -38,7 +38,8 @@ TEST_CASE("streams that agree hold the same tasks, or the graph is refused") {
 
 namespace {
 
-/// By rank: how many tasks its update waits for, and how many in the iteration before its forward layers wait for.
+/// By rank: number of tasks that its update waits for, and number in the previous iteration that its forward layers
+/// wait for.
 struct Waits {
     std::vector<std::size_t> update;
     std::vector<std::vector<std::size_t>> forward;
@@ -95,7 +96,7 @@ TEST_CASE("a rank waits for all servers that have its bucket, and with local red
     Plan plan;
     plan.exchange = ExchangeKind::parameter_server;
     plan.servers = {2, Placement::sliced, ServerLocation::dedicated};
-    check(waits_of(plan), 4, {0, 0, 0});  // the last of each server, and what it has from each
+    check(waits_of(plan), 4, {0, 0, 0});  // the last task of each server, and the results from each
     plan.overlap = Overlap::across_iterations;
     check(waits_of(plan), 0, {4, 0, 4});
     plan.servers.local_reduction = true;

@@ -5,7 +5,7 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/promises.hpp"
 
-// Rings: what every rank holds after them, what travels, and how long that takes on a star.
+// Rings: what every rank holds after them, the bytes in flight, and the time on a star.
 
 using namespace syncline;
 
@@ -89,7 +89,7 @@ TEST_CASE("a segmented ring's program is as short with many segments, and too ma
     CHECK(ring->program(3, 8, 8'000'000, 0).steps.size() <= 8);
     CHECK(messages_sent(ring->program(3, 8, 8'000'000, 0)) == 7 * 1'000'001);
     CHECK_THROWS_AS(ring->program(0, 8, 1ull << 40, 0), AlgorithmError);
-    // few enough in each block, but not all together
+    // few enough in each block, but too many in all blocks together
     const auto large = make_algorithm({.name = "segmented-ring", .segment_bytes = 1}, 1u << 20);
     CHECK_THROWS_AS(large->program(0, 1u << 20, 1ull << 40, 0), AlgorithmError);
 }

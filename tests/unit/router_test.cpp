@@ -13,7 +13,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/topologies.hpp"
 
-// Routes: connected, as short as any, always the same, and where traffic is spread, evenly so.
+// Routes: connected, shortest, reproducible, and evenly spread where traffic is spread.
 
 using namespace syncline;
 
@@ -29,7 +29,7 @@ Path route(Router& router, std::uint32_t from, std::uint32_t to) {
     return path;
 }
 
-/// The vertices that a path passes, its ends included.
+/// Returns the vertices on a path, including its ends.
 Neighbours way(const Topology& topology, const Routing& routing, const std::string& from, const std::string& to) {
     Router router(topology, routing);
     Neighbours names{from};
@@ -48,7 +48,8 @@ void check_leads(const Router& router, std::uint32_t from, std::uint32_t to, con
     CHECK(at == to);
 }
 
-/// Connected, with cables of a few latencies, none among them, so that there are many equal ways; some one-way.
+/// Returns a connected graph whose cables have few different latencies, including zero, so that there are many equal
+/// paths; some are one-way.
 Topology random_graph(std::mt19937_64& random) {
     constexpr std::array latencies{0.0, 1e-6, 1e-6, 2e-6, 5e-6};
     Topology topology;
@@ -69,7 +70,7 @@ Topology random_graph(std::mt19937_64& random) {
     return topology;
 }
 
-/// Latencies in nanoseconds and hops, as one number to minimise: latency first, or hops first.
+/// Combines latency in nanoseconds and hops into one number to minimise: latency first, or hops first.
 std::uint64_t length(double latency_s, std::uint64_t hops, Routing::Shortest shortest) {
     const auto ns = static_cast<std::uint64_t>(latency_s * 1e9 + 0.5);
     return shortest == Routing::Shortest::latency ? ns * 1'000'000 + hops : hops * 1'000'000'000 + ns;
@@ -105,16 +106,16 @@ TEST_CASE("routing: by latency and by hops are different ways") {
     topology.add_cable(s, t, {1e9, 1e-6});
     topology.add_cable(t, b, {1e9, 1e-6});
     topology.add_cable(s, b, {1e9, 2e-6});
-    // 3 us over s and t, and over s alone: as long, but with fewer hops.
+    // 3 us over s and t, and over s alone: equal latency, but fewer hops.
     CHECK(way(topology, {Routing::Shortest::latency}, "a", "b") == Neighbours{"a", "s", "b"});
     CHECK(way(topology, {Routing::Shortest::hops}, "a", "b") == Neighbours{"a", "b"});
-    // Two hops either way: the latency decides, 2 us against 11 us.
+    // Two hops on either path: the latency decides, 2 us against 11 us.
     CHECK(way(topology, {Routing::Shortest::hops}, "a", "t") == Neighbours{"a", "s", "t"});
     CHECK(way(topology, {Routing::Shortest::latency}, "b", "a") == Neighbours{"b", "s", "a"});
 }
 
 TEST_CASE("routing: of equal ways, the one over the first cable") {
-    // Two ways around a ring of four, and two parallel cables.
+    // Two paths around a ring of four, and two parallel cables.
     Topology topology;
     for (const char* name : {"a", "b", "c", "d"}) topology.add_host(name);
     const Wire wire{1e9, 1e-6};
@@ -136,7 +137,7 @@ TEST_CASE("routing: of equal ways, the one over the first cable") {
     CHECK(route(router, 1, 2) != route(router, 2, 1));
 }
 
-TEST_CASE("routing: where there is no way, that is a bug") {
+TEST_CASE("routing: a missing path is a bug") {
     Topology topology;
     for (const char* name : {"a", "b", "c"}) topology.add_host(name);
     topology.add_one_way(0, 1, {1e9, 0});
@@ -153,13 +154,13 @@ TEST_CASE("routing: one-way connections are taken forwards only") {
     spec.directed = true;
     const Topology topology = make_topology(spec, fabric);
     Router router(topology, {});
-    // i to i + 2^k: as many hops as the difference has ones in binary.
+    // i to i + 2^k: as many hops as the difference has bits set.
     for (std::uint32_t from = 0; from < 11; ++from) {
         for (std::uint32_t to = 0; to < 11; ++to) {
             const std::uint32_t difference = (to + 11 - from) % 11;
             std::size_t ones = 0;
             for (std::uint32_t rest = difference; rest > 0; rest /= 2) ones += rest % 2;
-            // Going around is no shorter: 7 + 11 = 8 + 8 + 2, for instance, has three terms as 4 + 2 + 1 has.
+            // Going around is no shorter: 7 + 11 = 8 + 8 + 2, for instance, has three terms, like 4 + 2 + 1.
             CAPTURE(from, to);
             CHECK(route(router, from, to).size() == ones);
         }
@@ -187,7 +188,7 @@ TEST_CASE("routing: as short as Boost's on random graphs, spread or not") {
                     }
                 }
             }
-            // Another router, asked in another order, says the same.
+            // Another router, asked in another order, gives the same routes.
             for (std::uint32_t to = topology.vertices(); to-- > 0;) {
                 for (std::uint32_t from = 0; from < topology.vertices(); ++from)
                     same &= route(again, from, to) == route(spread, from, to);
@@ -226,7 +227,7 @@ TEST_CASE("routing: between hosts of every shape as many hops as its definition 
 }
 
 TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than local, global, local") {
-    // Balanced, every two groups joined once: up to host, local, global, local, host.
+    // Balanced, every two groups connected once: up to host, local, global, local, host.
     TopologySpec spec = spec_of(Shape::dragonfly);
     spec.hosts_per_router = 2;
     const Topology topology = make_topology(spec, fabric);
@@ -246,7 +247,7 @@ TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than 
 }
 
 TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equally often") {
-    // 8-port switches: 128 hosts, 16 cores, 4 ways up from a leaf and 4 from a spine.
+    // 8-port switches: 128 hosts, 16 cores, 4 uplinks of a leaf and 4 of a spine.
     const Topology topology = make_topology(fat_tree(8), fabric);
     Router spread(topology, {Routing::Shortest::latency, by_hash}),
         first(topology, {Routing::Shortest::latency, first_way});
@@ -265,7 +266,8 @@ TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equ
     CHECK(unspread.size() == 1);
     REQUIRE(by_core.size() == 16);
     REQUIRE(by_cable.size() == 4 * 4);
-    // 1792 pairs: 112 for each on average, with a standard deviation of 10.2 if they were drawn. Within four of these.
+    // 1792 pairs: 112 for each on average, with a standard deviation of 10.2 if they were drawn. The limit is four of
+    // these.
     for (const auto& counts : {by_core, by_cable}) {
         for (const auto& [where, count] : counts) {
             CAPTURE(where);
@@ -298,13 +300,13 @@ TEST_CASE("routing: spread traffic is even over any number of ways") {
 }
 
 TEST_CASE("routing: a thousand hosts and their farthest pairs") {
-    // ⌈log2(1024)⌉ / 2 hops suffice where a number is written with digits -1, 0, 1, no two of them side by side.
+    // ⌈log2(1024)⌉ / 2 hops suffice if a number is written with digits -1, 0, 1, no two of them adjacent.
     const Topology exponential = make_topology(spec_of(Shape::exponential, 1024), fabric);
     Router router(exponential, {});
     std::size_t longest = 0;
     for (std::uint32_t to = 1; to < 1024; ++to) longest = std::max(longest, route(router, 0, to).size());
     CHECK(longest == 5);
-    // The same from everywhere, since all hosts see the same.
+    // The same from every host, because all hosts see the same.
     for (std::uint32_t from = 1; from < 1024; from += 100) {
         for (std::uint32_t step = 1; step < 1024; step += 97)
             CHECK(route(router, from, (from + step) % 1024).size() == route(router, 0, step).size());
@@ -321,7 +323,7 @@ TopologySpec fat_tree(std::vector<std::int64_t> down, std::vector<std::int64_t> 
     return spec;
 }
 
-/// Routes by hop, of flows from every host to the one so many numbers on.
+/// Returns the flows by hop, if every host sends to the host `shift` numbers on.
 std::vector<int> shift_loads(Router& router, std::uint32_t hosts, std::uint32_t shift) {
     std::vector<int> loads(router.hops().size(), 0);
     for (std::uint32_t from = 0; from < hosts; ++from)
@@ -356,7 +358,7 @@ TEST_CASE("routing: D-mod-k worked out by hand") {
 }
 
 TEST_CASE("routing: with D-mod-k no two flows of a shift share a link where a fat tree is not oversubscribed") {
-    // E. Zahavi 2010: what D-mod-k is for. As many cables up as down at every switch.
+    // E. Zahavi 2010: the purpose of D-mod-k. Equal loads on uplinks and downlinks at every switch.
     const auto spec = GENERATE(fat_tree(4), fat_tree(6), fat_tree(8), fat_tree({4, 4}, {1, 2}, {1, 2}),
                                fat_tree({8, 4}, {1, 4}, {1, 2}), fat_tree({4, 4, 8}, {1, 4, 4}, {1, 1, 1}));
     const Topology topology = make_topology(spec, fabric);
@@ -374,8 +376,8 @@ TEST_CASE("routing: with D-mod-k no two flows of a shift share a link where a fa
 }
 
 TEST_CASE("routing: both ways round a ring carry alike") {
-    // All pairs. Half way round there are two ways: with 4k hosts half of the hosts can take each, so that the loads
-    // are equal; with 4k + 2 they differ by one.
+    // All pairs. Half way round there are two paths: with 4k hosts half of the hosts can use each, so the loads are
+    // equal; with 4k + 2 they differ by one.
     for (std::uint32_t hosts = 3; hosts <= 20; ++hosts) {
         CAPTURE(hosts);
         const Topology topology = make_topology(spec_of(Shape::ring, hosts), fabric);
@@ -397,14 +399,15 @@ TEST_CASE("routing: both ways round each dimension of a torus carry alike") {
     Router router(topology, {});
     const auto [dimension, half] = GENERATE(table<std::uint32_t, std::uint32_t>({{0, 2}, {1, 4 * 4}, {2, 4 * 8 * 2}}));
     CAPTURE(dimension, half);
-    // Host (x, y, z) to the one half way round: wherever the number wraps within its dimension, `half` less.
+    // Host (x, y, z) to the host half way round: wherever the number wraps within its dimension, `half` less.
     const std::uint32_t span = 2 * half;
     std::vector<int> loads(router.hops().size(), 0);
     for (std::uint32_t from = 0; from < topology.hosts; ++from) {
         const std::uint32_t to = from % span < half ? from + half : from - half;
         for (const std::uint32_t hop : route(router, from, to)) ++loads[hop];
     }
-    // Each host's flow crosses length / 2 of 2·length hops of its ring: one flow on every second, were they not spread.
+    // Each host's flow crosses length / 2 of 2·length hops of its ring: without spreading, one flow on every second
+    // hop.
     const int length = dimension == 1 ? 8 : 4;
     std::map<int, int> hops_with;
     for (const int load : loads) ++hops_with[load];
@@ -424,13 +427,13 @@ TEST_CASE("routing: channels of the same two hosts may take different ways by ec
             router.route(0, 100, path, channel);
             ways.insert(path);
         }
-        // 16 ways; 64 draws leave out (1 - 1/16)^64 = 1.6 % of them.
+        // 16 paths; 64 draws miss (1 - 1/16)^64 = 1.6 % of them.
         CHECK((policy == by_hash ? ways.size() >= 14 : ways.size() == 1));
     }
 }
 
-TEST_CASE("routing: adaptive at start avoids what is in flight, on the whole way") {
-    // Two leaves, three spines. The first way is loaded on its way up, the second on its way down.
+TEST_CASE("routing: adaptive at start avoids traffic in flight, on the whole path") {
+    // Two leaves, three spines. The first path is loaded on its way up, the second on its way down.
     const Topology topology = make_topology(fat_tree({2, 2}, {1, 3}, {1, 1}), fabric);
     Router router(topology, {Routing::Shortest::latency, Routing::Policy::adaptive_at_start});
     const auto spine = [&](const std::vector<std::uint32_t>& in_flight) {
@@ -459,16 +462,16 @@ TEST_CASE("routing: adaptive at start avoids what is in flight, on the whole way
 }
 
 TEST_CASE("routing: ways around a link that lie unused") {
-    // Two spines with two cables each: eight ways, of which two go over any one cable up.
+    // Two spines with two cables each: eight paths, two of which use any one uplink.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
     Router router(topology, {Routing::Shortest::latency, first_way});
     std::vector<std::uint64_t> bytes(router.hops().size(), 0);
     const Path taken = route(router, 0, 4);
     for (const std::uint32_t hop : taken) bytes[hop] = 1;
     CHECK(router.unused_ways(0, 4, taken[1], bytes) == 6);
-    // Around the cable down: as many.
+    // Around the downlink: the same number.
     CHECK(router.unused_ways(0, 4, taken[2], bytes) == 6);
-    // There is no way around a host's only cable; and none unused where every link carries something.
+    // There is no path around a host's only cable, and no unused path if every link carries something.
     CHECK(router.unused_ways(0, 4, taken[0], bytes) == 0);
     CHECK(router.unused_ways(0, 4, taken[3], bytes) == 0);
     std::fill(bytes.begin(), bytes.end(), 1);

@@ -4,13 +4,13 @@
 #include "sim/collective/runs.hpp"
 #include "tests/catch.hpp"
 
-// Where programs repeat themselves, and what a part of a repetition sends, against going through it step by step.
+// Compares repetitions within programs, and the bytes of a part of a repetition, with step-by-step execution.
 
 using namespace syncline;
 
 namespace {
 
-/// Peers and numbers of blocks of the step at which `walk` is.
+/// Returns peers and numbers of blocks of the step at which `walk` is.
 std::vector<std::uint32_t> shape_of(const Walk& walk) {
     const Step& step = walk.step();
     std::vector<std::uint32_t> shape{step.reduce ? 1u : 0u, static_cast<std::uint32_t>(step.sends.size())};
@@ -53,7 +53,7 @@ void for_each_program(Act&& act) {
 
 }  // namespace
 
-TEST_CASE("runs: all steps are in one, and those of one that repeats are alike") {
+TEST_CASE("runs: each step is in one run, and the steps of a repeating run are alike") {
     std::size_t repeating = 0;
     for_each_program([&](const Program& program) {
         const std::vector<Run> runs = runs_of(program);
@@ -80,7 +80,7 @@ TEST_CASE("runs: all steps are in one, and those of one that repeats are alike")
     CHECK(repeating > 100);
 }
 
-TEST_CASE("runs: a ring is two, its reduce-scatter and its allgather, and passes on what it gets") {
+TEST_CASE("runs: a ring has two, its reduce-scatter and its allgather, and passes on received blocks") {
     for (const std::uint32_t ranks : {4u, 5u, 16u, 100u}) {
         const auto ring = make_algorithm({.name = "ring", .overlay = {}}, ranks);
         for (const std::uint32_t rank : {0u, 1u, ranks - 1}) {
@@ -94,13 +94,14 @@ TEST_CASE("runs: a ring is two, its reduce-scatter and its allgather, and passes
             }
         }
     }
-    // Three ranks take two steps each way: no repetition. Those of recursive doubling have a peer each.
+    // Three ranks execute two steps in each direction: no repetition. The steps of recursive doubling have different
+    // peers.
     CHECK_FALSE(runs_of(make_algorithm({.name = "ring", .overlay = {}}, 3)->program(0, 3, 99, 0)).front().repeats);
     const auto doubling = make_algorithm({.name = "recursive-doubling", .overlay = {}}, 64);
     for (const Run& run : runs_of(doubling->program(5, 64, 4096, 0))) CHECK_FALSE(run.repeats);
 }
 
-TEST_CASE("runs: bytes of repetitions are those of each, and skipping them is going through them") {
+TEST_CASE("runs: bytes of repetitions are the sum of each, and skipping them equals executing them") {
     std::mt19937 random(7);
     for_each_program([&](const Program& program) {
         for (Walk walk(program); !walk.done();) {

@@ -5,7 +5,7 @@
 #include "sim/training/chooser.hpp"
 #include "tests/catch.hpp"
 
-// Which row decides, and NCCL's predicted times, worked out by hand.
+// The row that decides, and NCCL's predicted times, worked out by hand.
 
 using namespace syncline;
 
@@ -87,7 +87,7 @@ TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·b
     CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 0, nodes) == Approx(88.4e-6).epsilon(1e-12));
     CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 5'520'000, nodes) ==
           Approx(1.0884e-3).epsilon(1e-12));
-    // NCCL's whole numbers: 7 nodes have 2 levels, 15 ranks on them 2 each.
+    // NCCL's integer division: 7 nodes have 2 levels, 15 ranks on them 2 each.
     CHECK(predicted_time_s("allreduce", "double-binary-tree", simple, 0, {15, 7, 18e9, 12e9}) ==
           Approx(72.4e-6).epsilon(1e-12));
     CHECK_FALSE(is_predictable("broadcast", "double-binary-tree"));
@@ -95,7 +95,7 @@ TEST_CASE("selection: NCCL's tree takes base + 2((N/M-1)·inside + ⌊lg M⌋·b
     CHECK_THROWS_AS(predicted_time_s("broadcast", "ring", simple, 0, nodes), std::logic_error);
 }
 
-TEST_CASE("selection: of several candidates the one with the least predicted time is taken") {
+TEST_CASE("selection: of several candidates the one with the shortest predicted time is used") {
     const Selection selection{"two",
                               {{{},
                                 {{{.name = "ring"}, {"LL", 6.6e-6, 0.6e-6, 2.7e-6, 0.5}},
@@ -106,8 +106,8 @@ TEST_CASE("selection: of several candidates the one with the least predicted tim
     CHECK(choose(selection, "allreduce", 4'350'000, terrain).protocol.name == "LL");
     CHECK(choose(selection, "allreduce", 4'351'000, terrain).protocol.name == "Simple");
     CHECK(choose(selection, "allreduce", 0, terrain).why ==
-          "row 1 of two: always; least predicted time of 2: ring/LL 174 us, ring/Simple 876.4 us");
-    // Over all sizes it is never another than the faster.
+          "row 1 of two: always; shortest predicted time of 2: ring/LL 174 us, ring/Simple 876.4 us");
+    // Over all sizes the choice is always the faster one.
     for (std::uint64_t bytes = 1; bytes < (1ull << 40); bytes *= 3) {
         const Choice choice = choose(selection, "allreduce", bytes, terrain);
         for (const Candidate& one : selection.rows[0].candidates)
@@ -157,7 +157,7 @@ TEST_CASE("selection: between nodes the narrowest link counts that the ring over
     CHECK(between_Bps(narrower, {3, 4}) == 2e9);
     for (const std::vector<std::uint32_t>& nodes : {std::vector<std::uint32_t>{0, 1}, {0, 1, 2}, {0, 1, 2, 3, 4}})
         CHECK(between_Bps(wider, nodes) == 2e9);
-    // Packed and in turn, links inside nodes and between them are told apart.
+    // With packed and with alternating ranks, links inside nodes and between them are distinguished.
     tree.bandwidth_Bps = narrower;
     for (const std::vector<Place>& places :
          {std::vector<Place>{{0, 0}, {0, 1}, {2, 0}, {2, 1}}, {{0, 0}, {2, 0}, {0, 1}, {2, 1}}}) {

@@ -5,7 +5,7 @@
 #include "sim/training/exchange.hpp"
 #include "tests/catch.hpp"
 
-// Which node each server is on, for any number of nodes, ranks and servers.
+// The node of each server, for any number of nodes, ranks and servers.
 
 using namespace syncline;
 
@@ -17,7 +17,7 @@ Nodes nodes_of(std::int64_t count, ServerLocation location, const std::vector<Pl
     return server_nodes({.count = count, .location = location}, places);
 }
 
-/// `devices` ranks on each of `nodes`, the first of which is `first`.
+/// Returns `devices` ranks on each of `nodes` nodes, starting with node `first`.
 std::vector<Place> packed(std::uint32_t nodes, std::uint32_t devices, std::uint32_t first = 0) {
     std::vector<Place> places;
     for (std::uint32_t rank = 0; rank < nodes * devices; ++rank)
@@ -27,7 +27,7 @@ std::vector<Place> packed(std::uint32_t nodes, std::uint32_t devices, std::uint3
 
 }  // namespace
 
-TEST_CASE("dedicated servers are behind all ranks") {
+TEST_CASE("dedicated servers are on the nodes after all ranks") {
     CHECK(nodes_of(3, ServerLocation::dedicated, packed(2, 4)) == Nodes{2, 3, 4});
     CHECK(nodes_of(2, ServerLocation::dedicated, {{7, 0}, {1, 0}}) == Nodes{8, 9});
 }
@@ -54,7 +54,8 @@ TEST_CASE("spread servers: no node has two more than another, and equal shares o
             CAPTURE(nodes, count);
             const Nodes placed = nodes_of(count, ServerLocation::spread, packed(nodes, 3, 10));
             REQUIRE(std::ssize(placed) == count);
-            // Those that hold nothing are the last: what is said of all of them holds for the first ones, too.
+            // The servers that hold nothing are the last: properties of all servers are also properties of the first
+            // ones.
             std::map<std::uint32_t, std::int64_t> servers;
             for (std::uint32_t node = 10; node < 10 + nodes; ++node) servers[node] = 0;
             for (const std::uint32_t node : placed) {

@@ -10,10 +10,9 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// When programs end on a star, from the model's definition and nothing else: a message starts when both its ends have
-/// got to it, waits α, then shares its sender's and its receiver's link max-min fairly with the messages that are
-/// there; a step ends when all its messages are through and γ is spent on what arrived to be reduced. Small groups
-/// only.
+/// Computes when programs end on a star, from the model's definition alone: a message starts when both its ends have
+/// reached it, waits α, then shares its sender's and its receiver's link max-min fairly with the other messages; a step
+/// ends when all its messages are delivered and γ is spent on the data to be reduced. For small groups only.
 namespace syncline {
 
 class StarClock {
@@ -59,7 +58,7 @@ private:
     struct Place {
         Place(const Program& program) : walk(program) {}
         Walk walk;
-        std::size_t open = 0;  ///< messages of the step under way or awaited
+        std::size_t open = 0;  ///< messages of the step in flight or awaited
         double arrived = 0;    ///< bytes to reduce
         double reduced = infinity;
     };
@@ -94,7 +93,7 @@ private:
         }
     }
 
-    /// Progressive filling over the ranks' links out (0 …) and in (ranks …).
+    /// Applies progressive filling to the ranks' links out (0 …) and in (ranks …).
     std::vector<double> share() const {
         std::vector<double> rates(flows_.size(), 0), free(2 * ranks_, 1 / cost_.beta_s_per_B);
         std::vector<bool> fixed(flows_.size(), false);
@@ -125,7 +124,7 @@ private:
         }
     }
 
-    /// What ends now: messages, then steps without or after their reduction.
+    /// Ends what is due now: messages, then steps without or after their reduction.
     void settle() {
         for (std::size_t i = 0; i < flows_.size();) {
             if (flows_[i].starts > now_ || flows_[i].left > 0) {

@@ -25,7 +25,7 @@ TEST_CASE("tasks and dependencies are found by stream and task, in the order add
     CHECK(graph.dependencies_of(first).empty());
 }
 
-TEST_CASE("a circle of tasks is refused, also one through the order of a stream") {
+TEST_CASE("a cycle of tasks is rejected, including one through the order of a stream") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({});
     const StreamId a = graph.add_stream(process, StreamKind::compute);

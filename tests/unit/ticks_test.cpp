@@ -5,11 +5,11 @@
 #include "sim/taskgraph/ticks.hpp"
 #include "tests/catch.hpp"
 
-// A clock's next tick, also where times are sums of rounded terms.
+// A clock's next tick, including times that are sums of rounded terms.
 
 using namespace syncline;
 
-TEST_CASE("next tick: what comes at one makes it, however its time was added up") {
+TEST_CASE("next tick: a time at a tick makes it, however it was added up") {
     for (const double period_s : {1e-6, 0.3e-3, 1.2e-3, 3e-3, 5e-3, 0.05, 0.1, 0.7, 3600.0}) {
         std::vector<int> missed;
         double sum_s = 0;
@@ -20,7 +20,7 @@ TEST_CASE("next tick: what comes at one makes it, however its time was added up"
         CAPTURE(period_s);
         CHECK(missed == std::vector<int>{});
     }
-    // Forward and backward passes that end at the 12th, 14th and 5th tick, the sums of which a bare ceil() puts behind.
+    // Forward and backward passes that end at the 12th, 14th and 5th tick; a bare ceil() would put their sums after it.
     CHECK(next_tick(0.012 + 0.024, 0.003) == 12 * 0.003);
     CHECK(next_tick(0.02 + 0.05, 0.005) == 14 * 0.005);
     CHECK(next_tick(0.002 + 0.004, 0.0012) == 5 * 0.0012);
@@ -40,7 +40,7 @@ TEST_CASE("next tick: the first that is not before") {
         CHECK(next_tick(tick_s, period_s) == tick_s);
     }
     CHECK(next_tick(0, 5e-3) == 0);
-    CHECK(next_tick(1e-15, 5e-3) == 5e-3);  // after the start, though by little
+    CHECK(next_tick(1e-15, 5e-3) == 5e-3);  // slightly after the start
     CHECK(next_tick(5e-3 * (1 + 1e-8), 5e-3) == 1e-2);
     CHECK(next_tick(5e-3 * (1 + 1e-10), 5e-3) == 5e-3);
     CHECK(next_tick(5e-3 * (1 - 1e-10), 5e-3) == 5e-3);

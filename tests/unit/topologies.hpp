@@ -11,7 +11,7 @@
 #include "sim/topology/shape.hpp"
 #include "tests/catch.hpp"
 
-/// What tests of topologies ask of a graph.
+/// Properties of a graph that topology tests ask for.
 namespace syncline {
 
 using Neighbours = std::vector<std::string>;
@@ -27,7 +27,7 @@ inline std::uint32_t switches(const Topology& topology) {
     return topology.vertices() - topology.hosts;
 }
 
-/// Ends of cables at a vertex.
+/// Counts the ends of cables at a vertex.
 inline std::size_t degree(const Topology& topology, std::uint32_t vertex) {
     return boost::out_degree(vertex, topology.graph);
 }
@@ -40,7 +40,7 @@ inline std::uint32_t vertex_named(const Topology& topology, const std::string& n
     return 0;
 }
 
-/// Names of those a vertex leads to, sorted; twice where there are two cables.
+/// Returns the names of a vertex's neighbours, sorted; twice for two cables.
 inline Neighbours neighbours(const Topology& topology, const std::string& name) {
     Neighbours found;
     for (auto [edge, end] = boost::out_edges(vertex_named(topology, name), topology.graph); edge != end; ++edge)
@@ -49,7 +49,7 @@ inline Neighbours neighbours(const Topology& topology, const std::string& name) 
     return found;
 }
 
-/// How many cables, or connections one way, lead from a vertex to another.
+/// Counts the cables, or one-way connections, from a vertex to each other vertex.
 inline std::map<std::pair<std::uint32_t, std::uint32_t>, int> connections(const Topology& topology) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> found;
     for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
@@ -58,7 +58,7 @@ inline std::map<std::pair<std::uint32_t, std::uint32_t>, int> connections(const 
     return found;
 }
 
-/// Cables between levels: how many have this bandwidth.
+/// Counts the cables between levels by bandwidth.
 inline std::map<double, std::uint32_t> cables_by_bandwidth(const Topology& topology) {
     std::map<double, std::set<std::uint32_t>> found;
     for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
@@ -68,7 +68,7 @@ inline std::map<double, std::uint32_t> cables_by_bandwidth(const Topology& topol
     return counts;
 }
 
-/// What holds for every topology of full-duplex cables.
+/// Checks properties of every topology of full-duplex cables.
 inline void check_sound(const Topology& topology) {
     CHECK_NOTHROW(require_connected(topology));
     CHECK_FALSE(topology.directed());
@@ -91,7 +91,7 @@ inline void check_sound(const Topology& topology) {
     }));
 }
 
-/// A shape without switches: exactly the pairs for which `joined` holds have a cable, and one.
+/// Checks a shape without switches: exactly the pairs for which `joined` is true have a cable, and only one.
 inline void check_pairs(const Topology& topology, const std::function<bool(std::uint32_t, std::uint32_t)>& joined) {
     check_sound(topology);
     CHECK(switches(topology) == 0);

@@ -1,6 +1,6 @@
 #include "tests/unit/topologies.hpp"
 
-// Shapes that are made of switches, and the user's own graphs, against their definitions.
+// Compares shapes with switches, and the user's own graphs, with their definitions.
 
 using namespace syncline;
 
@@ -53,7 +53,7 @@ TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, wit
 
         const std::vector<std::int64_t> ports{w1, m1 + w2 * p2, m2 * p2 + w3, m3};
         std::vector<std::int64_t> count(4, 0);
-        std::vector<std::set<std::uint32_t>> below(tree.vertices());  // hosts, by the way down
+        std::vector<std::set<std::uint32_t>> below(tree.vertices());  // hosts reached downwards
         bool right = true;
         for (std::uint32_t vertex = 0; vertex < tree.vertices(); ++vertex) {
             const std::uint32_t level = tree.graph[vertex].level;
@@ -78,7 +78,7 @@ TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, wit
     }
 }
 
-TEST_CASE("shapes: fat trees by hand, and what makes none") {
+TEST_CASE("shapes: fat trees by hand, and invalid parameters") {
     // Two levels: 3 leaves of 2 hosts, 2 spines, two cables between every leaf and spine.
     TopologySpec spec = spec_of(Shape::fat_tree);
     spec.down = {2, 3};
@@ -146,7 +146,7 @@ TEST_CASE("shapes: a dragonfly is groups of routers, every two of which have a g
     }
 }
 
-TEST_CASE("shapes: dragonflies by hand, balanced ones, and what makes none") {
+TEST_CASE("shapes: dragonflies by hand, balanced ones, and invalid parameters") {
     // a = 2, p = h = 1, three groups: group 0's ports lead to groups 1 and 2, group 1's to 0 and 2, group 2's to 0
     // and 1.
     const Topology smallest = make_topology(spec_of(Shape::dragonfly), fabric, 6);
@@ -168,7 +168,7 @@ TEST_CASE("shapes: dragonflies by hand, balanced ones, and what makes none") {
     check_refused(spec, fabric, 0, "groups");
     spec.hosts_per_router = 0;
     check_refused(spec, fabric, 0, "groups");
-    spec.global_links = 0;  // enough of them then: p = h = 2 for 16 hosts
+    spec.global_links = 0;  // by default there are enough: p = h = 2 for 16 hosts
     CHECK(make_topology(spec, fabric).hosts == 16);
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("shapes: on rails, port r of every node is on a leaf of rail r") {
     check_refused(spec, fabric, 0, "hosts");
 }
 
-TEST_CASE("shapes: a graph is what the user says") {
+TEST_CASE("shapes: a graph has the user's vertices and edges") {
     TopologySpec spec = spec_of(Shape::graph);
     spec.edges = {{"s", "b", {}}, {"a", "s", {5, 0}}, {"s", "t", {}}, {"c", "t", {0, 7}}};
     spec.switches = {"t", "s"};

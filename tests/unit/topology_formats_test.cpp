@@ -16,7 +16,7 @@ namespace {
 
 constexpr Wire wire_25g{3.125e9, 1e-6};
 
-/// Ring of n ≥ 3 hosts, or of two and one cable.
+/// Returns a ring of n ≥ 3 hosts, or two hosts and one cable.
 Topology ring(std::uint32_t hosts, const Wire& wire) {
     Topology topology;
     topology.name = "ring";
@@ -26,7 +26,7 @@ Topology ring(std::uint32_t hosts, const Wire& wire) {
     return topology;
 }
 
-/// Hosts with names that need quotes, switches, and wires that no decimal number of a unit gives exactly.
+/// Returns hosts with names that need quotes, switches, and wires that no decimal number of a unit gives exactly.
 Topology awkward() {
     Topology topology;
     topology.name = "awk\"ward <&>";
@@ -43,7 +43,7 @@ Topology awkward() {
 
 using Edge = std::tuple<std::string, std::string, double, double>;
 
-/// The cables of a spec, each from its lesser name to its greater one, in order.
+/// Returns the cables of a spec, each from its lesser name to its greater one, in order.
 std::vector<Edge> edges(const TopologySpec& spec) {
     std::vector<Edge> result;
     for (const auto& [from, to, wire, instant] : spec.edges)
@@ -70,7 +70,7 @@ std::vector<std::string> switches(const Topology& topology) {
     return names;
 }
 
-/// What parse_graph complains of; empty if it does not.
+/// Returns the error of parse_graph; empty if there is none.
 std::string error(const std::string& file_name, const std::string& text) {
     try {
         parse_graph(file_name, text);
@@ -180,24 +180,24 @@ TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
     const std::string nodes = "<node id='a'/><node id='b'/>", there = "<edge source='a' target='b'/>",
                       back = "<edge source='b' target='a'/>";
     CHECK(parse_graph("x.xml", graphml(nodes + there + back, "directed")).edges.size() == 1);
-    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is there twice"));
+    CHECK(holds(error("x.xml", graphml(nodes + there + back)), "b -- a is listed twice"));
     CHECK(holds(error("x.xml", graphml(nodes + back, "directed")), "b -> a has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b -> c -> a }"), "a -> b has no opposite"));
     CHECK(holds(error("x.dot", "digraph { a -> b; b -> a [bandwidth=\"1 Gbps\"] }"), "different bandwidths"));
-    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is there twice"));
-    CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is there twice"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; b -> a; a -> b }"), "a -> b is listed twice"));
+    CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
 }
 
-TEST_CASE("A graph that is no topology is refused with what is wrong", "[topology][formats]") {
-    CHECK(holds(error("x.yaml", "graph { a -- b }"), "no format"));
-    CHECK(holds(error("x", "graph { a -- b }"), "no format"));
-    CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is there twice"));
+TEST_CASE("A graph that is not a topology is rejected with the reason", "[topology][formats]") {
+    CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
+    CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));
+    CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is listed twice"));
     CHECK(holds(error("x.dot", "graph { a -- a }"), "a -- a is a loop"));
     CHECK(holds(error("x.dot", "graph { }"), "no edge"));
     CHECK(holds(error("x.dot", "graph { a -- b; c }"), "'c' has no edge"));
-    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "without a name"));
-    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "more than one line"));
-    CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': there is no 'router'"));
+    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "has no name"));
+    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "a tab or a line break"));
+    CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': unknown kind 'router'"));
     for (const char* bandwidth : {"25", "0 Gbps", "-1 Gbps", "fast", "25 parsec", "nan", "1e999 Gbps"}) {
         INFO(bandwidth);
         CHECK(holds(error("x.dot", std::string("graph { a -- b [bandwidth=\"") + bandwidth + "\"] }"), "a -- b"));
@@ -208,10 +208,10 @@ TEST_CASE("A graph that is no topology is refused with what is wrong", "[topolog
     }
     CHECK(holds(error("x.dot", "graph { a -- b [latency=\"-1 us\"] }"), "latency of the edge a -- b"));
     CHECK(error("x.dot", "graph { a -- b [latency=\"0 s\"] }") == "");
-    CHECK(holds(error("x.xml", graphml("<node id='a'/><edge source='a' target='b'/>")), "'b', which is no node"));
-    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='a'/>")), "two nodes 'a'"));
-    CHECK(
-        holds(error("x.xml", graphml("<node id='a'/><node id='b'><data key='n'>a</data></node>")), "two vertices 'a'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><edge source='a' target='b'/>")), "unknown node 'b'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='a'/>")), "two nodes have the id 'a'"));
+    CHECK(holds(error("x.xml", graphml("<node id='a'/><node id='b'><data key='n'>a</data></node>")),
+                "two vertices are named 'a'"));
     CHECK(holds(error("x.xml", graphml("<node id='a'/><hyperedge/>")), "hyperedge"));
     CHECK(holds(error("x.xml", "<svg/>"), "no <graphml>"));
     CHECK(holds(error("x.xml", "<graphml/>"), "no <graph>"));
@@ -252,7 +252,7 @@ TEST_CASE("Junk is an error and nothing worse", "[topology][formats]") {
             INFO(file_name << ": " << junk.substr(0, 20));
             CHECK(error(file_name, junk) != "");
         }
-        // Whatever the end that is missing, the file is refused. Behind the last bracket there is a newline only.
+        // A file that is truncated anywhere is rejected. Only a newline follows the last bracket.
         const std::string& whole = std::string(file_name) == "x.dot" ? dot : xml;
         for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
             INFO(file_name << " cut after " << length);
@@ -271,7 +271,7 @@ TEST_CASE("A file of very many edges is refused before it is parsed", "[topology
     CHECK(holds(error("x.dot", dot + "}"), "more than 500000 edges"));
     CHECK(holds(error("x.graphml", graphml(xml)), "more than 500000 edges"));
     CHECK(holds(error("x.dot", std::string(std::size_t{65} << 20, ' ')), "64 MiB"));
-    // Few characters may be many edges.
+    // A short text may describe many edges.
     std::string side = "{";
     for (int name = 0; name < 30'000; ++name) side += " a" + std::to_string(name);
     CHECK(holds(error("x.dot", "graph { " + side + "} -- " + side + "} }"), "more than 500000 edges"));
@@ -281,7 +281,7 @@ TEST_CASE("A file of very many edges is refused before it is parsed", "[topology
 
 namespace {
 
-/// How many elements of each class a picture has; that it is XML is checked on the way.
+/// Counts the elements of each class in a picture, and checks that it is XML.
 std::map<std::string, std::size_t> classes(const std::string& svg) {
     boost::property_tree::ptree tree;
     std::istringstream stream(svg);

@@ -2,7 +2,7 @@
 
 #include "tests/unit/topologies.hpp"
 
-// What holds for all shapes: how many hosts they get, which wires, and when there are too many.
+// Properties of all shapes: their numbers of hosts, their wires, and limits.
 
 using namespace syncline;
 
@@ -44,7 +44,7 @@ TEST_CASE("shapes: names, wires and levels of a plain shape") {
     check_refused(spec, fabric, 0, "directed");
 }
 
-TEST_CASE("shapes: too many cables are refused at once") {
+TEST_CASE("shapes: too many cables are rejected immediately") {
     const auto begin = std::chrono::steady_clock::now();
     constexpr std::int64_t billion = 1'000'000'000, huge = std::int64_t{1} << 62;
     for (const Shape shape : {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::full_mesh,

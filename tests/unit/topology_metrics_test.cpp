@@ -30,7 +30,7 @@ TopologySpec of_shape(Shape shape) {
 const TopologySpec unknown = of_shape(Shape::graph);
 const Wire fast{100, 0}, slow{10, 0};
 
-/// Joined where `joined` says so.
+/// Connects the pairs for which `joined` is true.
 template <typename Joined>
 Topology graph_of(std::uint32_t hosts, Joined joined) {
     Topology topology = of_hosts(hosts);
@@ -52,7 +52,7 @@ Topology hypercube_of(std::uint32_t dimension) {
     return graph_of(1U << dimension, [](std::uint32_t a, std::uint32_t b) { return std::has_single_bit(a ^ b); });
 }
 
-/// Two dimensions, the first one counts fastest; a dimension of 2 has one cable per pair.
+/// Returns a torus of two dimensions, of which the first counts fastest; a dimension of 2 has one cable per pair.
 Topology torus_of(std::uint32_t first, std::uint32_t second) {
     const auto next = [](std::uint32_t a, std::uint32_t b, std::uint32_t size) {
         return (a + 1) % size == b || (b + 1) % size == a;
@@ -69,7 +69,8 @@ TopologySpec torus_spec(std::int64_t first, std::int64_t second) {
     return spec;
 }
 
-/// By definition: the least number of arcs from one half to the other, for hosts that are joined directly.
+/// Returns, by definition, the minimum number of arcs from one half to the other, for hosts that are connected
+/// directly.
 double least_over_halves(const Topology& topology) {
     const std::uint32_t hosts = topology.hosts;
     double least = std::numeric_limits<double>::infinity();
@@ -120,7 +121,7 @@ TEST_CASE("a ring's metrics are those of the formulas, with the shape known and 
             CHECK(ring.least_degree == 2);
             CHECK(ring.most_degree == 2);
             CHECK(ring.diameter == n / 2);
-            // Distances 1 … n/2 both ways; half way round there is one host only.
+            // Distances 1 … n/2 in both directions; there is only one host half way round.
             CHECK(ring.average_distance == Approx(n % 2 == 1 ? (n + 1) / 4.0 : n * n / 4.0 / (n - 1)));
             CHECK(ring.bisection_cables == 2);
             CHECK(ring.bisection_exact == (shape == Shape::ring || n <= 16));
@@ -133,7 +134,7 @@ TEST_CASE("a ring's metrics are those of the formulas, with the shape known and 
 TEST_CASE("a full mesh's metrics are those of the formulas, with the shape known and without") {
     for (std::uint32_t n = 3; n <= 18; ++n) {
         for (const Shape shape : {Shape::full_mesh, Shape::graph}) {
-            if (shape == Shape::graph && n > 10 && n < 17) continue;  // all halves, in a debug build
+            if (shape == Shape::graph && n > 10 && n < 17) continue;  // all halves: slow in a debug build
             const Metrics mesh = measure_topology(of_shape(shape), full_mesh_of(n));
             CHECK(mesh.cables == n * (n - 1) / 2);
             CHECK(mesh.most_degree == n - 1);
@@ -223,7 +224,7 @@ TEST_CASE("a star of hosts on a switch, and one of ranks only") {
         CHECK(overlay.most_degree == n - 1);
         CHECK(overlay.average_distance == Approx(2.0 * (n - 1) / n));
         CHECK(overlay.bisection_cables == n / 2);
-        // Leaves keep 1 - 1/n of what they differ by.
+        // Leaves keep 1 - 1/n of their difference.
         CHECK(overlay.spectral_gap.value() == Approx(n == 2 ? 1 : 1.0 / n).margin(1e-8));
     }
 }
@@ -284,7 +285,7 @@ TEST_CASE("the directed exponential graph mixes as B. Ying et al. have proved") 
             CHECK(known.spectral_gap.value() == Approx(proved));
         else
             CHECK(known.spectral_gap.value() > proved);
-        // As many steps as the number of hosts ahead has bits, unless going round is shorter.
+        // As many steps as the number of hosts ahead has bits set, unless the other direction is shorter.
         const auto most_bits = static_cast<std::uint32_t>(std::bit_width(n) - 1);
         CHECK(known.diameter <= most_bits);
         if (std::has_single_bit(n)) CHECK(known.diameter == most_bits);
@@ -299,7 +300,7 @@ TEST_CASE("the directed exponential graph mixes as B. Ying et al. have proved") 
 }
 
 TEST_CASE("a long path mixes slowly") {
-    // I - W is a third of the path's Laplacian: its least eigenvalue but 0 is (2 - 2cos(π/n))/3.
+    // I - W is a third of the path's Laplacian: its smallest nonzero eigenvalue is (2 - 2cos(π/n))/3.
     for (const std::uint32_t n : {3U, 100U, 600U}) {
         Topology path = of_hosts(n);
         for (std::uint32_t i = 1; i < n; ++i) path.add_cable(i - 1, i, fast);
@@ -311,7 +312,7 @@ TEST_CASE("a long path mixes slowly") {
 }
 
 TEST_CASE("switches that are cut off without a host do not count") {
-    // Two hosts with three cables each to either of two switches; a third switch hangs on one cable.
+    // Two hosts with three cables each to either of two switches; a third switch has one cable.
     Topology fabric = of_hosts(2);
     const std::uint32_t a = fabric.add_switch("a", 1), b = fabric.add_switch("b", 1), c = fabric.add_switch("c", 2);
     for (const std::uint32_t host : {0U, 1U})
@@ -336,7 +337,7 @@ Metrics metrics_of(const TopologySpec& spec, Use use, std::int64_t hosts = 0) {
     return measure_topology(spec, make_topology(spec, use, hosts));
 }
 
-/// As if nobody knew the shape: by search rather than by formula.
+/// Computes metrics as if the shape were unknown: by search rather than by formula.
 Metrics found_in(const TopologySpec& spec, Use use, std::int64_t hosts = 0) {
     return measure_topology(unknown, make_topology(spec, use, hosts));
 }
@@ -382,11 +383,11 @@ TEST_CASE("the metrics of shapes do not depend on whether the shape is known") {
 TEST_CASE("an exponential graph of a power of two") {
     for (std::uint32_t m = 2; m <= 8; ++m) {
         const Metrics graph = metrics_of(of_shape(Shape::exponential), Use::overlay, 1 << m);
-        CHECK(graph.most_degree == 2 * m - 1);  // half way round, forth and back are the same
+        CHECK(graph.most_degree == 2 * m - 1);  // half way round both directions are the same
         CHECK(graph.edge_connectivity == 2 * m - 1);
-        // Numbers with signed binary digits need one of them in two places only (G. Reitwiesner 1960).
+        // Numbers with signed binary digits need at most one nonzero digit per two places (G. Reitwiesner 1960).
         CHECK(graph.diameter == (m + 1) / 2);
-        // What alternates from host to host changes its sign along the two shortest connections out of 2m.
+        // A vector that alternates from host to host changes its sign along the two shortest connections out of 2m.
         CHECK(graph.spectral_gap.value() == Approx(2.0 / m));
     }
 }
@@ -413,7 +414,7 @@ TEST_CASE("a k-ary fat tree has full bisection and a diameter of 6") {
     }
 }
 
-TEST_CASE("the formula for fat trees is the best of all halves") {
+TEST_CASE("the formula for fat trees equals the minimum over all halves") {
     for (const TopologySpec& spec :
          {fat_tree_spec({3}, {1}), fat_tree_spec({3, 3}, {1, 3}), fat_tree_spec({2, 4}, {1, 2}),
           fat_tree_spec({4, 2}, {1, 1}), fat_tree_spec({4, 2}, {1, 2}), fat_tree_spec({5, 2}, {1, 3}),
@@ -469,7 +470,7 @@ TEST_CASE("a balanced dragonfly's longest way is local, global, local") {
         CHECK(dragonfly.diameter == 5);
         CHECK(dragonfly.edge_connectivity == 1);
         CHECK(dragonfly.bisection_exact == (dragonfly.hosts <= 16));
-        // Halves by number part the middle group of 2p² + 1: p² cables within it, at most all 2p² of its global ones,
+        // Halves by number cut the middle group of 2p² + 1: p² cables within it, at most all 2p² of its global cables,
         // and those between p² groups and p² others.
         const auto square = static_cast<double>(p * p);
         CHECK(dragonfly.bisection_cables <= square + 2 * square + square * square);

@@ -2,8 +2,8 @@
 
 #include "tests/unit/topologies.hpp"
 
-// Every shape against its definition: numbers of vertices and cables by formula, neighbours by hand where that is
-// little work, and by a predicate over all pairs where it is not. Here those that are overlays, too.
+// Compares every shape with its definition: numbers of vertices and cables by formula, neighbours by hand where that is
+// feasible, and by a predicate over all pairs otherwise. Overlays are included.
 
 using namespace syncline;
 
@@ -40,7 +40,7 @@ TEST_CASE("shapes: a hypercube joins hosts whose numbers differ in one bit") {
         make_topology(spec_of(Shape::hypercube, 12), fabric);
         FAIL("accepted");
     } catch (const TopologyError& error) {
-        CHECK(std::string(error.what()) == "a hypercube has a power of two of hosts, not 12");
+        CHECK(std::string(error.what()) == "the number of hosts of a hypercube must be a power of two, not 12");
         CHECK(error.hint == "8 or 16");
     }
 }

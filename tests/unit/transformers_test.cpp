@@ -10,14 +10,14 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// Transformers: their counts against published totals and formulas, and their keys in files.
+// Transformers: compares their counts with published totals and formulas, and checks their keys in files.
 
 using namespace syncline;
 using test::read_model, test::shipped_model;
 
 namespace {
 
-/// A workload of these layers, of 10 tokens if nothing else is said.
+/// Returns a workload of these layers, of 10 tokens by default.
 Model written(const std::string& layers, const std::string& sample = "sequence: 10\n") {
     config::Library library;
     return read_model(library.parse("test.yaml", "name: test\n" + sample + "layers:\n" + layers, "."));
@@ -45,7 +45,7 @@ void check_same(const Layer& layer, const Layer& other) {
     CHECK(layer.shape.index() == other.shape.index());
 }
 
-/// A GPT of `layers` layers, as D. Narayanan et al. count it, with hidden = 4h and the last normalisation.
+/// Returns a GPT of `layers` layers, as counted by D. Narayanan et al., with hidden = 4h and the last normalisation.
 Model gpt(std::int64_t layers, std::int64_t width, std::int64_t heads, std::int64_t positions,
           std::int64_t vocabulary) {
     Model model;
@@ -167,7 +167,7 @@ TEST_CASE("the halves of a layer are the matrices that they are made of") {
                 const Layer matrix = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true});
                 const Layer first = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true, .norm = true});
                 CHECK(whole.parameters == first.parameters + 3 * matrix.parameters);
-                // In each head, of each two tokens a product of query and key, and a value weighted.
+                // In each head, for each pair of tokens: a product of query and key, and a weighted value.
                 CHECK(whole.macs == 4 * matrix.macs + heads * s * s * 2 * head_width);
                 CHECK(whole.inputs == first.inputs);
                 CHECK(whole.activations == matrix.activations);
@@ -210,7 +210,7 @@ TEST_CASE("a dense layer at several positions has the weights of one, and a tied
     CHECK(many.activations == 7 * 11);
     shape.tied = true;
     const Layer tied = dense("d", shape);
-    CHECK(tied.parameters == 11);  // the bias is its own
+    CHECK(tied.parameters == 11);  // it has its own bias
     CHECK(tied.macs == many.macs);
     shape.norm = true;
     CHECK(dense("d", shape).parameters == 11 + 2 * 6);
@@ -345,7 +345,7 @@ TEST_CASE("absurd transformers are refused and do not overflow") {
         refusal("  - {name: d, kind: dense, positions: " + most + ", inputs: " + most + ", outputs: " + most + "}\n"),
         "multiply-accumulates are too many"));
     CHECK(contains(refusal("  - {name: a, kind: attention, width: 16777217, heads: 1}\n"), "width"));
-    // Each is possible, all together are not.
+    // Each is possible, but not all together.
     CHECK(contains(refusal("  - {name: t, kind: transformer, repeat: 10000, width: 4194304, heads: 1, hidden: 1}\n"),
                    "too many"));
     std::string many;

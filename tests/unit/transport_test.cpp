@@ -8,7 +8,7 @@
 #include "sim/platform/wiring.hpp"
 #include "tests/catch.hpp"
 
-// What a transport says, and the links that stand for what a node sends in all.
+// Terms of a transport, and the links that limit the total traffic of a node.
 
 using namespace syncline;
 
@@ -86,7 +86,7 @@ TEST_CASE("a transport is plain as long as it only has a name") {
     CHECK_FALSE(is_plain(transport));
 }
 
-TEST_CASE("what a node sends in all is a link on its ways to other nodes, and on no others") {
+TEST_CASE("a node's limit on total traffic is a link on its paths to other nodes, and on no others") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
         for (const std::int64_t devices : {1, 2, 5}) {
             for (const double port_Bps : {unlimited, 2e9}) {

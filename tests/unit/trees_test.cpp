@@ -8,8 +8,8 @@
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
-// Broadcast, reduction and all-reduce over trees: what every rank holds in the end, what a rank does at a time, and how
-// long that takes on a star.
+// Broadcast, reduction and all-reduce over trees: what every rank holds in the end, the concurrency of a rank, and the
+// time on a star.
 
 using namespace syncline;
 
@@ -31,7 +31,7 @@ std::vector<std::uint32_t> group_sizes() {
     return sizes;
 }
 
-/// Every tree, in pieces of several sizes.
+/// Returns every tree, in pieces of several sizes.
 std::vector<AlgorithmSpec> all_trees(const std::string& operation) {
     std::vector<AlgorithmSpec> specs{{.operation = operation, .name = "binomial-tree", .overlay = {}}};
     for (const double segment : {0.0, 400.0, 77.0, 20.0}) {
@@ -45,8 +45,8 @@ std::vector<AlgorithmSpec> all_trees(const std::string& operation) {
     return specs;
 }
 
-/// A collective, and another one behind it, as buckets follow each other. All-reduces do not overlap, as the rank that
-/// gets its last result last is the one that sends first; broadcasts do.
+/// A collective followed by another one, like consecutive buckets. All-reduces do not overlap, because the rank that
+/// gets its last result last is the first to send; broadcasts do.
 class Twice : public CollectiveAlgorithm {
 public:
     explicit Twice(std::shared_ptr<const CollectiveAlgorithm> one) : one_(std::move(one)) {}
@@ -75,7 +75,7 @@ void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::
     }
 }
 
-/// How many steps the closed form counts, by an α of one second.
+/// Returns the number of steps that the closed form counts, from an α of one second.
 double steps_of(const AlgorithmSpec& spec, std::uint32_t ranks, std::uint64_t bytes) {
     return make_algorithm(spec, ranks)->cost(ranks, bytes, {1, 0, 0}).value();
 }
@@ -203,13 +203,13 @@ TEST_CASE("pipelined trees have a closed form where a rank of most children is o
         return std::pair{make_algorithm({.name = "pipelined-tree", .overlay = spec, .segment_bytes = segment}, ranks),
                          ranks};
     };
-    // A path of four ranks beside one with three children, which is served last, in step 2 + 3.
+    // A path of four ranks beside a rank with three children, which is served last, in step 2 + 3.
     const std::vector<std::pair<int, int>> bushy{{0, 1}, {1, 2}, {2, 3}, {0, 4}, {4, 5}, {4, 6}, {4, 7}};
     const auto [exact, ranks] = over(bushy, 10);
     for (const std::uint64_t bytes : {0u, 7u, 10u, 20u, 50u}) check_cost(*exact, ranks, bytes);
     CHECK(exact->cost(ranks, 30, {1, 0, 0}) == 2 * (5 + 3 * 2));
     CHECK(!exact->cost(ranks, 31, {}));  // four segments of 7 and 8 bytes
-    // The same with a longer path than that.
+    // The same with a longer path.
     const auto [none, more] =
         over({{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {0, 7}, {7, 8}, {7, 9}, {7, 10}}, 10);
     check_cost(*none, more, 10);
@@ -250,7 +250,7 @@ TEST_CASE("a double binary tree takes A + 2(m-1) steps, and A is at most 2⌈lg 
         return steps_of({.operation = "broadcast", .name = "double-binary-tree", .overlay = {}}, n, 2);
     };
     // By hand. Two ranks: both halves to rank 1. Three: 0 to 2, 0 to 1, and then between 1 and 2 one after the other,
-    // as the first of these comes in the step of its own colour, the third, and the second in the fourth.
+    // because the first of these arrives in the step of its own colour, the third, and the second in the fourth.
     CHECK(broadcast(2) == 2);
     CHECK(broadcast(3) == 4);
 }

@@ -35,7 +35,7 @@ TEST_CASE("a pairwise all-to-all is one loop, whose step k sends to the rank k p
 
 namespace {
 
-/// Rank r sends to r + apart, or where it is mirrored to apart - r, and receives from who sends to it; then both turn.
+/// Rank r sends to r + apart, or if mirrored to apart - r, and receives from the rank that sends to it; then both turn.
 class Turned : public CollectiveAlgorithm {
 public:
     Turned(std::uint32_t apart, bool mirrored, std::int32_t send, std::int32_t receive)
@@ -56,7 +56,7 @@ private:
     std::int32_t send_, receive_;
 };
 
-/// Whether whoever is sent a message waits for it, in every repetition.
+/// Returns true if every receiver of a message waits for it, in every repetition.
 bool always_paired(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {
     for (std::uint32_t repetition = 0; repetition < ranks; ++repetition) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {

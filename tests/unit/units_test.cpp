@@ -115,10 +115,10 @@ TEST_CASE("a slip in a unit is mended") {
     CHECK(refused("3 tflops", Dimension::flops).hint == "did you mean 3 Tflops?");
     CHECK(refused("3 image/s", Dimension::rate).hint == "did you mean 3 images/s?");
     CHECK(refused("3 parsec", Dimension::seconds).error == "unknown unit 'parsec'");
-    CHECK(refused("1,5 s", Dimension::seconds).hint == "a fraction follows a point");
+    CHECK(refused("1,5 s", Dimension::seconds).hint == "use a decimal point");
 }
 
-TEST_CASE("what is no finite number is refused in every dimension") {
+TEST_CASE("values that are not finite numbers are rejected in every dimension") {
     for (const Dimension dimension : dimensions)
         for (const char* text :
              {"", " ", "s", "nan s", "inf B", "-inf Gbps", "infinity", "e3 B", "+-5 s", "--5 s", ". B", "1e999 B",
@@ -149,7 +149,7 @@ TEST_CASE("quantities are shown with four digits and a prefix") {
     CHECK(format_quantity(std::numeric_limits<double>::infinity(), Dimension::bandwidth) == "inf B/s");
 }
 
-TEST_CASE("what is shown can be read back to four digits") {
+TEST_CASE("formatted values can be read back to four digits") {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> exponent(-14, 21);
     for (int i = 0; i < 2000; ++i) {

@@ -73,7 +73,7 @@ TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time 
 TEST_CASE("a note says where compute time is that at the device's peak") {
     Device device;
     CHECK(peak_note(ComputeKind::calibrated, "model", device) ==
-          "compute time is that at the device's peak: no measurement follows it");
+          "compute times assume the device's peak: no measurement supports them");
     CHECK(peak_note(ComputeKind::roofline, "model", device) == peak_note(ComputeKind::calibrated, "model", device));
     device.calibration = {{"another", 4, 1, ""}};
     CHECK(peak_note(ComputeKind::calibrated, "model", device) != "");

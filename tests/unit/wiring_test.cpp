@@ -6,7 +6,7 @@
 #include "sim/training/placement.hpp"
 #include "tests/catch.hpp"
 
-// Links and routes of a cluster, and which device a rank is on.
+// Links and routes of a cluster, and the devices of ranks.
 
 using namespace syncline;
 
@@ -30,7 +30,7 @@ std::vector<std::string> names(const Cluster& cluster, const Place& from, const 
     return result;
 }
 
-/// Devices as numbered node by node.
+/// Returns the ranks' devices, numbered node by node.
 std::vector<std::int64_t> devices(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks) {
     std::vector<std::int64_t> result;
     for (const Place& place : place_ranks(cluster, placement, ranks)) {
@@ -84,7 +84,7 @@ TEST_CASE("wiring: every route ends, is never empty, and names no link twice") {
                         CHECK_FALSE(route.empty());
                         CHECK(std::set(route.begin(), route.end()).size() == route.size());
                         CHECK(*std::max_element(route.begin(), route.end()) < wiring.links());
-                        // Cables and their ways work in both directions.
+                        // Cables and paths work in both directions.
                         CHECK(route.size() == back.size());
                         CHECK(wiring.latency_s(route) == Approx(wiring.latency_s(back)));
                     }
