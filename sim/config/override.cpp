@@ -118,7 +118,8 @@ void drop_alternatives(Node& base, const Node& changes) {
         std::erase_if(base.entries, [&](const Entry& entry) { return entry.key == key; });
     };
     if (gives("selection") && !gives("algorithm"))
-        for (const char* key : {"algorithm", "overlay", "segment", "peers", "contributors", "receivers"}) drop(key);
+        for (const char* key : {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"})
+            drop(key);
     if (gives("algorithm") && !gives("selection")) drop("selection");
     if (gives("sweep") && !gives("bytes")) drop("bytes");
     if (gives("bytes") && !gives("sweep")) drop("sweep");

@@ -79,6 +79,7 @@ Topology Wiring::inside(const NodeDesign& design) {
             }
             break;
         case NodeLinks::ring:
+            topology.circular = true;
             for (std::uint32_t a = 0; a + 1 < devices; ++a) topology.add_cable(a, a + 1, design.link);
             if (devices > 2) topology.add_cable(devices - 1, 0, design.link);
             break;
@@ -170,9 +171,10 @@ void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links,
     if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
 }
 
-double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes) {
+double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
+                           std::uint64_t moved) {
     if (from.node == to.node || link >= fabric_links_) return 0;
-    return fabric_router_.unused_ways(fabric_host(from), fabric_host(to), link, bytes);
+    return fabric_router_.unused_ways(fabric_host(from), fabric_host(to), link, bytes, moved);
 }
 
 double Wiring::latency_s(const std::vector<Link>& links) const {

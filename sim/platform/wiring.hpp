@@ -41,7 +41,8 @@ public:
     bool single_way() const { return fabric_router_.single_way(); }
     /// Counts the unused paths through the fabric that are as short as the route and avoid `link`: see Router. `bytes`:
     /// by link.
-    double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes);
+    double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
+                       std::uint64_t moved);
     /// Returns the sum of the latencies.
     double latency_s(const std::vector<Link>& links) const;
 

@@ -153,6 +153,7 @@ std::vector<std::uint32_t> Wires::through(std::uint32_t from, std::uint32_t to, 
 void Wires::carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes) {
     for (const std::uint32_t number : links) {
         Known& link = links_[number];
+        link.several = link.several || (link.bytes > 0 && (link.from != from || link.to != to));
         link.bytes += bytes;
         if (bytes <= link.most_bytes) continue;
         link.most_bytes = bytes;
@@ -179,9 +180,12 @@ std::vector<LinkUse> Wires::uses() const {
     if (result.empty() || wiring_ == nullptr || wiring_->single_way()) return result;
     std::vector<std::uint64_t> bytes;
     for (const Known& link : links_) bytes.push_back(link.bytes);
+    // Messages between the same two ends would only wait for each other on another path.
     const Known& busiest = links_[busiest_link];
-    result[busiest_use].unused_ways = wiring_->unused_ways(places_[busiest.from], places_[busiest.to],
-                                                           static_cast<Wiring::Link>(busiest_link), bytes);
+    if (busiest.several)
+        result[busiest_use].unused_ways =
+            wiring_->unused_ways(places_[busiest.from], places_[busiest.to], static_cast<Wiring::Link>(busiest_link),
+                                 bytes, busiest.most_bytes);
     return result;
 }
 

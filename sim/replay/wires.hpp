@@ -108,6 +108,7 @@ private:
         /// The ends of the messages that contributed most bytes in one call.
         std::uint32_t from = 0, to = 0;
         std::uint64_t most_bytes = 0;
+        bool several = false;  ///< messages between other ends, too
     };
 
     const std::vector<Place> places_;

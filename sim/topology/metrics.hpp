@@ -17,9 +17,12 @@ struct LevelMetrics {
     std::uint32_t switches = 0;
     std::uint64_t cables_down = 0, cables_up = 0;
     double down_Bps = 0, up_Bps = 0;
-    /// Bandwidth from below divided by the bandwidth upwards; nothing at the top, and if cables have no bandwidth.
+    /// Bandwidth from below divided by the bandwidth upwards, or the numbers of cables if they have no bandwidth;
+    /// nothing at the top.
     std::optional<double> oversubscription() const {
-        return down_Bps > 0 && up_Bps > 0 ? std::optional(down_Bps / up_Bps) : std::nullopt;
+        if (cables_down == 0 || cables_up == 0) return std::nullopt;
+        if (down_Bps > 0 && up_Bps > 0) return down_Bps / up_Bps;
+        return static_cast<double>(cables_down) / static_cast<double>(cables_up);
     }
 };
 

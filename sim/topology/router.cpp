@@ -41,6 +41,7 @@ Router::Router(const Topology& topology, const Routing& routing)
       shortest_(routing.shortest),
       policy_(routing.policy.value_or(topology.parents.empty() ? Routing::Policy::ecmp : Routing::Policy::d_mod_k)),
       single_way_(topology.cables + 1 == vertices_),
+      circular_(topology.circular),
       out_(vertices_),
       in_(vertices_),
       parents_(topology.parents) {
@@ -192,14 +193,14 @@ void Router::route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32
             else if (policy_ == Routing::Policy::d_mod_k)
                 path.push_back(by_destination(at, to));
             else
-                path.push_back(at == from ? by_turn(from, to, channel) : by_hash(at, flow));
+                path.push_back(circular_ && at == from ? by_turn(from, to, channel) : by_hash(at, flow));
         }
     }
     if (between.gated) path.push_back(in_[to].front());
 }
 
 double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,
-                           std::span<const std::uint64_t> bytes) {
+                           std::span<const std::uint64_t> bytes, std::uint64_t moved) {
     struct Count {
         double all = 0, used = 0;
     };
@@ -216,7 +217,7 @@ double Router::unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t a
         const std::vector<std::uint32_t> choices = choices_;
         Count sum;
         for (const std::uint32_t hop : choices) {
-            if (hop == around) continue;
+            if (hop == around || bytes[hop] + moved >= bytes[around]) continue;
             const Count rest = self(self, hops_[hop].to);
             sum.all += rest.all;
             if (bytes[hop] > 0) sum.used += rest.used;

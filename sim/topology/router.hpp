@@ -14,9 +14,8 @@
 ///
 /// Among equally short paths a policy chooses at every branch:
 /// - first: the cable that was added first.
-/// - ecmp: a hash of source, destination and channel selects one, always the same for the same flow. A host that has a
-///   choice itself (the two directions around an even ring) alternates with its neighbours, so that flows to hosts at
-///   equal distance are balanced over the directions.
+/// - ecmp: a hash of source, destination and channel selects one, always the same for the same flow. In rings and tori
+///   a host alternates with its neighbours, so that flows to hosts at equal distance are balanced over the directions.
 /// - d_mod_k: for fat trees. From level l, a flow to destination d goes up through port ⌊d / (w₁…w_l)⌋ mod
 ///   (w_{l+1}·p_{l+1}), where ports are numbered from parent to parent and then from cable to cable, and down through
 ///   the same one of the parallel cables: E. Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
@@ -65,10 +64,11 @@ public:
     void route(std::uint32_t from, std::uint32_t to, std::vector<std::uint32_t>& path, std::uint32_t channel = 0,
                std::span<const std::uint32_t> in_flight = {});
 
-    /// Counts the paths of equal length from one vertex to another that avoid hop `around` and are unused: at least one
-    /// of their hops has carried nothing. `bytes`: by hop.
-    double unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around,
-                       std::span<const std::uint64_t> bytes);
+    /// Counts the paths of equal length from one vertex to another that avoid hop `around`, are unused (at least one of
+    /// their hops has carried nothing), and would relieve it: with `moved` bytes more each of their hops would still
+    /// carry less than `around` does. `bytes`: by hop.
+    double unused_ways(std::uint32_t from, std::uint32_t to, std::uint32_t around, std::span<const std::uint64_t> bytes,
+                       std::uint64_t moved);
 
 private:
     /// Latency in units and then hops, or hops and then latency, as integers so that equal paths compare equal.
@@ -116,6 +116,7 @@ private:
     Routing::Shortest shortest_;
     Routing::Policy policy_;
     bool single_way_;
+    bool circular_;  ///< a ring or torus
     double unit_s_ = 1e-15;  ///< unit of latency; coarser if the sums would overflow
     std::vector<Hop> hops_;
     std::vector<std::vector<std::uint32_t>> out_, in_;  // hops by vertex

@@ -94,6 +94,7 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
     require_ranges(spec);
     require_agreement(request);
     Topology topology = build(request);
+    topology.circular = spec.shape == Shape::ring || spec.shape == Shape::torus;
     require_connected(topology);
     return topology;
 }

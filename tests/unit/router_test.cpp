@@ -467,14 +467,18 @@ TEST_CASE("routing: ways around a link that lie unused") {
     Router router(topology, {Routing::Shortest::latency, first_way});
     std::vector<std::uint64_t> bytes(router.hops().size(), 0);
     const Path taken = route(router, 0, 4);
-    for (const std::uint32_t hop : taken) bytes[hop] = 1;
-    CHECK(router.unused_ways(0, 4, taken[1], bytes) == 6);
+    for (const std::uint32_t hop : taken) bytes[hop] = 4;
+    // Six avoid the uplink, but one of these has the same downlink, which is as busy.
+    CHECK(router.unused_ways(0, 4, taken[1], bytes, 1) == 5);
     // Around the downlink: the same number.
-    CHECK(router.unused_ways(0, 4, taken[2], bytes) == 6);
+    CHECK(router.unused_ways(0, 4, taken[2], bytes, 1) == 5);
+    // If all that the link carries moves there, nothing is gained.
+    CHECK(router.unused_ways(0, 4, taken[1], bytes, 4) == 0);
     // There is no path around a host's only cable, and no unused path if every link carries something.
-    CHECK(router.unused_ways(0, 4, taken[0], bytes) == 0);
-    CHECK(router.unused_ways(0, 4, taken[3], bytes) == 0);
+    CHECK(router.unused_ways(0, 4, taken[0], bytes, 1) == 0);
+    CHECK(router.unused_ways(0, 4, taken[3], bytes, 1) == 0);
     std::fill(bytes.begin(), bytes.end(), 1);
-    CHECK(router.unused_ways(0, 4, taken[1], bytes) == 0);
-    CHECK(router.unused_ways(0, 1, 0, std::vector<std::uint64_t>(bytes.size(), 0)) == 0);
+    bytes[taken[1]] = 4;
+    CHECK(router.unused_ways(0, 4, taken[1], bytes, 1) == 0);
+    CHECK(router.unused_ways(0, 1, 0, std::vector<std::uint64_t>(bytes.size(), 0), 1) == 0);
 }
