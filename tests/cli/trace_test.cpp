@@ -224,18 +224,18 @@ TEST_CASE("options of traces that make no sense are errors, before anything is s
     fails({"--trace", "otf"}, 2, "'otf' is not chrome or paje");
     fails({"--trace-ranks", "1"}, 2, "--trace");
     fails({"--trace", "chrome", "--dry-run"}, 2, "--dry-run");
-    fails({"--trace", "chrome", "--trace-ranks", "1,x"}, 2, "'x' in '1,x' is no rank");
-    fails({"--trace", "chrome", "--trace-ranks", "3-1"}, 2, "'3-1' in '3-1' goes backwards");
-    fails({"--trace", "chrome", "--trace-ranks", ""}, 2, "is no rank");
+    fails({"--trace", "chrome", "--trace-ranks", "1,x"}, 2, "'x' in '1,x' is not a rank");
+    fails({"--trace", "chrome", "--trace-ranks", "3-1"}, 2, "the range '3-1' in '3-1' is descending");
+    fails({"--trace", "chrome", "--trace-ranks", ""}, 2, "is not a rank");
     fails({"--trace", "chrome", "--trace-time", "5ms"}, 2, "0ms..20ms");
     fails({"--trace", "chrome", "--trace-time", "5..6"}, 2, "has no unit");
-    fails({"--trace", "chrome", "--trace-time", "6ms..5ms"}, 2, "ends before it has begun");
+    fails({"--trace", "chrome", "--trace-time", "6ms..5ms"}, 2, "ends before it begins");
     fails({"--trace", "chrome", "--trace-level", "bytes"}, 2, "'bytes' is not tasks, acts or messages");
-    fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "there is no rank 4\n  hint: ranks are 0 to 3");
+    fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "no variant has rank 4\n  hint: the ranks are 0 to 3");
     fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "--trace-ranks:1:1: error: ");
     fails({"--set", "workload=~", "--set", "training=~", "--set", "variants=~", "--set",
            "collective={operation: allreduce, ranks: 4, bytes: 1 MB}", "--trace", "chrome"},
-          3, "a curve of an exchange has no timeline");
+          3, "a collective operation has no timeline");
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 
