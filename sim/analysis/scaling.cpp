@@ -33,8 +33,8 @@ std::vector<std::string> scaling_notes(const Cluster& cluster, const Model& mode
     const Memory memory = memory_of(cluster, model, one);
     if (plan.ranks == 1 || memory.fits()) return {};
     return {
-        fmt::format("scaling efficiency compares with one rank and a batch of {}, which its device could not hold: "
-                    "{} of {}",
+        fmt::format("scaling efficiency compares with one rank and a batch of {}, which does not fit into its device's "
+                    "memory: {} of {}",
                     one.batch_per_rank, format_quantity(memory.total_bytes(), Dimension::bytes),
                     format_quantity(*memory.device_bytes, Dimension::bytes))};
 }

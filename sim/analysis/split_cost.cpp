@@ -62,13 +62,13 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
     if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
     // The next forward pass starts beside the exchange of the last layer's outputs.
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
-        return "none where the next micro-batch starts before the last one's exchanges are through";
+        return "none where the next micro-batch starts before the exchanges of the previous one end";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimiser states";
     if (plan.overlap != Overlap::none) return "none for a split model whose exchanges overlap";
     if (!is_flat(cluster) || !wires_only(cluster.transport))
-        return "none for a split model, but on one switch, without a transport";
+        return "none for a split model, except on one switch without a transport";
     for (const PlacedLayer& layer : arrangement.layers)
-        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than there are rows";
+        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
     return "";
 }
@@ -108,7 +108,7 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
     };
     const auto [most_s, least_s] = exchanges.span();
     if (iteration_s(most_s) - iteration_s(least_s) > exactness * iteration_s(least_s))
-        return {"none for blocks so unequal", {}, {}};
+        return {"none for blocks of such unequal sizes", {}, {}};
     ClosedForm result{"computation", most_s, iteration_s(most_s)};
     if (!exchanges.formulas().empty())
         result.formula += fmt::format(" + Σ exchanges: {}", fmt::join(exchanges.formulas(), "; or "));

@@ -178,9 +178,9 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
     std::vector<std::optional<double>> costs_s;
-    std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    std::string formula = "2(α + max over servers of its bytes·N·β) + reductions";
     if (served && plan.servers.pull == PullStart::each)
-        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+        formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         const std::vector<Chosen> chosen = choose_exchanges(cluster, plan, buckets);
         std::tie(costs_s, formula) = price(cluster, places, buckets, chosen);
@@ -196,7 +196,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
     for (Bucket& bucket : at_once) bucket.release_s = 0;
     ClosedForm result{formula, end_s(at_once), {}};
     if (plan.overlap == Overlap::across_iterations) {
-        result.formula += "; none for iterations that reach into each other";
+        result.formula += "; none for overlapping iterations";
         return result;
     }
     if (plan.noise.any()) {
@@ -204,7 +204,7 @@ ClosedForm closed_form(const Cluster& cluster, const Model& model, const Plan& p
         return result;
     }
     if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {
-        result.formula += "; none for computation beside exchanges that slow it down";
+        result.formula += "; none where exchanges slow down concurrent computation";
         return result;
     }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);

@@ -90,11 +90,11 @@ public:
         for (const std::vector<Act>& acts : recorded_.trace().acts) most += acts.size();
         for (const std::vector<Ran>& tasks : ran_) most += 4 * tasks.size();
         while (now_s_ > recorded_.window().start_s) {
-            if (most-- == 0) throw std::logic_error("the critical path goes round in circles");
+            if (most-- == 0) throw std::logic_error("the critical path contains a cycle");
             if (!back()) break;
         }
         if (now_s_ > recorded_.window().start_s)
-            add(PathKind::waiting, "what was before", "", recorded_.window().start_s);
+            add(PathKind::waiting, "before the window", "", recorded_.window().start_s);
         std::reverse(pieces_.begin(), pieces_.end());
         return std::move(pieces_);
     }

@@ -23,7 +23,7 @@ Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan
     explanation.result = result_of(cluster, model, plan, replayed, options.watch);
     explanation.level = recorded_options.messages ? "messages" : "tasks";
     if (!recorded_options.messages)
-        explanation.level_reason = fmt::format("{} iterations have {} messages, and at most {} are recorded",
+        explanation.level_reason = fmt::format("{} iterations have {} messages, but at most {} are recorded",
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
     const Names names(cluster, model, plan);

@@ -46,7 +46,7 @@ std::string Names::task(const Task& task) const {
         case Phase::pull:
             return "pull of " + bucket(task.subject);
         case Phase::aggregate:
-            return "sum of " + bucket(task.subject);
+            return "reduction of " + bucket(task.subject);
         case Phase::barrier:
             return "barrier";
         case Phase::activations:
@@ -54,7 +54,7 @@ std::string Names::task(const Task& task) const {
         case Phase::halo:
             return "halo of " + layer();
         case Phase::transfer:
-            return "hand-over before " + layer();
+            return "stage transfer before " + layer();
         case Phase::weights:
             return "weights of " + layer();
     }

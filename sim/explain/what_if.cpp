@@ -53,7 +53,7 @@ void speed_up(Setting& setting, double factor) {
 
 void speed_up_memory(Setting& setting, double factor) {
     if (setting.plan.compute == ComputeKind::measured)
-        throw std::invalid_argument("measured layer times do not say what memory does");
+        throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
     change_device(setting, [factor](Device& device) { device.memory_Bps *= factor; });
 }
 
@@ -74,24 +74,24 @@ bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
 /// The bandwidths of the levels from `first` to `last`.
 void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
     if (!fabric.edges.empty()) {
-        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         for (UserEdge& edge : fabric.edges) edge.wire.bandwidth_Bps *= factor;
     }
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
     if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
         // A torus has a level for each dimension, all of them the nodes' own; a graph's cables are one resource.
-        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         last = levels.size();
     } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
         levels.push_back(levels.back());  // the last stands for all above it
     }
-    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric are link:nic");
+    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric belong to link:nic");
     for (std::size_t level = first; level < std::min(levels.size(), last); ++level) levels[level] *= factor;
 }
 
 void require_own_links(const Setting& setting) {
-    if (setting.cluster.native) throw std::invalid_argument("the links are those of the platform's own file");
+    if (setting.cluster.native) throw std::invalid_argument("the links are defined in a SimGrid platform file");
 }
 
 void change_nic(Setting& setting, double factor) {
@@ -102,13 +102,14 @@ void change_nic(Setting& setting, double factor) {
 
 void change_fabric(Setting& setting, double factor) {
     require_own_links(setting);
-    if (is_flat(setting.cluster)) throw std::invalid_argument("the fabric is one switch: all its cables are link:nic");
+    if (is_flat(setting.cluster))
+        throw std::invalid_argument("the fabric is one switch: all its cables belong to link:nic");
     widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 1, ~std::size_t{0}, factor);
 }
 
 void change_node(Setting& setting, double factor) {
     require_own_links(setting);
-    if (setting.cluster.node.devices == 1) throw std::invalid_argument("nodes have one device each");
+    if (setting.cluster.node.devices == 1) throw std::invalid_argument("each node has one device");
     setting.cluster.node.link.bandwidth_Bps *= factor;
 }
 
@@ -124,7 +125,7 @@ void change_latency(Setting& setting, double factor) {
 
 void change_transport(Setting& setting, double factor) {
     Transport& transport = setting.cluster.transport;
-    if (is_plain(transport)) throw std::invalid_argument("there is no transport: messages cost what the wires do");
+    if (is_plain(transport)) throw std::invalid_argument("the platform has no transport");
     for (MessageTerms* terms : {&transport.between, &transport.inside}) {
         terms->send_overhead_s *= factor;
         terms->receive_overhead_s *= factor;
@@ -137,7 +138,8 @@ void change_transport(Setting& setting, double factor) {
 
 void change_batch(Setting& setting, double factor) {
     const double batch = std::round(static_cast<double>(setting.plan.batch_per_rank) * factor);
-    if (batch < 1 || batch > 1e9) throw std::invalid_argument("so many samples cannot be");
+    if (batch < 1 || batch > 1e9)
+        throw std::invalid_argument("the batch would have less than 1 or more than 1e9 samples per rank");
     setting.plan.batch_per_rank = static_cast<std::int64_t>(batch);
 }
 
@@ -150,12 +152,12 @@ struct Resource {
 constexpr std::array resources{
     Resource{"device", "the devices compute {} times as fast", 2, speed_up},
     Resource{"memory", "the devices' memory has {} times the bandwidth", 2, speed_up_memory},
-    Resource{"link:nic", "nodes reach the fabric with {} times the bandwidth", 2, change_nic},
-    Resource{"link:fabric", "the fabric above the nodes' cables has {} times the bandwidth", 2, change_fabric},
+    Resource{"link:nic", "links between nodes and fabric have {} times the bandwidth", 2, change_nic},
+    Resource{"link:fabric", "links above the fabric's lowest level have {} times the bandwidth", 2, change_fabric},
     Resource{"link:node", "links inside a node have {} times the bandwidth", 2, change_node},
     Resource{"latency", "links have {} times the latency", 0.5, change_latency},
     Resource{"transport", "the transport's overheads are {} times as long", 0.5, change_transport},
-    Resource{"batch", "each rank takes {} times the samples", 2, change_batch},
+    Resource{"batch", "each rank computes {} times the samples", 2, change_batch},
 };
 
 const Resource& resource_of(const Change& change) {
@@ -171,23 +173,23 @@ Change parse_change(const std::string& text) {
     const std::size_t space = text.find_last_of(' ');
     const auto refuse = [&](const std::string& why) {
         throw std::invalid_argument(
-            fmt::format("'{}' is no change: {}; a change is RESOURCE xFACTOR, such as "
-                        "'link:nic x2', of {}",
+            fmt::format("'{}' is not a change: {}; write RESOURCE xFACTOR, for example 'link:nic x2', with a "
+                        "resource of {}",
                         text, why, fmt::join(names, ", ")));
     };
-    if (space == std::string::npos) refuse("it has no factor");
+    if (space == std::string::npos) refuse("the factor is missing");
     const std::string number = text.substr(space + 1);
     Change change{text.substr(0, text.find_last_not_of(' ', space) + 1), 0};
     if (std::find(names.begin(), names.end(), change.resource) == names.end()) {
         const auto near = closest(change.resource, names);
-        refuse(fmt::format("there is no resource '{}'{}", change.resource,
+        refuse(fmt::format("unknown resource '{}'{}", change.resource,
                            near ? fmt::format(", did you mean '{}'?", *near) : ""));
     }
-    if (number.size() < 2 || number[0] != 'x') refuse("its factor is not 'x' and a number");
+    if (number.size() < 2 || number[0] != 'x') refuse("the factor is not 'x' and a number");
     const char* const end = number.data() + number.size();
     const auto [rest, error] = std::from_chars(number.data() + 1, end, change.factor);
     if (error != std::errc{} || rest != end || !(change.factor >= 1e-6 && change.factor <= 1e6))
-        refuse("its factor is not 'x' and a number from 1e-6 to 1e6");
+        refuse("the factor is not 'x' and a number from 1e-6 to 1e6");
     return change;
 }
 
@@ -213,7 +215,7 @@ std::vector<WhatIf> what_if(const Cluster& cluster, const Model& model, const Pl
             Setting setting{cluster, model, plan};
             resource.change(setting, change.factor);
             if (base.memory.fits() && !memory_of(setting.cluster, setting.model, setting.plan).fits())
-                throw std::invalid_argument("it does not fit into the devices' memory");
+                throw std::invalid_argument("the plan does not fit into the devices' memory");
             const double seconds =
                 replay_iteration(setting.cluster, setting.model, setting.plan, watch).time.iteration_s;
             answer.iteration_time_s = seconds;

@@ -66,11 +66,11 @@ std::optional<Diagnostic> wrong_field(const Json& fields, const Expectation& exp
     std::vector<std::string> paths;
     list_numbers(fields, "", paths);
     const auto meant = closest(expectation.field, paths);
-    return Diagnostic{
-        expectation.field_at,
-        value ? fmt::format("'{}' is no number", expectation.field)
-              : fmt::format("results have no field '{}'", expectation.field),
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("numbers are {}", fmt::join(paths, ", "))};
+    return Diagnostic{expectation.field_at,
+                      value ? fmt::format("'{}' is not a number", expectation.field)
+                            : fmt::format("results have no field '{}'", expectation.field),
+                      meant ? fmt::format("did you mean '{}'?", *meant)
+                            : fmt::format("the numeric fields are {}", fmt::join(paths, ", "))};
 }
 
 std::optional<double> number_at(const Json& fields, const Expectation& expectation) {
@@ -205,7 +205,7 @@ std::string to_table(const std::vector<Check>& checks) {
     std::vector<Row> rows{{"expectation", "expected", "found", "", "source"}};
     for (const Check& check : checks)
         rows.push_back({what(check.expectation), bounds(check.expectation),
-                        check.found ? fmt::format("{:.5g}", *check.found) : "nothing", check.ok ? "ok" : "FAILED",
+                        check.found ? fmt::format("{:.5g}", *check.found) : "none", check.ok ? "ok" : "FAILED",
                         check.expectation.source});
     return aligned(rows, 2);
 }

@@ -94,7 +94,7 @@ void write_file(const std::filesystem::path& given, const std::function<void(con
     const std::filesystem::path path = there ? std::filesystem::canonical(given, error) : given;
     error.clear();
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    if (error) fail("make the directory " + path.parent_path().string(), error.message());
+    if (error) fail("create the directory " + path.parent_path().string(), error.message());
 
     const Temporary temporary(path);
     Written file(temporary.path(), path);

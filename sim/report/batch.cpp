@@ -56,8 +56,8 @@ std::string report_page(const std::string& title, const batch::Table& table, con
               {"numbers", std::move(numbers)}};
     data["note"] = shown < rows.rows.size()
                        ? fmt::format(
-                             "The page has the first {} of {} points: --where, --sort, --group and --limit "
-                             "choose others.",
+                             "The page shows the first {} of {} points; select others with --where, --sort, "
+                             "--group and --limit.",
                              shown, rows.rows.size())
                        : "";
     return html_page(title, data);

@@ -39,7 +39,7 @@ Json page_explanation(const Explanation& explanation, const PageLimits& limits) 
     shown.path = joined(explanation.path);
     std::string note;
     if (shown.path.size() > limits.path_pieces) {
-        note = fmt::format("The {} longest of {} pieces.", limits.path_pieces, shown.path.size());
+        note = fmt::format("Only the {} longest of {} segments are listed.", limits.path_pieces, shown.path.size());
         keep_longest(shown.path, limits.path_pieces);
     }
     Json json = object(shown);

@@ -40,7 +40,7 @@ std::string html_page(const std::string& title, const Json& data) {
         else if (what == "data")
             page += script_json(data);
         else
-            throw std::logic_error("page.html wants what there is not: " + std::string(what));
+            throw std::logic_error("unknown placeholder in page.html: " + std::string(what));
         rest.remove_prefix(end + close.size());
     }
     return page + std::string(rest);

@@ -72,12 +72,11 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
     for (std::size_t i = 0; i < std::min(all.size(), limits.links); ++i)
         table.push_back({{"link", all[i].name}, {"bytes", all[i].bytes}, {"utilisation", all[i].utilisation}});
     if (all.size() > limits.links)
-        notes.push_back(
-            fmt::format("The table has the {} links with the highest utilisation of {}.", limits.links, all.size()));
+        notes.push_back(fmt::format("The table lists the {} most utilised of {} links.", limits.links, all.size()));
     if (view == nullptr && !all.empty())
-        notes.push_back(fmt::format("Only the {} links with the highest utilisation are known.", all.size()));
+        notes.push_back(fmt::format("Only the {} most utilised links are known.", all.size()));
     if (cluster.native) {
-        notes.push_back("There is no picture of a platform in SimGrid's own format.");
+        notes.push_back("Platforms in SimGrid's own format have no picture.");
     } else {
         const Topology fabric = drawn_fabric(cluster, result, view);
         // An estimate from below, so that a picture that cannot fit is not drawn in the first place.
@@ -88,13 +87,12 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
             picture.clear();
             notes.push_back(
                 fmt::format("The fabric has {} hosts, {} switches and {} cables, too many for a picture "
-                            "on this page: the table has the busiest links. `syncline topology` draws it.",
+                            "on this page; the table lists the busiest links. Draw it with `syncline topology`.",
                             fabric.hosts, fabric.vertices() - fabric.hosts, fabric.cables));
         } else {
             std::size_t elsewhere = 0;
             cables = shortened(by_cable(fabric, all, elsewhere));
-            if (elsewhere > 0)
-                notes.push_back(fmt::format("{} links are not on the picture: they are inside nodes.", elsewhere));
+            if (elsewhere > 0) notes.push_back(fmt::format("{} links inside nodes are not in the picture.", elsewhere));
         }
     }
     return {{"links", std::move(table)}, {"cables", std::move(cables)}, {"notes", std::move(notes)}};

@@ -18,7 +18,7 @@ const char* word(StreamKind kind) {
         case StreamKind::compute:
             return "compute";
         case StreamKind::input_copy:
-            return "input";
+            return "input copy";
         case StreamKind::release:
             return "release";
         case StreamKind::exchange:
@@ -28,7 +28,7 @@ const char* word(StreamKind kind) {
         case StreamKind::pull:
             return "pull";
         case StreamKind::aggregate:
-            return "sums";
+            return "aggregation";
         case StreamKind::activations:
             return "activations";
         case StreamKind::transfer:
@@ -211,11 +211,11 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
     Json notes = Json::array();
     if (chosen.size() < processes)
         notes.push_back(
-            fmt::format("{} of {} processes are drawn, picked evenly, rank {}, which finishes last, among them.",
+            fmt::format("{} of {} processes are drawn, evenly spaced and including rank {}, which finishes last.",
                         chosen.size(), processes, last_rank));
     if (any_joined)
         notes.push_back(
-            fmt::format("Tasks of one kind that are shorter than {} and that close to each other are drawn as one.",
+            fmt::format("Tasks of the same kind that are shorter than {} and no farther apart are drawn as one bar.",
                         text::seconds(resolution_s)));
     return {{"window_s", window_s},
             {"tick_s", tick_s},

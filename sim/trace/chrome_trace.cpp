@@ -86,7 +86,7 @@ private:
         name_process(iteration_process, "iteration");
         name_thread(iteration_process, first_thread() - 1, "window");
         slice(iteration_process, first_thread() - 1, nanoseconds(view_.window.start_s), nanoseconds(view_.window.end_s),
-              fmt::format("measured, to the end of iteration {}", view_.iteration), "iteration",
+              fmt::format("measured, up to the end of iteration {}", view_.iteration), "iteration",
               fmt::format("\"shown\":{}", quoted(fmt::format("{}", fmt::join(account_, "; ")))));
     }
 

@@ -186,16 +186,16 @@ ArrowEnd Drawing::end_of(MessageId id, bool arrives, const Lane& lane) const {
 
 std::vector<std::string> Drawing::account() const {
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("{} of {} to {} of the simulated time", parts(drawn_), seconds(time_.start_s),
-                                seconds(time_.end_s)));
+    lines.push_back(
+        fmt::format("{} from {} to {} of simulated time", parts(drawn_), seconds(time_.start_s), seconds(time_.end_s)));
     if (hidden_ranks_ + hidden_servers_ > 0) {
         std::string who = fmt::format("{} of {} ranks", hidden_ranks_, cast_.ranks());
         if (cast_.servers() > 0) who += fmt::format(", {} of {} servers", hidden_servers_, cast_.servers());
         lines.push_back(fmt::format("left out: {}: {}", who, parts(by_process_)));
     }
     if (by_time_.any())
-        lines.push_back(fmt::format("left out: {}: {}", whole_iteration_ ? "of other iterations" : "outside that time",
-                                    parts(by_time_)));
+        lines.push_back(fmt::format("left out: {}: {}",
+                                    whole_iteration_ ? "other iterations" : "outside the time range", parts(by_time_)));
     if (by_level_.any())
         lines.push_back(fmt::format("left out: below the level '{}': {}", word(level_), parts(by_level_)));
     if (view_.timeline.trace.empty())

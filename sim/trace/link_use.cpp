@@ -104,7 +104,7 @@ LinkCurves link_curves(const Drawing& drawing, std::size_t most) {
 std::vector<std::string> account(const LinkCurves& links) {
     const std::size_t hidden = links.used - links.curves.size();
     if (hidden == 0) return {};
-    return {fmt::format("left out: {} of {} links, those that carry less for their bandwidth", hidden, links.used)};
+    return {fmt::format("left out: {} of {} links, the least utilised", hidden, links.used)};
 }
 
 }  // namespace syncline

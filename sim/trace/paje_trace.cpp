@@ -192,7 +192,7 @@ private:
 
     std::vector<std::string> comments(const std::string& title, const std::vector<std::string>& account) const {
         std::vector<std::string> lines{
-            title, fmt::format("measured, to the end of iteration {}: {} s to {} s", view_.iteration,
+            title, fmt::format("measured, up to the end of iteration {}: {} s to {} s", view_.iteration,
                                seconds(nanoseconds(view_.window.start_s)), seconds(nanoseconds(view_.window.end_s)))};
         lines.insert(lines.end(), account.begin(), account.end());
         for (std::string& line : lines)

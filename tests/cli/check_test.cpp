@@ -208,8 +208,8 @@ TEST_CASE("check: fields that are not there, or are no numbers, are errors befor
         CHECK(holds(outcome.err, "did you mean 'iteration_time_s'?"));
         CHECK(holds(outcome.err, "scenario.yaml:6:28: error: results have no field 'closed_form.iteration_times_s'\n"));
         CHECK(holds(outcome.err, "did you mean 'closed_form.iteration_time_s'?"));
-        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is no number\n"));
-        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is no number\n"));
+        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is not a number\n"));
+        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is not a number\n"));
         for (const char* place : {"9", "10", "11"})
             CHECK(holds(outcome.err, std::string("scenario.yaml:") + place + ":28: error: results have no field"));
         CHECK(count(outcome.err, "error:") == 7);
@@ -222,7 +222,7 @@ TEST_CASE("check: a text where results may have one or nothing is an error when 
     const Outcome outcome = bench.check();
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK(holds(outcome.err, ":28: error: 'algorithm' is no number\n"));
+    CHECK(holds(outcome.err, ":28: error: 'algorithm' is not a number\n"));
 }
 
 TEST_CASE("check: an expectation says one thing") {

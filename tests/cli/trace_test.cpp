@@ -105,7 +105,7 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
         return file;
     };
     // 2(N-1) messages from each of 4 ranks to the next, for each of two layers.
-    const ChromeFile all = traced({}, "left out: of other iterations");
+    const ChromeFile all = traced({}, "left out: other iterations");
     CHECK(all.flows.size() == 48);
     const ChromeFile two = traced({"--trace-ranks", "1-2"}, "left out: 2 of 4 ranks: ");
     CHECK(two.of("rank 0 compute").empty());
@@ -117,10 +117,10 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
     CHECK(tasks.flows.empty());
     CHECK(count_of(tasks, "exchange") == count_of(all, "exchange"));
     // The last microsecond has no forward pass; times may be negative, before the iteration.
-    const ChromeFile end = traced({"--trace-time", "2ms..10s"}, "outside that time");
+    const ChromeFile end = traced({"--trace-time", "2ms..10s"}, "outside the time range");
     CHECK(count_of(end, "forward") == 0);
     CHECK(end.slices.size() < all.slices.size());
-    const ChromeFile before = traced({"--trace-time=-1ms..1us"}, "outside that time");
+    const ChromeFile before = traced({"--trace-time=-1ms..1us"}, "outside the time range");
     CHECK(before.flows.size() > 0);
 }
 

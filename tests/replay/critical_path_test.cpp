@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/training_worlds.hpp"
 
-// The chain that decides an iteration, and what follows from it: by hand, and by changing what is on it and what is
+// The critical path of an iteration, and what follows from it: by hand, and by changing what is on it and what is
 // not.
 
 using namespace syncline;
