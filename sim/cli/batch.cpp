@@ -47,8 +47,8 @@ fs::path directory_for(const std::vector<PlannedStudy>& studies, const Options& 
     return shard.whole() ? directory : directory / shard.directory();
 }
 
-/// Notes the studies' points and returns their names. The rest of them is in the store then, and not in memory that
-/// every worker would have too.
+/// Stores the studies' points and returns the studies' names. The points are freed here, so that the forked workers do
+/// not inherit their memory.
 std::vector<std::string> note_points(Store& store, std::vector<PlannedStudy> studies, const Shard& shard) {
     std::vector<std::string> names;
     for (const PlannedStudy& planned : studies) {

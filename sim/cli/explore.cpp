@@ -38,7 +38,7 @@ config::Condition typed(const std::string& option, const std::string& text) {
     return {text, {option, 1, 1, text}};
 }
 
-/// What the study asks, and what the command line says in its place.
+/// Returns the study's question, with the options of the command line in place of its parts.
 ExploreOptions question_of(const PlannedStudy& planned, const Options& options) {
     const config::Question& question = planned.study.question();
     ExploreOptions asked;
@@ -82,7 +82,7 @@ void explore_verb(const Options& options) {
             exploration.counts.failed, exploration.plans, directory);
 }
 
-/// A whole number from 1 on.
+/// Adds an option whose value is a positive whole number.
 void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64_t>& count,
                const std::string& description) {
     verb.add_option(name, count, description)->option_text("N")->check(CLI::PositiveNumber);

@@ -31,7 +31,7 @@ std::uint32_t parse_rank(std::string_view text, const std::string& all) {
     return rank;
 }
 
-/// "0,3-7,servers".
+/// Parses "0,3-7,servers".
 void parse_ranks(const std::string& text, TraceLimits& limits) {
     limits.ranks.emplace();
     limits.servers = false;
@@ -59,7 +59,7 @@ double parse_moment(const std::string& text) {
     return *time.value;
 }
 
-/// "0ms..20ms".
+/// Parses "0ms..20ms".
 void parse_time(const std::string& text, TraceLimits& limits) {
     const std::size_t dots = text.find("..");
     if (dots == std::string::npos)

@@ -21,7 +21,7 @@ Json object(const PlannedExchange& exchange) {
             {"why", exchange.why}};
 }
 
-/// "conv5_3", "fc7 to fc6 (2)": backward.
+/// Returns "conv5_3" or "fc7 to fc6 (2)", in backward order.
 std::string span(const std::vector<std::string>& layers) {
     if (layers.size() < 2) return layers.empty() ? "-" : layers.front();
     return fmt::format("{} to {} ({})", layers.front(), layers.back(), layers.size());

@@ -25,7 +25,7 @@ std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-/// Of a currency that nobody has named.
+/// Formats an amount of money; the currency is unknown.
 std::string amount(const std::optional<double>& value) {
     if (!value) return "-";
     return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
@@ -40,8 +40,8 @@ bool any(const Report& report, Has has) {
     return std::any_of(report.results.begin(), report.results.end(), has);
 }
 
-/// One line for each variant. Waiting and idle time have a column only where some variant has it; the efficiency's
-/// heading says of which scaling it is, or a column beside it where variants differ.
+/// Returns one row per variant. Columns for waiting and idle time exist only if some variant has such time. The heading
+/// of the efficiency names the kind of scaling; if variants differ in it, an additional column does.
 std::vector<Row> times_table(const Report& report) {
     const bool waits = any(report, [](const Result& r) { return r.time.waiting_s > 1e-9 * r.time.iteration_s; });
     const bool idles = any(report, [](const Result& r) { return r.time.idle_s > 0; });

@@ -16,7 +16,7 @@ const char* word(Use use) {
     return use == Use::fabric ? "fabric" : "overlay";
 }
 
-/// At most `digits` behind the point, none for a whole number.
+/// Formats a number with up to `digits` decimals, without trailing zeros.
 std::string number(double value, int digits = 3) {
     std::string text = fmt::format("{:.{}f}", value, digits);
     text.erase(text.find_last_not_of('0') + 1);
@@ -39,7 +39,7 @@ std::string bisection(const Metrics& m) {
     return fmt::format("{} ({}{})", text, m.bisection_exact ? "exact: " : "", m.bisection_basis);
 }
 
-/// A line for each level of switches that has cables upwards.
+/// Returns a line for each level of switches that has cables upwards.
 std::string oversubscription(const Metrics& m) {
     std::string text;
     for (const LevelMetrics& level : m.levels) {
