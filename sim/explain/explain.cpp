@@ -12,7 +12,7 @@ namespace syncline {
 
 Explanation explain(const Cluster& cluster, const Model& model, const Plan& plan, const ExplainOptions& options,
                     TimelineView* view) {
-    // The iterations of the window are recorded, and the one before, which may reach into it.
+    // The iterations of the window are recorded, and the previous one, which may reach into it.
     const std::uint32_t iterations = averaged_iterations(cluster, model, plan) + 1;
     const std::uint64_t messages = count_messages(build_iteration(cluster, model, plan), iterations);
     ReplayOptions recorded_options;

@@ -10,7 +10,7 @@ Names::Names(const Cluster& cluster, const Model& model, const Plan& plan)
     : ranks_(static_cast<std::uint32_t>(plan.ranks)) {
     for (const Layer& layer : model.layers) layers_.push_back(layer.name);
     for (const Bucket& bucket : plan_buckets(cluster, model, plan)) {
-        // In backward order: the first to be ready is the last in the model.
+        // The layers are in backward order: the first one to be ready is the last one in the model.
         const std::string &first = layers_[bucket.layers.front()], &last = layers_[bucket.layers.back()];
         std::string name = fmt::format("bucket {} ({}{}{})", buckets_.size(), first,
                                        bucket.layers.size() > 2   ? " ... "

@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-/// What a rank computes in one iteration, without noise and undisturbed.
+/// Returns the computation time of a rank in one iteration, without noise and slowdown.
 double computation_s(const Recorded& recorded, ProcessId rank) {
     double sum_s = 0;
     for (const Task& task : recorded.graph().tasks()) {
@@ -23,7 +23,7 @@ double computation_s(const Recorded& recorded, ProcessId rank) {
     return sum_s;
 }
 
-/// How many steps a member takes, repetitions counted.
+/// Returns the number of steps of a member, including repetitions.
 std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
     const Program program = algorithm.program(0, members, bytes, 0);
     std::size_t steps = 0;
@@ -31,7 +31,7 @@ std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members
     return steps;
 }
 
-/// Of the largest bucket: its bytes, steps, and what its exchange takes by the closed form.
+/// Adds the terms of the largest bucket: its bytes, steps, and the time of its exchange by the closed form.
 void add_largest(Theory& theory, const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
     const auto largest =
         static_cast<std::size_t>(std::max_element(buckets.begin(), buckets.end(),
@@ -73,7 +73,7 @@ void add_terms(Theory& theory, const Cluster& cluster, const Model& model, const
 }
 
 void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation& explanation, bool noisy) {
-    // Of what is random, what it came to.
+    // With noise the actual computation time is used.
     theory.lower_bound_s = noisy ? explanation.result.time.compute_s : computation_s(recorded, recorded.last_rank());
     theory.lower_bound = "computation";
     if (explanation.result.links.empty()) return;

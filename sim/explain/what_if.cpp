@@ -23,7 +23,7 @@ struct Setting {
     Plan plan;
 };
 
-/// Seconds of all layers, as the roofline has them.
+/// Returns the time of all layers in the roofline model, in seconds.
 double roofline_s(const Model& model, const Device& device, std::int64_t batch) {
     double sum_s = 0;
     for (const LayerTime& time : layer_times(model, device, batch, ComputeKind::roofline))
@@ -31,7 +31,7 @@ double roofline_s(const Model& model, const Device& device, std::int64_t batch) 
     return sum_s;
 }
 
-/// Changes the device, and what was measured of it as much as the roofline says.
+/// Changes the device, and scales its calibrated throughputs by the ratio of the roofline times.
 void change_device(Setting& setting, const std::function<void(Device&)>& change) {
     const Device before = setting.cluster.device;
     change(setting.cluster.device);
@@ -71,7 +71,7 @@ bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
     }
 }
 
-/// The bandwidths of the levels from `first` to `last`.
+/// Multiplies the bandwidths of the levels from `first` to before `last`.
 void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
     if (!fabric.edges.empty()) {
         if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
@@ -80,11 +80,11 @@ void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::siz
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
     if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
-        // A torus has a level for each dimension, all of them the nodes' own; a graph's cables are one resource.
+        // A torus has a level per dimension, all of them between nodes; a graph's cables are one resource.
         if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         last = levels.size();
     } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
-        levels.push_back(levels.back());  // the last stands for all above it
+        levels.push_back(levels.back());  // the last bandwidth applies to all higher levels, too
     }
     if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric belong to link:nic");
     for (std::size_t level = first; level < std::min(levels.size(), last); ++level) levels[level] *= factor;
@@ -145,7 +145,7 @@ void change_batch(Setting& setting, double factor) {
 
 struct Resource {
     const char *name, *text;
-    double better;  ///< the factor that makes it twice as good
+    double better;  ///< factor that makes the resource twice as good
     void (*change)(Setting&, double factor);
 };
 
