@@ -37,7 +37,7 @@ std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const Co
     return all;
 }
 
-/// Of its own size alone.
+/// Returns the plan for its own size, without a sweep.
 CollectivePlan single(CollectivePlan plan) {
     plan.sweep.clear();
     return plan;

@@ -14,16 +14,17 @@ namespace syncline {
 
 namespace {
 
-/// What exchanges shards: no all-reduce.
+/// Returns the algorithms that exchange shards, in place of an all-reduce.
 std::string shard_algorithms(const Plan& plan) {
     const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
     return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
 }
 
-/// Over how many iterations times and counts are averaged: those in which the exchange's pattern comes round, and where
-/// it leaves ranks idle in some of them several times as many, since who waits for whom may take longer to come round.
+/// Returns the number of iterations over which times and counts are averaged: the period of the exchange's pattern, or
+/// a multiple of it if the pattern leaves ranks idle in some rounds, since waiting may then repeat later than the
+/// pattern.
 std::uint32_t averaged(const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen) {
-    constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
+    constexpr std::uint32_t enough = 12;  // covers repetitions after 1, 2, 3, 4 or 6 periods
     std::set<const CollectiveAlgorithm*> seen;
     std::uint32_t period = 1;
     bool idle = false;
@@ -36,7 +37,7 @@ std::uint32_t averaged(const std::vector<Bucket>& buckets, const std::vector<Cho
     return idle ? enough * period : period;
 }
 
-/// By bucket; nothing where no collective runs.
+/// Returns the collective of each bucket; empty if no collective runs.
 std::vector<Chosen> collectives_of(const Cluster& cluster, const Plan& plan, const std::vector<Bucket>& buckets) {
     if (plan.exchange == ExchangeKind::parameter_server) return {};
     return choose_exchanges(cluster, plan, buckets);
@@ -58,7 +59,7 @@ void mark_best(Report& report) {
 std::uint32_t averaged_iterations(const Cluster& cluster, const Model& model, const Plan& plan) {
     const std::vector<Bucket> buckets = plan_buckets(cluster, model, plan);
     const std::uint32_t window = averaged(buckets, collectives_of(cluster, plan, buckets));
-    // One of a random process says little. They have no steady state that could be looked for either.
+    // A single iteration of a random process says little, and there is no steady state to detect.
     return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
 }
 
@@ -69,8 +70,8 @@ ReplayedIteration replay_iteration(const Cluster& cluster, const Model& model, c
     const auto asked = static_cast<std::uint32_t>(plan.iterations);
     const std::uint32_t window = averaged_iterations(cluster, model, plan);
     const bool random = plan.noise.jitter > 0;
-    // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
-    // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
+    // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
+    // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
     const std::uint32_t least = random ? window + 1 : 2 * window + 1;
     const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
     ReplayOptions options = recorded;

@@ -16,17 +16,17 @@ namespace {
 
 constexpr double exactness = 1e-6;
 
-/// Of exchanges one after the other, with every buffer in blocks as large as the largest, and as the smallest.
+/// Time of consecutive exchanges with every buffer rounded up, and rounded down, to equal blocks.
 struct Span {
     double most_s = 0, least_s = 0;
 };
 
-/// Adds up exchanges, until one has no closed form.
+/// Adds up exchanges until one has no closed form.
 class Sum {
 public:
     explicit Sum(const MessageCost& message) : message_(message) {}
 
-    /// `times` over, in groups of `ranks`, which may have different `bytes`.
+    /// Adds an exchange, `times` times, in groups of `ranks` ranks; `bytes` are the buffer sizes of the groups.
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, const std::vector<std::uint64_t>& bytes,
              double times, const Protocol& protocol = {}) {
         if (ranks == 1 || !why_not_.empty()) return;
@@ -53,14 +53,14 @@ public:
 private:
     MessageCost message_;
     Span span_;
-    std::vector<std::string> formulas_;  ///< of the algorithms, each once
+    std::vector<std::string> formulas_;  ///< formulas of the algorithms, each once
     std::string why_not_;
 };
 
-/// Why a plan has no such sum, whatever its exchanges are; empty if nothing is against it.
+/// Returns why a plan has no closed form regardless of its exchanges; empty if there is no obstacle.
 std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
     if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
-    // The next forward pass starts beside the exchange of the last layer's outputs.
+    // The next forward pass overlaps with the exchange of the last layer's outputs.
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
         return "none where the next micro-batch starts before the exchanges of the previous one end";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimiser states";
@@ -79,7 +79,7 @@ ClosedForm split_closed_form(const Cluster& cluster, const Model& model, const P
     const Arrangement arrangement = arrange(cluster, model, plan);
     if (const std::string why_not = obstacle(cluster, plan, arrangement); !why_not.empty()) return {why_not, {}, {}};
     const auto places = place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks));
-    // On one switch all algorithms' messages cost the same.
+    // On one switch messages cost the same for all algorithms.
     const auto message = message_cost(cluster, places, "ring");
     if (!message) return {"none for this platform", {}, {}};
 
