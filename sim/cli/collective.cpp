@@ -69,7 +69,9 @@ void add_collective(CLI::App& program, Action& action) {
         "Communication pattern (overlay) of trees, hierarchies and gossip: a shape, a file, a name, or {keys}");
     add("segment", "SIZE", "Maximum segment size, with its unit; applies to pipelined-tree and double-binary-tree");
     add("peers", "all|one|inner-outer",
-        "Peers of a gossip round: all neighbours (default), one, or alternating inside and between groups");
+        "Peers of a gossip round: all neighbours (default), one, or in groups of which one rank at a time exchanges "
+        "with "
+        "another group (inner-outer)");
     add("round", "K",
         "Single round to simulate, from 0; applies to gossip whose peers change (default: mean over all rounds)");
     add("placement", "ORDER", "Rank placement: packed (default), round-robin, random, or [device, ...] by rank");

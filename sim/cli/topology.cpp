@@ -60,8 +60,9 @@ void add_topology(CLI::App& program, Action& action) {
                      "Set a key of the topology: hosts=64; later values override earlier ones")
         ->option_text("KEY=VALUE ...")
         ->allow_extra_args(false);
-    add_words(*verb, "--as", options->use, "fabric|overlay",
-              "Use as fabric, the cables between hosts (default), or as overlay, the communication pattern of ranks");
+    add_words(
+        *verb, "--as", options->use, "fabric|overlay",
+        "Use as a fabric, the cables between hosts (default), or as an overlay, the communication pattern of ranks");
     add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "Output format (default: table)");
     verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")

@@ -80,7 +80,7 @@ void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::siz
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
     if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
-        // A torus has a level per dimension, all of them between nodes; a graph's cables are one resource.
+        // A torus has a level per dimension, and all of them belong to link:nic; a graph's cables are one resource.
         if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         last = levels.size();
     } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
