@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-/// How long both are under way at once.
+/// Returns the time in which intervals of both lists are active concurrently.
 double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     double seconds = 0;
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -22,7 +22,7 @@ double overlap(const std::vector<Interval>& a, const std::vector<Interval>& b) {
     return seconds;
 }
 
-/// The part of each that lies in `window`.
+/// Returns the part of each interval that lies in `window`.
 std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& window) {
     for (Interval& interval : intervals) {
         interval.start_s = std::clamp(interval.start_s, window.start_s, window.end_s);
@@ -31,13 +31,13 @@ std::vector<Interval> clipped(std::vector<Interval> intervals, const Interval& w
     return intervals;
 }
 
-/// Of the iterations in `period`, and one before, which may reach into them.
+/// Returns the number of recorded iterations to look at: `period`, and the previous one, which may reach into them.
 std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
     return std::min(timeline.recorded.size(), std::size_t{period} + 1);
 }
 
-/// When a rank waits to go on with what it computes (see Breakdown::waiting_s), in the last `period` iterations: the
-/// streams of its other tasks are no matter.
+/// Returns the intervals in which the compute stream waits for a dependency (see Breakdown::waiting_s), in the last
+/// `period` iterations. Other streams of the rank are ignored.
 std::vector<Interval> waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute, std::uint32_t period) {
     const auto count = static_cast<std::uint32_t>(timeline.recorded.size());
     std::vector<Interval> intervals;
@@ -58,7 +58,7 @@ std::vector<Interval> waits(const TaskGraph& graph, const Timeline& timeline, St
     return intervals;
 }
 
-/// See Breakdown::pipeline_bubble.
+/// Computes Breakdown::pipeline_bubble.
 std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     if (std::ranges::none_of(graph.streams(), [](const Stream& stream) { return stream.kind == StreamKind::transfer; }))
         return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         for (std::size_t before = 0; before < reaching(timeline, period); ++before)
             busy[stream.process].push_back(timeline.recorded[timeline.recorded.size() - 1 - before][id]);
     }
-    // From a standing start all stages wait until the last one is through, as they do for its next start otherwise.
+    // From a standing start all stages wait until the last one ends, as they would otherwise for its next start.
     const bool standing = period >= timeline.recorded.size();
     double last_s = 0;
     for (const std::optional<TaskId>& update : updates)
@@ -89,7 +89,7 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
     return all_s > 0 ? std::optional(idle_s / all_s) : std::nullopt;
 }
 
-/// See Breakdown::standard_error; of the last `count` iterations.
+/// Computes Breakdown::standard_error of the last `count` iterations.
 template <class Ended>
 double standard_error(const Ended& ended_s, std::uint32_t count) {
     if (count < 2 || ended_s(0) == ended_s(count)) return 0;
@@ -143,7 +143,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     const TaskId update = last_update(graph, timeline);
     const ProcessId rank = graph.streams()[graph.tasks()[update].stream].process;
     const std::size_t last = timeline.recorded.size() - 1;
-    // An iteration alone starts with the simulation.
+    // A single iteration starts with the simulation.
     const auto ended_s = [&](std::size_t before) {
         return before > last ? 0 : timeline.recorded[last - before][update].end_s;
     };
@@ -152,7 +152,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     Breakdown result;
     result.iteration_s = (window.end_s - window.start_s) / period;
     std::vector<Interval> computing, exchanging;
-    // What the iteration before them left to do may reach into the window.
+    // Tasks of the previous iteration may reach into the window.
     for (std::size_t before = 0; before < reaching(timeline, period); ++before) {
         const std::vector<Interval>& recorded = timeline.recorded[last - before];
         for (TaskId id = 0; id < graph.tasks().size(); ++id) {
@@ -173,7 +173,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
         merged(clipped(waits(graph, timeline, graph.tasks()[update].stream, period), window));
     result.waiting_s = (length_s(waiting) - overlap(waiting, exchanging)) / period;
     const double rest_s = result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s;
-    // Sums of many intervals are rounded.
+    // Differences within rounding errors of the sums count as 0.
     result.idle_s = rest_s > 1e-9 * result.iteration_s ? rest_s : 0;
     result.pipeline_bubble = bubble(graph, timeline, period);
     result.standard_error = standard_error(ended_s, std::min(period, static_cast<std::uint32_t>(last)));

@@ -6,22 +6,22 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Where the time of one steady iteration goes, on the rank that finishes last.
+/// Time breakdown of a steady iteration on the rank that finishes last.
 ///
-/// A rank's iteration lasts from the end of its update in the iteration before to the end of its update in this one;
-/// what is computed and exchanged in that time counts, also if it belongs to the iteration before, whose exchanges
-/// reach into this one with Overlap::across_iterations. Communication is when at least one exchange is under way,
-/// waiting for its peers included; it is exposed while the compute stream is idle.
+/// A rank's iteration lasts from the end of its previous update to the end of its current one. All computation and
+/// exchanges in that time count, also those of the previous iteration, whose exchanges reach into this one with
+/// Overlap::across_iterations. Communication time is the time in which at least one exchange is in flight, including
+/// waiting for peers; it is exposed while the compute stream is idle.
 ///
-/// The rest of the time nothing is computed and no exchange of the rank is under way. The rank waits as long as its
-/// next computation depends on a task that has not ended: a push of other ranks, a sum on a server, a release of a
-/// fusion cycle, a copy of the input, a pass of another stage. Otherwise it is idle: that computation could begin. No
-/// rank that is replayed leaves a computation lying that could begin, so idle time is 0 unless a recording is wrong.
-/// For every rank and window
+/// In the rest of the time the rank neither computes nor has an exchange in flight. It is waiting while its next
+/// computation depends on a task that has not ended: a push of other ranks, a reduction on a server, a release of a
+/// fusion cycle, a copy of the input, a pass of another stage. Otherwise it is idle: the computation could begin. The
+/// replay starts every computation as soon as it can, so idle time is 0 unless a recording is wrong. For every rank and
+/// window
 ///     iteration = compute + exposed communication + waiting + idle.
 ///
-/// The bubble of a pipeline is the part of the time, each rank's own iteration, in which a rank neither computes nor
-/// exchanges anything within its stage nor sends to another one: it waits for other stages. Mean over all ranks.
+/// The pipeline bubble is the fraction of each rank's own iteration in which the rank neither computes, nor exchanges
+/// data within its stage, nor sends to another stage: it waits for other stages. It is the mean over all ranks.
 namespace syncline {
 
 struct Breakdown {
@@ -31,24 +31,26 @@ struct Breakdown {
     double exposed_communication_s = 0;
     double waiting_s = 0;
     double idle_s = 0;
-    std::optional<double> pipeline_bubble = std::nullopt;  ///< nothing without stages, or time
-    /// How far its length is from that of the iteration before, as a part of it; 0 if there are too few.
+    std::optional<double> pipeline_bubble = std::nullopt;  ///< empty without stages, or if no time passes
+    /// Relative difference in length to the previous iteration (with a period, to the previous window); 0 if too few
+    /// iterations were recorded.
     double drift = 0;
-    /// Of the mean of several iterations: the standard deviation of their lengths over the root of how many they are,
-    /// as a part of it; 0 if there are too few.
+    /// Relative standard error of the mean over several iterations: the standard deviation of their lengths divided by
+    /// the square root of their number and by the mean; 0 if there are too few.
     double standard_error = 0;
 };
 
-/// Of the iteration that `timeline` measured, which is not its first; where exchanges are alike only every `period`
-/// iterations, the mean of the last so many.
+/// Returns the breakdown of the iteration that `timeline` measured, which is not its first. If exchanges repeat only
+/// after `period` iterations, returns the mean over the last `period` iterations.
 Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period = 1);
 
-/// The update that ends the iteration of the rank that ends last.
+/// Returns the update that ends the iteration of the rank that finishes last.
 TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
-/// From the end of a rank's update so many iterations ago, or the start of the simulation, to that of its last one.
+/// Returns the window from the end of a rank's update `period` iterations ago, or the start of the simulation, to the
+/// end of its last update.
 Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period);
 
-/// The same instants, as intervals that neither touch nor overlap, in order.
+/// Returns the union of the intervals as disjoint intervals in order of time.
 std::vector<Interval> merged(std::vector<Interval> intervals);
 double length_s(const std::vector<Interval>& intervals);
 

@@ -7,7 +7,7 @@ namespace syncline {
 
 namespace {
 
-/// Where all messages between `places` go, if they pay the same.
+/// Routes of the messages between `places`: all inside a node, all between nodes, or mixed.
 enum class Ways { inside, between, mixed };
 
 Ways ways(const std::vector<Place>& places) {
@@ -36,7 +36,7 @@ bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uin
                 const Message &send = step.sends.front(), &first = common[i].sends.front();
                 if (send.turn != first.turn || step.receives.front().turn != common[i].receives.front().turn)
                     return false;
-                // Where all peers turn alike and pair up before and after one turn, they do after any number of them.
+                // If all peers turn alike and pair up before and after one turn, they do after any number of turns.
                 for (const std::uint32_t repetition : {0u, 1u}) {
                     const std::vector<Step>& receiver = programs[peer_of(send, repetition, ranks)].steps;
                     if (receiver.size() != steps.size() || receiver[i].receives.size() != 1 ||

@@ -15,7 +15,7 @@ void put(PlannedExchange& exchange, const Chosen& chosen) {
     exchange.why = chosen.why;
 }
 
-/// `build` makes the graph, which is looked into only where its size decides.
+/// `build` builds the graph, which is only needed if its size decides.
 template <class Build>
 FidelityChoice fidelity_of(Fidelity asked, const Cluster& cluster, const Build& build) {
     return choose_fidelity(asked, cluster, asked == Fidelity::automatic ? build() : TaskGraph{});

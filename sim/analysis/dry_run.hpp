@@ -8,28 +8,28 @@
 #include "sim/analysis/fidelity.hpp"
 #include "sim/training/memory.hpp"
 
-/// What would be exchanged, how, and why: nothing is simulated.
+/// Dry run: lists what would be exchanged, how and why, without simulating.
 namespace syncline {
 
-/// One bucket of an iteration, or one size of an exchange alone.
+/// One bucket of an iteration, or one size of a single collective operation.
 struct PlannedExchange {
     std::uint64_t bytes = 0;
     std::vector<std::string> layers;  ///< in the order in which their gradients become ready; none outside training
-    /// Seconds after the iteration's start, with nothing to disturb the computation: gradients are there, and may
-    /// leave.
+    /// Seconds after the start of an iteration with undisturbed computation at which the gradients are ready and
+    /// released.
     std::optional<double> ready_s, release_s;
-    std::string algorithm, protocol;  ///< protocol: empty where none adds anything
+    std::string algorithm, protocol;  ///< protocol: empty if there is none
     std::string why;
 };
 
 struct DryRun {
     std::string variant;
-    std::string workload;  ///< empty of an exchange alone
+    std::string workload;  ///< empty for a single collective operation
     std::int64_t ranks = 0;
     std::string operation;
     std::vector<PlannedExchange> exchanges;
     FidelityChoice fidelity;
-    std::optional<Memory> memory;  ///< nothing of an exchange alone
+    std::optional<Memory> memory;  ///< empty for a single collective operation
 };
 
 struct DryRunReport {

@@ -37,7 +37,7 @@ std::vector<std::optional<double>> closed_forms(const Cluster& cluster, const Co
     return all;
 }
 
-/// Of its own size alone.
+/// Returns the plan for its own size, without a sweep.
 CollectivePlan single(CollectivePlan plan) {
     plan.sweep.clear();
     return plan;
@@ -66,8 +66,8 @@ Measured measure(const Cluster& cluster, const CollectivePlan& plan, const Watch
     result.notes = unused_ways_note(cluster, measured.timeline.links);
     if (result.rounds > 1)
         result.notes.push_back(fmt::format(
-            "times, messages and bytes are means over {} rounds, after which peers are the same again; `round` "
-            "simulates one of them",
+            "times, messages and bytes are means over {} rounds, after which the peers repeat; `round` simulates a "
+            "single round",
             result.rounds));
     result.folded = folded_of(std::move(fidelity), measured.timeline);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);

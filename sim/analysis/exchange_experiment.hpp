@@ -9,21 +9,22 @@
 #include "sim/analysis/measured.hpp"
 #include "sim/training/chooser.hpp"
 
-/// The question that a person asks, answered: how long does one exchange take, alone and at several sizes?
+/// Simulation of a single collective operation, at one or several sizes.
 ///
-/// Algorithm bandwidth is the buffer's bytes over the time, bus bandwidth that times a factor that makes it what each
-/// link carries at least, whatever the number of ranks: all-reduce 2(N-1)/N; reduce-scatter, allgather, all-to-all,
-/// gather and scatter (N-1)/N; others 1; none where only some ranks contribute or receive. Source: nccl-tests,
-/// doc/PERFORMANCE.md, where `bytes` is the larger of both buffers, which ours is.
+/// Algorithm bandwidth is the buffer size divided by the time. Bus bandwidth is algorithm bandwidth times a factor that
+/// makes it the minimum bandwidth of each link, independent of the number of ranks: all-reduce 2(N-1)/N;
+/// reduce-scatter, allgather, all-to-all, gather and scatter (N-1)/N; others 1; none if only some ranks contribute or
+/// receive. Source: nccl-tests, doc/PERFORMANCE.md, where `bytes` is the larger of both buffers, as it is here.
 namespace syncline {
 
+/// Returns the ratio of bus bandwidth to algorithm bandwidth.
 double bus_factor(const std::string& operation, double ranks);
 
-/// One exchange alone.
+/// Result of a single collective operation.
 struct CollectiveResult {
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
-    std::uint32_t rounds = 1;  ///< times, messages and bytes are means over so many
+    std::uint32_t rounds = 1;  ///< times, messages and bytes are means over this number of rounds
     std::uint64_t bytes = 0;
     double completion_time_s = 0;
     Cost cost;
@@ -33,18 +34,18 @@ struct CollectiveResult {
     std::uint64_t bytes_sent = 0;
     std::uint64_t most_bytes_sent_by_rank = 0;
     std::vector<std::uint64_t> sent_by, received_by;  ///< by rank
-    std::vector<LinkLoad> links;                      ///< the ten with the highest utilisation, that first
+    std::vector<LinkLoad> links;                      ///< the ten most utilised links, the most utilised first
     std::vector<std::string> notes;                   ///< as in Result
-    /// Nothing if it took no time.
+    /// Empty if the operation takes no time.
     std::optional<double> algorithm_bandwidth_Bps, bus_bandwidth_Bps;
 };
 
-/// What simulate_collective() would say of the closed form, without simulating.
+/// Returns the closed form that simulate_collective() would report, without simulating.
 std::optional<double> closed_form_s(const Cluster& cluster, const CollectivePlan& plan);
 
 CollectiveResult simulate_collective(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch = {});
 
-/// One size of a sweep.
+/// Result of one size of a sweep.
 struct SweepPoint {
     std::uint64_t bytes = 0;
     std::string algorithm;
@@ -55,22 +56,22 @@ struct SweepPoint {
 };
 
 struct SweepResult {
-    std::string variant;  ///< of a scenario
+    std::string variant;  ///< variant of a scenario
     std::string operation, algorithm, overlay, fabric, transport;
     std::uint32_t ranks = 0, contributors = 0, receivers = 0;
-    std::uint32_t rounds = 1;        ///< times are means over so many
+    std::uint32_t rounds = 1;        ///< times are means over this number of rounds
     Folded folded;                   ///< of all sizes together
     std::vector<std::string> notes;  ///< as in Result
     std::vector<SweepPoint> points;
 };
 
-/// The curves of a scenario.
+/// The sweeps of a scenario's variants.
 struct SweepReport {
     std::string name;
     std::vector<SweepResult> results;
 };
 
-/// All sizes in one simulation, one after the other.
+/// Simulates all sizes one after the other, in a single simulation.
 SweepResult simulate_sweep(const Cluster& cluster, const CollectivePlan& plan, const Watch& watch = {});
 
 }  // namespace syncline

@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// What exchanges shards: no all-reduce.
+/// Returns the algorithms that exchange shards, in place of an all-reduce.
 std::string shard_algorithms(const Plan& plan) {
     const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
     return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
@@ -43,8 +43,8 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     const auto asked = static_cast<std::uint32_t>(plan.iterations);
     const std::uint32_t window = training.window;
     const bool random = plan.noise.jitter > 0;
-    // Twice the window, to see whether it is steady; where that is more than one iteration, also where fewer are
-    // asked for. And one behind: an iteration that no other follows has nothing of a next one beside it.
+    // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
+    // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
     const std::uint32_t least = random ? window + 1 : 2 * window + 1;
     const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
     ReplayOptions options = recorded;

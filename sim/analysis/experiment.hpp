@@ -15,38 +15,38 @@
 #include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
 
-/// The question that a person asks, answered: how long does an iteration take?
+/// Simulation of a training iteration.
 namespace syncline {
 
-/// One way of training, measured. Times are those of the rank that finishes last; counts are of one iteration.
+/// Result of one variant. Times refer to the rank that finishes last; counts refer to one iteration.
 struct Result {
     std::string variant;
     std::string workload;
     std::int64_t ranks = 0;
-    std::int64_t samples = 0;                  ///< of all ranks together
-    std::string fabric;                        ///< its shape, or the native platform's file
-    std::string transport;                     ///< its name; empty where wires are all there is
-    std::string exchange, algorithm, overlay;  ///< as in files; empty where there is none
+    std::int64_t samples = 0;                  ///< total of all ranks
+    std::string fabric;                        ///< shape of the fabric, or file of the native platform
+    std::string transport;                     ///< name; empty without a transport
+    std::string exchange, algorithm, overlay;  ///< names as in files; empty if there is none
     Parallelism parallelism;
-    std::string choice_of;     ///< the variant that it is one grid of (`grid: auto`); empty: of none
-    std::optional<bool> best;  ///< of such a choice: see mark_best()
+    std::string choice_of;     ///< variant of which this is one grid (`grid: auto`); empty if none
+    std::optional<bool> best;  ///< set for such grids: see mark_best()
     Breakdown time;
-    /// Nothing if the iteration takes no time.
+    /// Empty if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
     Scaling scaling = Scaling::weak;
-    /// See scaling.hpp. Nothing if an iteration takes no time; a note says so.
+    /// See scaling.hpp. Empty if an iteration takes no time; a note says so.
     std::optional<double> scaling_efficiency;
     Utilisation utilisation;
     std::uint64_t messages = 0;
     Folded folded;
     std::uint64_t bytes_sent = 0;
-    std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are no ranks
+    std::uint64_t most_bytes_sent_by_rank = 0;  ///< servers are not included
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
     Cost cost;
     Memory memory;
-    std::vector<LinkLoad> links;  ///< the ten with the highest utilisation, that first
-    /// What a reader must know to trust the numbers: one sentence each, without a full stop.
+    std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
+    /// Notes that a reader must know to trust the numbers: one sentence each, without a full stop.
     std::vector<std::string> notes;
 };
 
@@ -55,31 +55,31 @@ struct Report {
     std::vector<Result> results;
 };
 
-/// Of the choices of one variant the one with the shortest iteration is the best, the first of several; the others are
-/// not.
+/// Sets `best` for all grids of a variant: true for the one with the shortest iteration, the first of several, and
+/// false for the others.
 void mark_best(Report& report);
 
 /// One replay of a plan, up to its measured iteration.
 struct ReplayedIteration {
     TaskGraph graph;
     Timeline timeline;
-    std::uint32_t window = 1;    ///< over how many iterations times and counts are averaged
-    std::uint32_t measured = 0;  ///< the number of the last of them
+    std::uint32_t window = 1;    ///< number of iterations over which times and counts are averaged
+    std::uint32_t measured = 0;  ///< number of the last of them
     Folded folded;
     Breakdown time;
 };
 
-/// `recorded`: whose `messages` and `contention` are taken. In a process of its own.
+/// Replays a plan in a process of its own. Of `recorded`, only `messages` and `contention` are used.
 ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch = {},
                                    const ReplayOptions& recorded = {});
-/// The same with the graph that build_iteration() made.
+/// Replays the graph that build_iteration() made of `training`.
 ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, const Watch& watch = {},
                                    const ReplayOptions& recorded = {});
 
-/// What a replay of `training` says; simulates, for the efficiency, the reference on one rank.
+/// Returns the result of a replay of `training`. Also simulates the reference on one rank, for the scaling efficiency.
 Result result_of(const Lowered& training, const ReplayedIteration& replayed, const Watch& watch = {});
 
-/// Both.
+/// Replays `training` and returns its result.
 Result simulate(const Lowered& training, const Watch& watch = {});
 
 }  // namespace syncline

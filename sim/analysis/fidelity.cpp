@@ -9,9 +9,9 @@ namespace syncline {
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
     if (asked == Fidelity::message) return {asked, false, ""};
     if (recorded) return {asked, false, "every message is recorded"};
-    if (cluster.native) return {asked, false, "links of the platform's own file may change with time"};
+    if (cluster.native) return {asked, false, "links of a SimGrid platform file may change with time"};
     if (policy_of(cluster.fabric) == Routing::Policy::adaptive_at_start)
-        return {asked, false, "routes depend on what else is in flight"};
+        return {asked, false, "routes depend on the other messages in flight"};
     if (asked == Fidelity::folded) return {asked, true, ""};
     const std::uint64_t messages = count_messages(graph);
     const bool many = messages > many_messages;

@@ -8,28 +8,29 @@
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/plan.hpp"
 
-/// What of a replay is simulated message by message, and what is folded: sim/replay/folding.hpp.
+/// Choice between simulating every message and folding: see sim/replay/folding.hpp.
 namespace syncline {
 
-/// Above so many messages in one iteration, or in all sizes of a sweep, `Fidelity::automatic` is folded: some seconds.
+/// `Fidelity::automatic` folds above this number of messages in one iteration, or in all sizes of a sweep; simulating
+/// that many takes some seconds.
 inline constexpr std::uint64_t many_messages = 1'000'000;
 
 struct FidelityChoice {
-    Fidelity asked = Fidelity::message;  ///< by the plan
+    Fidelity asked = Fidelity::message;  ///< requested by the plan
     bool folds = false;
-    std::string why;  ///< a clause; empty where it is as the plan says
+    std::string why;  ///< reason as a clause; empty if the plan's request is followed
 };
 
-/// Links of a native platform may change with time, so that nothing there can be taken to repeat; nor is anything
-/// folded where every message is `recorded`.
+/// Chooses the fidelity. Nothing is folded on a native platform, whose links may change with time so that steps may not
+/// repeat, with adaptive routing, and if every message is `recorded`.
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded = false);
 
-/// What came of it; counts and error of one iteration.
+/// Outcome of folding; counts and error refer to one iteration.
 struct Folded {
     FidelityChoice choice;
-    std::uint64_t messages_simulated = 0, messages_folded = 0;  ///< together all messages
-    double error_s = 0;                                         ///< what that can have changed, at most
-    std::uint32_t iterations_folded = 0;                        ///< of those before the measured one
+    std::uint64_t messages_simulated = 0, messages_folded = 0;  ///< their sum is the number of all messages
+    double error_s = 0;                                         ///< upper bound of the error by folding
+    std::uint32_t iterations_folded = 0;                        ///< number of folded iterations before the measured one
 };
 
 Folded folded_of(FidelityChoice choice, const Timeline& timeline);

@@ -52,12 +52,13 @@ std::vector<std::string> unused_ways_note(const Cluster& cluster, const std::vec
     for (const LinkUse& use : uses) {
         if (use.unused_ways < 1) continue;
         constexpr double many = 1e6;
-        const std::string ways = use.unused_ways > many ? "more than a million other ways"
-                                 : use.unused_ways == 1 ? "another way"
-                                                        : fmt::format("{:.0f} other ways", use.unused_ways);
-        return {fmt::format("the most used link {} carries {}, while {} as short {} unused (`routing.policy: {}`)",
-                            use.name, format_quantity(static_cast<double>(use.bytes), Dimension::bytes), ways,
-                            use.unused_ways == 1 ? "lies" : "lie", policy_name(policy_of(cluster.fabric)))};
+        const std::string ways = use.unused_ways > many ? "more than a million other routes"
+                                 : use.unused_ways == 1 ? "another route"
+                                                        : fmt::format("{:.0f} other routes", use.unused_ways);
+        return {
+            fmt::format("the busiest link {} carries {}, while {} of the same length {} unused (`routing.policy: {}`)",
+                        use.name, format_quantity(static_cast<double>(use.bytes), Dimension::bytes), ways,
+                        use.unused_ways == 1 ? "is" : "are", policy_name(policy_of(cluster.fabric)))};
     }
     return {};
 }

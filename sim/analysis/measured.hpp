@@ -10,39 +10,42 @@
 #include "sim/replay/replay.hpp"
 #include "sim/training/plan.hpp"
 
-/// What measurements of an iteration and of an exchange have in common.
+/// Shared by the measurements of iterations and of collective operations.
 namespace syncline {
 
-/// A link, one direction of it, during an iteration or an exchange.
+/// One direction of a link during an iteration or an exchange.
 struct LinkLoad {
     std::string name;
     std::uint64_t bytes = 0;
-    double utilisation = 0;  ///< bytes over what it could have carried in that time
+    double utilisation = 0;  ///< bytes divided by the link's capacity in that time
 };
 
-/// The ten links with the highest utilisation in `seconds`, that first. None with the network model that takes no time
-/// for bytes.
+/// Returns the ten most utilised links in `seconds`, the most utilised first. Returns none with the network model in
+/// which bytes take no time.
 std::vector<LinkLoad> busiest(const Cluster& cluster, const std::vector<LinkUse>& uses, double seconds);
 
-/// Says where the most used link has company that does nothing: "the most used link … carries …, while … ways as short
-/// lie unused (`routing.policy: …`)". Nothing elsewhere. The ways are those of LinkUse::unused_ways: equal ways of the
-/// messages that brought this link the most, which lead around it and have a link without a byte.
+/// Returns a note if there are unused alternatives to the busiest link: "the busiest link … carries …, while … other
+/// routes of the same length are unused (`routing.policy: …`)". Returns none otherwise. The routes are those of
+/// LinkUse::unused_ways: equally short routes of the messages that load this link most, which avoid it and have a link
+/// without a byte.
 std::vector<std::string> unused_ways_note(const Cluster& cluster, const std::vector<LinkUse>& uses);
 
-/// Told which simulation is under way, how many messages it has put, and how many it will.
+/// Called with the progress of a simulation and the number of messages that it will send.
 using Watch = std::function<void(const Progress& progress, std::uint64_t expected_messages)>;
 
-/// Replays in a process of its own.
+/// Replays `graph` in a process of its own.
 Timeline watched_replay(const Cluster& cluster, const TaskGraph& graph, ReplayOptions options, const Watch& watch);
 
-/// The most that a rank has: ranks are the first processes, servers come behind them.
+/// Returns the maximum over the ranks, which are the first processes; servers follow them.
 std::uint64_t most(const std::vector<std::uint64_t>& by_process, std::int64_t ranks);
 
-/// As files name them: the fabric's shape, or the native platform's file; the overlay's shape, or nothing.
+/// Returns the shape of the fabric as named in files, or the file of the native platform.
 std::string fabric_of(const Cluster& cluster);
 
-/// The transport's name, or "unnamed"; empty where wires are all there is.
+/// Returns the name of the transport, or "unnamed"; empty without a transport.
 std::string transport_of(const Cluster& cluster);
+
+/// Returns the shape of the overlay as named in files; empty without an overlay.
 std::string overlay_of(const AlgorithmSpec& algorithm);
 
 }  // namespace syncline

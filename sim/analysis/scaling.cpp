@@ -32,8 +32,8 @@ std::vector<std::string> scaling_notes(const Lowered& training, const Lowered& o
     const Memory memory = memory_of(one);
     if (training.plan.ranks == 1 || memory.fits()) return {};
     return {
-        fmt::format("scaling efficiency compares with one rank and a batch of {}, which its device could not hold: "
-                    "{} of {}",
+        fmt::format("scaling efficiency compares with one rank and a batch of {}, which does not fit into its device's "
+                    "memory: {} of {}",
                     one.plan.batch_per_rank, format_quantity(memory.total_bytes(), Dimension::bytes),
                     format_quantity(*memory.device_bytes, Dimension::bytes))};
 }

@@ -6,33 +6,34 @@
 
 #include "sim/training/lowered.hpp"
 
-/// How well N ranks are used beside one: throughput(N) / (N · throughput(1)).
+/// Scaling efficiency: throughput(N) / (N · throughput(1)).
 ///
-/// The one rank has the whole model, computes on its batch in one piece, exchanges nothing, and has neither jitter nor
-/// is it a straggler; whether its device's memory holds all that is not asked, but said. Its batch is the one that the
-/// scenario keeps when its ranks become more (see Scaling). With T₁(b) its time for b samples, T that of an iteration
-/// on N ranks, R = N/replicas the ranks of a replica:
+/// The reference rank has the whole model, computes its batch as a whole, exchanges nothing, and has neither jitter nor
+/// straggling. It may exceed its device's memory; a note then says so. Its batch is the one that stays constant when
+/// the number of ranks grows (see Scaling). With T₁(b) its time for b samples, T the iteration time on N ranks and R =
+/// N/replicas the number of ranks of a replica:
 ///
-///     weak, b samples of each replica:     T₁(b) / (R·T)      with data parallelism T₁(b)/T
+///     weak, b samples per replica:         T₁(b) / (R·T)      with data parallelism T₁(b)/T
 ///     strong, B samples of all together:   T₁(B) / (N·T)
 ///
-/// Neither is above 1 on devices that are no faster with fewer samples or a part of a layer: N ranks compute at least
-/// what the one does, and with compute models of sim/workload no kernel of 1/n of a layer takes less than 1/n of the
-/// layer's time. One rank with a replica's share b/R of the samples is no reference for a split model: where kernels
-/// wait for weights from memory it reads all of them for fewer samples, and the efficiency would approach R.
+/// Neither exceeds 1 on devices that are no faster with fewer samples or a part of a layer: N ranks compute at least as
+/// much as the reference, and in the compute models of sim/workload no kernel of 1/n of a layer takes less than 1/n of
+/// the layer's time. One rank with a replica's share b/R of the samples would be no valid reference for a split model:
+/// if kernels are bound by reading weights from memory, it reads all weights for fewer samples, and the efficiency
+/// would approach R.
 namespace syncline {
 
-/// As results call it.
+/// Returns the name used in results.
 const char* name_of(Scaling scaling);
 
-/// The reference of `plan`.
+/// Returns the plan of the reference rank.
 Plan one_rank(const Plan& plan);
 
-/// Nothing where either time is 0.
+/// Returns the efficiency; empty if either time is 0.
 std::optional<double> scaling_efficiency(const Plan& plan, double iteration_s, double one_rank_s);
 
-/// Notes on a result about its efficiency: it does not exist, or the reference would not fit into a device's memory.
-/// `one`: the reference, as one_rank() has it.
+/// Returns notes on the efficiency: it does not exist, or the reference does not fit into its device's memory. `one`:
+/// the reference, see one_rank().
 std::vector<std::string> scaling_notes(const Lowered& training, const Lowered& one,
                                        const std::optional<double>& efficiency);
 

@@ -14,17 +14,17 @@ namespace {
 
 constexpr double exactness = 1e-6;
 
-/// Of exchanges one after the other, with every buffer in blocks as large as the largest, and as the smallest.
+/// Time of consecutive exchanges with every buffer rounded up, and rounded down, to equal blocks.
 struct Span {
     double most_s = 0, least_s = 0;
 };
 
-/// Adds up exchanges, until one has no closed form.
+/// Adds up exchanges until one has no closed form.
 class Sum {
 public:
     explicit Sum(const MessageCost& message) : message_(message) {}
 
-    /// `times` over, in groups of `ranks`, which may have different `bytes`.
+    /// Adds an exchange, `times` times, in groups of `ranks` ranks; `bytes` are the buffer sizes of the groups.
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, const std::vector<std::uint64_t>& bytes,
              double times, const Protocol& protocol = {}) {
         if (ranks == 1 || !why_not_.empty()) return;
@@ -51,22 +51,22 @@ public:
 private:
     MessageCost message_;
     Span span_;
-    std::vector<std::string> formulas_;  ///< of the algorithms, each once
+    std::vector<std::string> formulas_;  ///< formulas of the algorithms, each once
     std::string why_not_;
 };
 
-/// Why a plan has no such sum, whatever its exchanges are; empty if nothing is against it.
+/// Returns why a plan has no closed form regardless of its exchanges; empty if there is no obstacle.
 std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
     if (plan.parallelism.pipeline.stages > 1) return "none for a pipeline";
-    // The next forward pass starts beside the exchange of the last layer's outputs.
+    // The next forward pass overlaps with the exchange of the last layer's outputs.
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
-        return "none where the next micro-batch starts before the last one's exchanges are through";
+        return "none where the next micro-batch starts before the exchanges of the previous one end";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimiser states";
     if (plan.overlap != Overlap::none) return "none for a split model whose exchanges overlap";
     if (!is_flat(cluster) || !wires_only(cluster.transport))
-        return "none for a split model, but on one switch, without a transport";
+        return "none for a split model, except on one switch without a transport";
     for (const PlacedLayer& layer : arrangement.layers)
-        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than there are rows";
+        if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
     return "";
 }
@@ -77,7 +77,7 @@ ClosedForm split_closed_form(const Lowered& training) {
     const Arrangement& arrangement = training.arrangement;
     if (const std::string why_not = obstacle(training.cluster, training.plan, arrangement); !why_not.empty())
         return {why_not, {}, {}};
-    // On one switch all algorithms' messages cost the same.
+    // On one switch messages cost the same for all algorithms.
     const auto message = message_cost(training.cluster, training.places, "ring");
     if (!message) return {"none for this platform", {}, {}};
 
@@ -107,7 +107,7 @@ ClosedForm split_closed_form(const Lowered& training) {
     };
     const auto [most_s, least_s] = exchanges.span();
     if (iteration_s(most_s) - iteration_s(least_s) > exactness * iteration_s(least_s))
-        return {"none for blocks so unequal", {}, {}};
+        return {"none for blocks of such unequal sizes", {}, {}};
     ClosedForm result{"computation", most_s, iteration_s(most_s)};
     if (!exchanges.formulas().empty())
         result.formula += fmt::format(" + Σ exchanges: {}", fmt::join(exchanges.formulas(), "; or "));

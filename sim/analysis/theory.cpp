@@ -25,8 +25,8 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
 }
 
-/// When the last bucket has been exchanged. No order leaves the streams idle while a bucket is ready, so the end is the
-/// same for all.
+/// Returns the end of the last bucket's exchange. It is the same for every order of buckets, since no order leaves the
+/// streams idle while a bucket is ready.
 std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
                                       const std::vector<std::optional<double>>& costs_s) {
     double end_s = 0;
@@ -37,7 +37,7 @@ std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
     return end_s;
 }
 
-/// When the last pull has ended, if all ranks start together.
+/// Returns the end of the last pull if all ranks start together.
 std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, const Cluster& cluster,
                                            const Plan& plan) {
     const std::vector<std::vector<ServerPart>> placed = place(buckets, plan.servers);
@@ -48,7 +48,7 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
     if (each && colocated) return std::nullopt;  // pushes and pulls share links
     if (plan.schedule != Schedule::fifo) return std::nullopt;
     const MessageCost message = flat_message_cost(cluster, cluster.host.reduction_Bps);
-    // One server's messages with all workers; one worker may live on the server's own node.
+    // One server's messages with all workers; one worker may be on the server's own node.
     const auto transfer_s = [&](std::uint64_t bytes) {
         const auto size = static_cast<double>(bytes);
         const double remote_s = message.alpha_s + (colocated ? workers - 1 : workers) * size * message.beta_s_per_B;
@@ -69,12 +69,13 @@ std::optional<double> parameter_server_end(const std::vector<Bucket>& buckets, c
         }
     }
     if (active.size() > static_cast<std::size_t>(plan.ranks))
-        return std::nullopt;  // workers' links are the narrow ones
+        return std::nullopt;  // the workers' links are the bottleneck
     const double last_s = *std::max_element(pulled.begin(), pulled.end());
     return each ? last_s : *std::max_element(summed.begin(), summed.end()) + last_s;
 }
 
-/// What every message of a ring around the ranks costs, if all cost the same and no two share a link.
+/// Returns the cost of a message in a ring of the ranks; empty unless all messages cost the same and no two share a
+/// link.
 std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::vector<Place>& places) {
     Wiring wiring(cluster, first_free_node(places));
     if (wiring.policy() == Routing::Policy::adaptive_at_start && !wiring.single_way()) return std::nullopt;
@@ -117,7 +118,7 @@ std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t byte
 
 namespace {
 
-/// What the buckets' exchanges cost, where they have a closed form, and the formulas of the algorithms in use.
+/// Returns the cost of each bucket's exchange, empty without a closed form, and the formulas of the algorithms in use.
 std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& cluster,
                                                                  const std::vector<Place>& places,
                                                                  const std::vector<Bucket>& buckets,
@@ -138,14 +139,14 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
     return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
 }
 
-/// Before each bucket rank 0 gathers requests and answers them: see Coordination.
+/// Adds the requests that rank 0 gathers and answers before each bucket: see Coordination.
 void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
                   const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
                   const std::vector<std::uint64_t>& request_bytes) {
     if (request_bytes.empty()) return;
     const bool exact = is_flat(cluster) && wires_only(cluster.transport);
     for (std::size_t b = 0; b < costs_s.size(); ++b) {
-        // Where some rank ends before the others its next request travels beside what they still exchange.
+        // If some rank ends before the others, its next request overlaps with their remaining exchange.
         if (!exact || !in_step(*chosen[b].algorithm, ranks, buckets[b].bytes)) costs_s[b].reset();
         if (!costs_s[b] || request_bytes[b] == 0) continue;
         const MessageCost message = flat_message_cost(cluster, unlimited);
@@ -171,9 +172,9 @@ ClosedForm closed_form(const Lowered& training) {
     const bool served = training.served();
     const std::vector<Place>& places = training.places;
     std::vector<std::optional<double>> costs_s;
-    std::string formula = "2(α + max over servers of its bytes·N·β) + sums";
+    std::string formula = "2(α + max over servers of its bytes·N·β) + reductions";
     if (served && plan.servers.pull == PullStart::each)
-        formula = "per tensor: α + N·S·β, sum, α + N·S·β, each in order";
+        formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
         add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, training.exchanges,
@@ -188,7 +189,7 @@ ClosedForm closed_form(const Lowered& training) {
     for (Bucket& bucket : at_once) bucket.release_s = 0;
     ClosedForm result{formula, end_s(at_once), {}};
     if (plan.overlap == Overlap::across_iterations) {
-        result.formula += "; none for iterations that reach into each other";
+        result.formula += "; none for overlapping iterations";
         return result;
     }
     if (plan.noise.any()) {
@@ -196,7 +197,7 @@ ClosedForm closed_form(const Lowered& training) {
         return result;
     }
     if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {
-        result.formula += "; none for computation beside exchanges that slow it down";
+        result.formula += "; none where exchanges slow down concurrent computation";
         return result;
     }
     if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);

@@ -8,37 +8,38 @@
 #include "sim/platform/cluster.hpp"
 #include "sim/training/lowered.hpp"
 
-/// What the α-β-γ model says about an iteration, to stand beside the simulation.
+/// Closed forms of iterations in the α-β-γ model, for comparison with the simulation.
 ///
 /// All-reduce and gossip: buckets run one after the other, start[b] = max(end[b-1], released[b]), end[b] = start[b] +
-/// cost(b), and the iteration ends with the later of computation and last bucket (the recurrence of S. Shi et al.,
-/// "MG-WFBP", INFOCOM 2019). Where N does not divide a bucket, ranks with smaller blocks are through a little earlier,
-/// by up to a byte's time for each step, and the simulation may be so much ahead.
+/// cost(b), and the iteration ends at the later of computation and last bucket (the recurrence of S. Shi et al.,
+/// "MG-WFBP", INFOCOM 2019). If N does not divide a bucket, ranks with smaller blocks end slightly earlier, by up to
+/// the time of a byte per step, and the simulation may be ahead by as much.
 ///
-/// Parameter server: each server takes its tensors in order, start = max(end of the last, released), N·b·β + α each,
-/// sums while the next arrives, and sends them all back once every server is done, or with PullStart::each as soon as
-/// it has both the sum and its link. There is no closed form with more servers than workers, none by priority, and none
-/// with PullStart::each on colocated servers.
+/// Parameter server: each server receives its tensors in order, start = max(end of the last, released), N·b·β + α each,
+/// reduces one while the next arrives, and sends all of them back once every server is done, or with PullStart::each as
+/// soon as both the reduction and the link allow it. There is no closed form with more servers than workers, with
+/// priorities, or with PullStart::each on colocated servers.
 ///
-/// None either for iterations that reach into each other (Overlap::across_iterations), or with noise. Models that ranks
-/// share have their own: split_cost.hpp.
+/// There is also none for overlapping iterations (Overlap::across_iterations) and with noise. Models that are split
+/// between ranks have closed forms of their own: split_cost.hpp.
 ///
-/// Exact for the `exact` network where every rank has a link of its own to one switch; elsewhere there is only the
-/// ring's, where its neighbours' ways share no link and all cost the same. There
-/// is none where some rank idles in some round, and none for the other network models. What a transport and a protocol
-/// add is in carried_cost.hpp; for a parameter server there is then none.
+/// The closed forms are exact for the `exact` network if every rank has its own link to one switch. On other fabrics
+/// only the ring has one, if the routes between its neighbours share no link and all cost the same. There is none if
+/// some rank is idle in some round, and none for other network models. carried_cost.hpp adds the costs of transports
+/// and protocols; parameter servers have no closed form with them.
 namespace syncline {
 
 struct ClosedForm {
-    std::string formula;                         ///< of one bucket's exchange
-    std::optional<double> communication_time_s;  ///< all buckets, exchanged at once and beside nothing
+    std::string formula;                         ///< formula of one bucket's exchange, or the reason why there is none
+    std::optional<double> communication_time_s;  ///< all buckets, all released at the start, without computation
     std::optional<double> iteration_time_s;
 };
 
+/// Returns the closed form of an iteration.
 ClosedForm closed_form(const Lowered& training);
 
-/// α, β and γ of the messages that `algorithm` sends between ranks at `places`, where closed forms hold; α and β
-/// without what the transport adds.
+/// Returns α, β and γ of the messages that `algorithm` sends between ranks at `places`; empty if it has no closed form
+/// there. α and β exclude the costs of the transport.
 std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vector<Place>& places,
                                         const std::string& algorithm);
 
@@ -47,7 +48,7 @@ class ExchangeCosts {
 public:
     ExchangeCosts(const Cluster& cluster, const std::vector<Place>& places) : cluster_(cluster), places_(places) {}
 
-    /// Seconds; nothing where there is no closed form.
+    /// Returns the seconds of an exchange; empty without a closed form.
     std::optional<double> of(const Chosen& chosen, std::uint64_t bytes);
 
 private:

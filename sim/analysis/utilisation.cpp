@@ -8,7 +8,7 @@ namespace syncline {
 
 namespace {
 
-/// Of one layer, forward and backward, for one sample.
+/// Returns the FLOP of one layer for one sample, forward and backward.
 double flop_per_sample(const Model& model, std::size_t layer) {
     const double passes = has_input_gradient(model, layer) ? 3 : 2;
     return passes * 2 * static_cast<double>(model.layers[layer].macs);
@@ -20,7 +20,7 @@ double model_flop(const Model& model, const Plan& plan) {
     return flop * static_cast<double>(plan.global_batch());
 }
 
-/// Of all ranks.
+/// Returns the executed FLOP of all ranks.
 double executed_flop(const Model& model, const Arrangement& arrangement) {
     double flop = 0;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
@@ -33,7 +33,7 @@ double executed_flop(const Model& model, const Arrangement& arrangement) {
     return flop;
 }
 
-/// Of a sample.
+/// Returns the number of tokens of a sample; empty for models without an embedding.
 std::optional<double> tokens(const Model& model) {
     for (const Layer& layer : model.layers)
         if (const auto* embedding = std::get_if<Embedding>(&layer.shape))

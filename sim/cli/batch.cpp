@@ -47,8 +47,8 @@ fs::path directory_for(const std::vector<PlannedStudy>& studies, const Options& 
     return shard.whole() ? directory : directory / shard.directory();
 }
 
-/// Notes the studies' points and returns their names. The rest of them is in the store then, and not in memory that
-/// every worker would have too.
+/// Stores the studies' points and returns the studies' names. The points are freed here, so that the forked workers do
+/// not inherit their memory.
 std::vector<std::string> note_points(Store& store, std::vector<PlannedStudy> studies, const Shard& shard) {
     std::vector<std::string> names;
     for (const PlannedStudy& planned : studies) {
@@ -89,13 +89,13 @@ void say_failures(Store& store, const std::vector<std::string>& studies) {
 void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& directory, const Options& options) {
     const bool there = Store::exists(directory);
     if (options.resume && !there)
-        throw OutputError(fmt::format("error: there is nothing to resume: {} has no results.db", directory.string()));
+        throw OutputError(fmt::format("error: nothing to resume: {} has no results.db", directory.string()));
     if (!options.keep_going) require_fit(planned);
     Store store(directory, Store::Mode::create);
     const std::vector<std::string> studies = note_points(store, std::move(planned), shard);
     const Store::Counts before = counts_of(store, studies);
     if (there && !options.resume)
-        say("note: {} has results already: {} of {} points are done\n", directory.string(), before.done, before.points);
+        say("note: {} already has results: {} of {} points are done\n", directory.string(), before.done, before.points);
 
     BatchOutcome outcome;
     {
@@ -106,7 +106,7 @@ void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& 
     write_derived(store);
     const Store::Counts after = counts_of(store, studies);
     if (outcome.interrupted)
-        throw Interrupted(fmt::format("{} of {} points are done; --resume goes on", after.done, after.points));
+        throw Interrupted(fmt::format("{} of {} points are done; continue with --resume", after.done, after.points));
     say("{} points: {} done ({} before), {} failed; results in {}\n", after.points, after.done, before.done,
         after.failed, (directory / "results.csv").string());
     say_failures(store, studies);
@@ -130,26 +130,29 @@ void batch_verb(const Options& options) {
 
 void add_batch(CLI::App& program, Action& action) {
     CLI::App* verb =
-        program.add_subcommand("batch", "Simulate every point of a study, side by side, and keep the results");
+        program.add_subcommand("batch", "Simulate every point of a study in parallel and store the results");
     const auto options = std::make_shared<Options>();
     verb->add_option("STUDY", options->studies,
-                     "studies or scenarios: files, names of presets (allreduce), or directories of them")
+                     "Studies or scenarios: files, names of presets (allreduce), or directories of files")
         ->required();
-    verb->add_option("--set", options->assignments, "change a key of every study, or of every point; last wins")
+    verb->add_option("--set", options->assignments,
+                     "Set a key of every study, or of every point; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     add_batch_options(*verb, options->batch);
-    add_out(*verb, options->directory, "where results are kept (default: the study's name and .results)");
-    verb->add_flag("--resume", options->resume, "go on with results that are there; an error if there are none");
-    verb->add_flag("--keep-going", options->keep_going, "points that do not fit fail, and the others run");
+    add_out(*verb, options->directory, "Directory of the results (default: the study's name with the suffix .results)");
+    verb->add_flag("--resume", options->resume, "Continue from existing results; fail if there are none");
+    verb->add_flag("--keep-going", options->keep_going,
+                   "Record points that are not feasible as failed and run the others");
     verb->add_option_function<std::string>(
             "--shard", [options](const std::string& text) { options->shard = parse_shard(text); },
-            "only the i-th of n parts, into DIR/shard-i-of-n (default: the task of a Slurm array)")
+            "Run only part I of N and write it to DIR/shard-I-of-N (default: the task of a Slurm array job)")
         ->option_text("I/N")
         ->check([](const std::string& text) {
-            return parse_shard(text) ? "" : fmt::format("'{}' is not a shard such as 1/4", text);
+            return parse_shard(text) ? "" : fmt::format("'{}' is not a shard; write I/N, for example 1/4", text);
         });
-    CLI::Option* const dry = verb->add_flag("--dry-run", options->dry, "run and write nothing: list the points");
+    CLI::Option* const dry =
+        verb->add_flag("--dry-run", options->dry, "List the points without running them or writing files");
     add_format(*verb, options->format);
     verb->get_option("--format")->needs(dry);
     verb->callback([options, &action] { action = [options] { batch_verb(*options); }; });

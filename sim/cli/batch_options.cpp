@@ -24,14 +24,14 @@ std::string check_jobs(const std::string& text) {
 std::string check_time(const std::string& text) {
     const Quantity time = parse_quantity(text, Dimension::seconds);
     if (!time.value) return fmt::format("'{}': {}; {}", text, time.error, time.hint);
-    return *time.value > 0 ? "" : fmt::format("'{}' is no time to wait", text);
+    return *time.value > 0 ? "" : fmt::format("'{}' is not a positive time", text);
 }
 
 }  // namespace
 
 void add_jobs(CLI::App& verb, std::size_t& jobs) {
     jobs = batch::default_jobs();
-    verb.add_option("--jobs", jobs, "so many simulations at a time (default: as many as there are cores)")
+    verb.add_option("--jobs", jobs, "Number of parallel simulations (default: number of cores)")
         ->option_text("N")
         ->check(check_jobs);
 }
@@ -41,10 +41,10 @@ void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {
     verb.add_option_function<std::string>(
             "--timeout",
             [&options](const std::string& text) { options.timeout_s = parse_quantity(text, Dimension::seconds).value; },
-            "a simulation that takes longer is killed, and has failed: '60 s'")
+            "Kill a simulation after this time and record it as failed, for example '60 s'")
         ->option_text("TIME")
         ->check(check_time);
-    verb.add_flag("--retry-failed", options.retry_failed, "run again what failed");
+    verb.add_flag("--retry-failed", options.retry_failed, "Run failed points again");
 }
 
 }  // namespace syncline::cli

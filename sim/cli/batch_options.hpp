@@ -6,10 +6,10 @@
 
 namespace syncline::cli {
 
-/// The option `--jobs N`.
+/// Adds the option `--jobs N`.
 void add_jobs(CLI::App& verb, std::size_t& jobs);
 
-/// The options `--jobs N`, `--timeout TIME` and `--retry-failed`, of verbs that run batches.
+/// Adds the options `--jobs N`, `--timeout TIME` and `--retry-failed` to a verb that runs batches.
 void add_batch_options(CLI::App& verb, batch::BatchOptions& options);
 
 }  // namespace syncline::cli

@@ -21,7 +21,7 @@ std::size_t terminal_width() {
     return known ? size.ws_col : 80;
 }
 
-/// "1:02:03", "2:03"
+/// Formats a duration as "1:02:03" or "2:03".
 std::string clock(double seconds) {
     const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
     const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
@@ -33,7 +33,7 @@ std::int64_t ended(const batch::BatchProgress& progress) {
     return progress.done + progress.failed;
 }
 
-/// What line and bar have in common: " 12.3 points/s, 0:42 left, 3 failed"
+/// Returns the end of both line and bar: ", 12.3 points/s, 0:42 left, 3 failed".
 std::string state(const batch::BatchProgress& progress, double rate) {
     std::string text;
     if (rate > 0) {

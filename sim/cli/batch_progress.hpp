@@ -5,14 +5,14 @@
 
 #include "sim/batch/batch.hpp"
 
-/// What standard error says of a batch under way: on a terminal one line, redrawn a few times per second; else a line
-/// every ten seconds, and one at the end.
+/// Progress of a running batch on standard error: on a terminal a single line, redrawn a few times per second;
+/// elsewhere a line every ten seconds and one at the end.
 namespace syncline::cli {
 
 class BatchProgressLine {
 public:
     BatchProgressLine();
-    /// Wipes the terminal's line; elsewhere says how far it has come.
+    /// Erases the line on a terminal; elsewhere writes the final state.
     ~BatchProgressLine();
     BatchProgressLine(const BatchProgressLine&) = delete;
     BatchProgressLine& operator=(const BatchProgressLine&) = delete;
@@ -22,7 +22,7 @@ public:
 private:
     void draw(const batch::BatchProgress& progress) const;
     void write_line(const batch::BatchProgress& progress) const;
-    /// Per second, lately; 0 if that is not known.
+    /// Returns the recent number of points per second; 0 if unknown.
     double rate() const;
 
     struct Moment {

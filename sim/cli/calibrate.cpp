@@ -39,21 +39,21 @@ void calibrate_verb(const Options& options) {
 
 void add_calibrate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
-        "calibrate", "Find what is not known of a cluster, such as a bandwidth, from measurements on it");
+        "calibrate", "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
     const auto options = std::make_shared<Options>();
-    verb->add_option("SCENARIO", options->files.scenario,
-                     "a scenario: a file, or the name of one in scenarios/ (m4-tcp)")
+    verb->add_option("SCENARIO", options->files.scenario, "Scenario file, or the name of one in scenarios/ (m4-tcp)")
         ->required();
-    verb->add_option("--measured", options->files.measured,
-                     "measurements: YAML as under the scenario's key 'measured', which is not read then; or CSV, with "
-                     "keys and at last the result's field in the first line")
+    verb->add_option(
+            "--measured", options->files.measured,
+            "Measurements in place of the scenario's key 'measured': a YAML file with the same structure, or a "
+            "CSV file whose header lists the keys, then the result's field")
         ->option_text("FILE")
         ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
     verb->add_option("--fit", options->files.fits,
-                     "find this key, within a range, on all rows that calibrate; in place of the parameters in files")
+                     "Fit this key within a range to all calibration rows; replaces the parameters in files")
         ->option_text("'KEY=LEAST..MOST UNIT' ...")
         ->allow_extra_args(false);
-    verb->add_option("--set", options->files.assignments, "change a key of every row; last wins")
+    verb->add_option("--set", options->files.assignments, "Set a key of every row; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     add_jobs(*verb, options->jobs);

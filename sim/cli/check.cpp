@@ -40,9 +40,9 @@ void check(const std::vector<std::string>& files) {
 
 void add_check(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
-        "check", fmt::format("Read files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
+        "check", fmt::format("Check files ({}) and report all errors", fmt::join(config::file_kinds(), ", ")));
     const auto files = std::make_shared<std::vector<std::string>>();
-    verb->add_option("FILE", *files, "the files, or names of presets (p100-25g)")->required();
+    verb->add_option("FILE", *files, "Files, or names of presets (p100-25g)")->required();
     verb->callback([files, &action] { action = [files] { check(*files); }; });
 }
 

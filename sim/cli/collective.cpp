@@ -38,53 +38,62 @@ void collective(const Options& options) {
     write_result(result, options.format, options.directory, "collective");
 }
 
-/// "of allreduce: ring, ...; of all-to-all: ...", from the table of algorithms.
+/// Returns the help of --algorithm, from the table of algorithms: "…: allreduce: ring, ...; all-to-all: ...".
 std::string algorithms_by_operation() {
     std::vector<std::string> parts;
     for (const std::string& operation : exchange_operations())
-        parts.push_back(fmt::format("of {}: {}", operation, fmt::join(exchange_algorithms(operation), ", ")));
-    return fmt::format("{} (the first of each by default)", fmt::join(parts, "; "));
+        parts.push_back(fmt::format("{}: {}", operation, fmt::join(exchange_algorithms(operation), ", ")));
+    return fmt::format("Algorithm by operation; the first of each is the default: {}", fmt::join(parts, "; "));
 }
 
 }  // namespace
 
 void add_collective(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("collective", "Replay one exchange alone, without computation");
+    CLI::App* verb =
+        program.add_subcommand("collective", "Simulate a single collective operation, without computation");
     const auto options = std::make_shared<Options>();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
         return add_argument(*verb, key, shown, description, options->arguments);
     };
-    add("platform", "NAME|FILE", "the platform: a file, or the name of one in platforms/ (required)")->required();
+    add("platform", "NAME|FILE", "Platform file, or the name of one in platforms/ (required)")->required();
     add("transport", "NAME|FILE",
-        "what software adds to the platform's wires: a file, the name of one in platforms/transports/, or {keys}");
-    add("ranks", "N", "how many ranks take part (required)")->required();
-    add("operation", "NAME", fmt::format("{} (the first by default)", fmt::join(exchange_operations(), ", ")));
+        "Software costs on top of the links: a file, the name of one in platforms/transports/, or {keys}");
+    add("ranks", "N", "Number of participating ranks (required)")->required();
+    add("operation", "NAME",
+        fmt::format("Collective operation: {} (default: the first)", fmt::join(exchange_operations(), ", ")));
     add("algorithm", "NAME", algorithms_by_operation());
     add("selection", "NAME|FILE",
-        "in place of --algorithm: a table that chooses by size and group, or the name of one in platforms/selections/");
+        "Table that chooses the algorithm by size and group, in place of --algorithm: a file, or the name of one in "
+        "platforms/selections/");
     add("overlay", "TOPOLOGY",
-        "who exchanges with whom, in trees, hierarchies and gossip: a shape, a file, a name, or {keys}");
-    add("segment", "SIZE",
-        "of pipelined-tree and double-binary-tree: the buffer travels in pieces of at most so many bytes");
+        "Communication pattern (overlay) of trees, hierarchies and gossip: a shape, a file, a name, or {keys}");
+    add("segment", "SIZE", "Maximum segment size, with its unit; applies to pipelined-tree and double-binary-tree");
     add("peers", "all|one|inner-outer",
-        "of gossip: all neighbours at once (default), one, or in groups (see the README)");
-    add("round", "K", "of gossip whose peers change: one round alone, from 0 (default: the mean over all)");
-    add("placement", "ORDER", "of ranks on devices: packed (default), round-robin, random, or [device, ...] by rank");
-    add("contributors", "N", "of allgather and allreduce: only the first N ranks have something to give");
-    add("receivers", "N", "of allgather and allreduce: only the first N ranks want the result");
-    add("servers", "N", "servers of parameter-server, a slice of the buffer each (default 1)");
-    add("bytes", "SIZE", "the buffer's size on every rank, with its unit: 100MB, 4B, 64MiB (required without --sweep)");
+        "Peers of a gossip round: all neighbours (default), one, or in groups of which one rank at a time exchanges "
+        "with "
+        "another group (inner-outer)");
+    add("round", "K",
+        "Single round to simulate, from 0; applies to gossip whose peers change (default: mean over all rounds)");
+    add("placement", "ORDER", "Rank placement: packed (default), round-robin, random, or [device, ...] by rank");
+    add("contributors", "N",
+        "Number of ranks that contribute, the first N; applies to allgather and allreduce (default: all)");
+    add("receivers", "N",
+        "Number of ranks that receive the result, the first N; applies to allgather and allreduce (default: all)");
+    add("servers", "N", "Number of servers, each with a slice of the buffer; applies to parameter-server (default: 1)");
+    add("bytes", "SIZE", "Buffer size on every rank, with its unit: 100MB, 4B, 64MiB (required without --sweep)");
     add("sweep", "bytes=RANGE",
-        "in place of --bytes: sizes one after the other, bytes=4B..512MiB, bytes=4B..1MB*4 or bytes=1MB,2MB");
+        "Range or list of buffer sizes, in place of --bytes: bytes=4B..512MiB, bytes=4B..1MB*4 or bytes=1MB,2MB");
     add("fidelity", "message|folded|auto",
-        "simulate every message (default), or what repeats once for all (folded), or that above 1,000,000 messages");
-    verb->add_option("--set", options->assignments, "change a key: platform.fabric.latency='5 us'; last wins")
+        "Simulate every message (default), simulate repeated steps once and extrapolate (folded), or fold above "
+        "1,000,000 messages (auto)");
+    verb->add_option("--set", options->assignments,
+                     "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", options->dry, "simulate nothing: say which algorithm would run, and why");
+    verb->add_flag("--dry-run", options->dry, "Show which algorithm would run, and why, without simulating");
     add_seed(*verb, options->seed);
     add_format(*verb, options->format);
-    add_out(*verb, options->directory, "also write collective.json, .csv and .txt into DIR");
+    add_out(*verb, options->directory, "Also write the results to DIR as collective.json, .csv and .txt");
     verb->callback([options, &action] {
         const auto given = [&](const std::string& key, const std::string& value = "") {
             return std::any_of(options->arguments.begin(), options->arguments.end(), [&](const config::Argument& one) {

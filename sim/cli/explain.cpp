@@ -38,8 +38,8 @@ config::Scenario load(const Options& options) {
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},
-                            "only trainings can be explained, and this is an exchange alone",
-                            "`syncline run` and `syncline collective` show its closed form and links"}});
+                            "`explain` needs a training scenario, and this one has a single collective operation",
+                            "use `syncline run` or `syncline collective`: both show the closed form and the links"}});
     std::vector<std::string> names;
     for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
     if (options.only.empty()) return scenario;
@@ -47,9 +47,9 @@ config::Scenario load(const Options& options) {
     if (scenario.variants.empty()) {
         const auto meant = closest(options.only, names);
         throw ConfigError({{{options.scenario, 1, 1, ""},
-                            fmt::format("there is no variant '{}'", options.only),
+                            fmt::format("unknown variant '{}'", options.only),
                             meant ? fmt::format("did you mean '{}'?", *meant)
-                                  : fmt::format("variants are {}", fmt::join(names, ", "))}});
+                                  : fmt::format("the variants are {}", fmt::join(names, ", "))}});
     }
     return scenario;
 }
@@ -100,22 +100,24 @@ void explain_verb(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "explain", "Say why an iteration of each variant of a scenario takes as long as it does");
-    verb->footer("Messages are recorded, so that none is folded; of too many, only tasks, and then some may be.");
+    CLI::App* verb = program.add_subcommand("explain", "Explain the iteration time of each variant of a scenario");
+    verb->footer(
+        "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
+        "folded.");
     const auto options = std::make_shared<Options>();
-    verb->add_option("SCENARIO", options->scenario, "a scenario: a file, or the name of one in scenarios/ (zhang-2021)")
+    verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/ (zhang-2021)")
         ->required();
-    verb->add_option("--set", options->assignments, "change a key of every variant; last wins")
+    verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_option("--variant", options->only, "of this variant alone")
+    verb->add_option("--variant", options->only, "Explain only this variant")
         ->option_text("NAME")
         ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
     CLI::Option* const what_if =
-        verb->add_option("--what-if", options->changes,
-                         "simulate it again with this changed: 'link:nic x2', 'latency x0.5'; of device, memory, "
-                         "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
+        verb->add_option(
+                "--what-if", options->changes,
+                "Simulate again with one resource scaled: 'link:nic x2', 'latency x0.5'. Resources: device, memory, "
+                "link:nic, link:fabric, link:node, latency, transport, batch (default: each, twice as good)")
             ->option_text("'RESOURCE xFACTOR' ...")
             ->allow_extra_args(false)
             ->check([](const std::string& text) -> std::string {
@@ -126,12 +128,12 @@ void add_explain(CLI::App& program, Action& action) {
                     return error.what();
                 }
             });
-    verb->add_flag("--no-what-if", options->no_what_if, "change nothing, which saves these simulations")
-        ->excludes(what_if);
+    verb->add_flag("--no-what-if", options->no_what_if, "Skip the what-if simulations")->excludes(what_if);
     add_format(*verb, options->format);
-    add_report(*verb, options->report, "also write all of it as one page of HTML with charts");
-    add_out(*verb, options->directory, "also write explanation.json, explanation.csv and explanation.txt into DIR");
-    verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    add_report(*verb, options->report, "Also write the explanation as a single HTML page with charts");
+    add_out(*verb, options->directory, "Also write explanation.json, explanation.csv and explanation.txt to DIR");
+    verb->add_flag("--allow-oom", options->allow_oom,
+                   "Also simulate variants that do not fit into the devices' memory");
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace);
     verb->callback([options, &action] {

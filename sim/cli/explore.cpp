@@ -38,7 +38,7 @@ config::Condition typed(const std::string& option, const std::string& text) {
     return {text, {option, 1, 1, text}};
 }
 
-/// What the study asks, and what the command line says in its place.
+/// Returns the study's question, with the options of the command line in place of its parts.
 ExploreOptions question_of(const PlannedStudy& planned, const Options& options) {
     const config::Question& question = planned.study.question();
     ExploreOptions asked;
@@ -72,16 +72,17 @@ void explore_verb(const Options& options) {
     const Exploration exploration = explore(store, planned, asked, simulate);
     write_derived(store);
     if (exploration.interrupted)
-        throw Interrupted(fmt::format("what is done is in {}; the same command goes on", directory));
+        throw Interrupted(
+            fmt::format("finished simulations are in {}; run the same command again to continue", directory));
     write_result(exploration, options.format, directory, "exploration");
-    if (exploration.counts.ranked == 0) throw Failed("there is no plan to be ranked");
-    // Plans that cannot be, for want of memory for instance, are an answer, too.
+    if (exploration.counts.ranked == 0) throw Failed("no plan can be ranked");
+    // Infeasible plans, for example for lack of memory, are a result, not a failure of the command.
     if (exploration.counts.failed > 0)
         say("note: {} of {} plans failed: `syncline results {} --where \"status = 'failed'\"` lists them\n",
             exploration.counts.failed, exploration.plans, directory);
 }
 
-/// A whole number from 1 on.
+/// Adds an option whose value is a positive whole number.
 void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64_t>& count,
                const std::string& description) {
     verb.add_option(name, count, description)->option_text("N")->check(CLI::PositiveNumber);
@@ -92,34 +93,37 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 void add_explore(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("explore", "Find the best plans of a study");
     const auto options = std::make_shared<Options>();
-    verb->add_option("STUDY", options->study, "a study or a scenario: a file, or the name of a preset (vgg-16-64)")
+    verb->add_option("STUDY", options->study, "Study or scenario file, or the name of a preset (vgg-16-64)")
         ->required();
     verb->add_option(
             "--objective", options->objective,
-            "what is to be small: iteration_time_s, cost (of an iteration; plans of different batch sizes compare by "
-            "cost_per_million_samples), or an expression over columns of results; "
-            "throughput, scaling_efficiency, tokens_per_s, the parts of devices' peak and bandwidths are to be large; "
-            "max: or min: before it says which "
-            "(default: the study's question)")
+            "Objective to minimise: a result column, such as iteration_time_s, or an expression over columns; "
+            "throughput, "
+            "scaling_efficiency, tokens_per_s, utilisations of the devices' peak and bandwidths are maximised; a "
+            "prefix "
+            "min: or max: sets the direction. Compare plans of different batch sizes by cost_per_million_samples "
+            "instead of cost (default: the study's question)")
         ->option_text("EXPRESSION");
     verb->add_option("--constraint", options->constraints,
-                     "only plans whose results it holds for: 'memory.total_bytes < 16e9'; may be repeated")
+                     "Keep only plans that satisfy the condition: 'memory.total_bytes < 16e9'; may be repeated")
         ->option_text("CONDITION ...")
         ->allow_extra_args(false);
     add_count(*verb, "--budget", options->budget,
-              "at most so many simulations: where there are more points they are searched (default: all points)");
-    add_count(*verb, "--top", options->top, "so many of the best plans (default 10)");
-    verb->add_option("--set", options->assignments, "change a key of the study, or of every point; last wins")
+              "Maximum number of simulations; with more points than that, search them (default: all points)");
+    add_count(*verb, "--top", options->top, "Number of best plans to show (default: 10)");
+    verb->add_option("--set", options->assignments,
+                     "Set a key of the study, or of every point; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     add_batch_options(*verb, options->batch);
-    add_out(*verb, options->directory,
-            "where results are kept, as of batch, and exploration.json, .csv and .txt (default: the study's name and "
-            ".results)");
+    add_out(
+        *verb, options->directory,
+        "Directory of the results, as for `batch`, and of exploration.json, .csv and .txt (default: the study's name "
+        "with the suffix .results)");
     verb->add_flag("--keep-going", options->keep_going,
-                   "has no effect: points that do not fit are skipped and counted by reason");
+                   "No effect: points that are not feasible are always skipped and counted by reason");
     add_seed(*verb, options->seed);
-    verb->get_option("--seed")->description("seed of what a search draws (default 1)");
+    verb->get_option("--seed")->description("Seed of the search (default: 1)");
     add_format(*verb, options->format);
     verb->callback([options, &action] { action = [options] { explore_verb(*options); }; });
 }

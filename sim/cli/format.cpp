@@ -14,7 +14,7 @@ void add_format(CLI::App& verb, Format& format) {
         {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
     verb.add_option_function<std::string>(
             "--format", [&format](const std::string& word) { format = formats.at(word); },
-            "how results are written to standard output: table (default), json or csv")
+            "Output format: table (default), json or csv")
         ->check([](const std::string& word) {
             return formats.count(word) > 0 ? std::string() : "'" + word + "' is not table, json or csv";
         })

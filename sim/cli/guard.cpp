@@ -26,10 +26,10 @@ int guarded(const std::function<int()>& work) {
         say("interrupted: {}\n", error.what());
         return interrupted;
     } catch (const std::bad_alloc&) {
-        say("error: this needs more memory than there is\n");
+        say("error: out of memory\n");
         return failed;
     } catch (const std::exception& error) {
-        say("bug in syncline {}: {}\nPlease report it, with the command and its files.\n", version, error.what());
+        say("bug in syncline {}: {}\nPlease report it with the command and its input files.\n", version, error.what());
         return bug;
     }
 }

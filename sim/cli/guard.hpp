@@ -3,7 +3,7 @@
 #include <functional>
 #include <stdexcept>
 
-/// How the program ends.
+/// Exit codes, and the exceptions that lead to them.
 namespace syncline::cli {
 
 enum ExitCode {
@@ -16,19 +16,19 @@ enum ExitCode {
     interrupted = 130
 };
 
-/// The program did what it was asked, and the answer is no; what() says why.
+/// The command completed, but its result is negative (exit code 1); what() says why.
 class Failed : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Ctrl-C came, and what was to be brought to safety is; what() says how far it came.
+/// The command was interrupted by Ctrl-C after saving its results so far; what() says how far it got.
 class Interrupted : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// What `work` returns or, if it throws, the exit code of what it throws, which is then said on standard error.
+/// Returns the result of `work`. If it throws, reports the exception on standard error and returns its exit code.
 int guarded(const std::function<int()>& work);
 
 }  // namespace syncline::cli

@@ -10,14 +10,14 @@ void say_left_out(const std::vector<std::string>& left_out) {
     Reasons reasons;
     for (const std::string& why : left_out) {
         reasons.add(why);
-        if (left_out.size() <= most) say("note: left out {}\n", why);
+        if (left_out.size() <= most) say("note: skipped {}\n", why);
     }
     if (left_out.size() <= most) return;
     for (const Reasons::Reason& reason : reasons.all())
         if (reason.count == 1)
-            say("note: left out {}\n", reason.example);
+            say("note: skipped {}\n", reason.example);
         else
-            say("note: left out {} choices, for example {}\n", reason.count, reason.example);
+            say("note: skipped {} choices, for example {}\n", reason.count, reason.example);
 }
 
 }  // namespace syncline::cli

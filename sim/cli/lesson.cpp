@@ -30,7 +30,7 @@ std::string table(const std::vector<lesson::Lesson>& lessons) {
     std::vector<text::Row> rows{{"lesson", "name", "question"}};
     for (const lesson::Lesson& one : lessons) rows.push_back({fmt::format("{}", one.number), one.name, one.title});
     return text::aligned(rows, 2) +
-           "\n`syncline lesson NUMBER` asks, simulates and answers; with --handout it prints the text alone.\n";
+           "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text.\n";
 }
 
 /// Waits for Enter, or for the end of the input.
@@ -63,16 +63,15 @@ void show(const Options& options) {
 
 void add_lesson(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
-        "lesson", "List the lessons, or give one: a question, a prediction to make, a run, the answer, exercises");
+        "lesson", "List the lessons, or run one: question, prediction, simulation, answer, exercises");
     const auto options = std::make_shared<Options>();
     CLI::Option* const which =
         verb->add_option("NAME|NUMBER", options->lesson,
-                         fmt::format("a lesson in {}/ (parameter-server, or 1); without it they are listed", folder));
+                         fmt::format("Lesson in {}/ (parameter-server, or 1); without it, list the lessons", folder));
     CLI::Option* const handout =
-        verb->add_flag("--handout", options->handout, "print the lesson as Markdown, without running it")->needs(which);
+        verb->add_flag("--handout", options->handout, "Print the lesson as Markdown without running it")->needs(which);
     verb->add_flag("--no-pause", options->no_pause,
-                   "do not wait for Enter before the run and before the answers to the exercises, as is done on a "
-                   "terminal")
+                   "Do not wait for Enter, on a terminal, before the run and before the answers to the exercises")
         ->needs(which)
         ->excludes(handout);
     verb->callback([options, &action] { action = [options] { show(*options); }; });

@@ -15,26 +15,26 @@ namespace {
 
 using namespace syncline;
 
-/// CLI11 says of an unknown verb only that a verb is required.
+/// Reports an unknown first argument with a suggestion; CLI11 would only say that a verb is required.
 bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
     if (argc < 2 || argv[1][0] == '-') return false;
     std::vector<std::string> verbs;
     for (const CLI::App* verb : program.get_subcommands({})) verbs.push_back(verb->get_name());
     if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return false;
     const auto meant = closest(argv[1], verbs);
-    say("error: there is no verb '{}'\n  hint: {}\n", argv[1],
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are {}", fmt::join(verbs, ", ")));
+    say("error: unknown verb '{}'\n  hint: {}\n", argv[1],
+        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("the verbs are {}", fmt::join(verbs, ", ")));
     return true;
 }
 
 int parse_and_run(int argc, char* argv[]) {
-    CLI::App program("Syncline: how long does one training iteration take on this cluster, and why?", "syncline");
-    program.set_version_flag("--version", std::string("syncline ") + version, "print the version and exit");
+    CLI::App program("Syncline predicts the time of a distributed training iteration on a cluster, and explains it.",
+                     "syncline");
+    program.set_version_flag("--version", std::string("syncline ") + version, "Print the version and exit");
     program.require_subcommand(1);
     program.footer(
-        "Exit codes: 0 ok, 1 a simulation or a check failed, 2 usage, 3 invalid configuration, 4 input/output, 70 a "
-        "bug, 130 "
-        "interrupted.");
+        "Exit codes: 0 success, 1 a simulation or a check failed, 2 usage error, 3 invalid configuration, 4 input or "
+        "output error, 70 internal error, 130 interrupted.");
     cli::Action action;
     cli::add_run(program, action);
     cli::add_collective(program, action);
@@ -63,8 +63,8 @@ int parse_and_run(int argc, char* argv[]) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
-    // Started with one of the standard descriptors closed, a pipe of ours could get its number. Writing to what takes
-    // its place fails, as it should.
+    // If a standard descriptor is closed at the start, one of our pipes could get its number. /dev/null takes its
+    // place; writing to it fails, as it should.
     for (const int descriptor : {0, 1, 2}) {
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
     }

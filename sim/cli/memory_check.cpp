@@ -12,9 +12,10 @@ namespace {
 
 std::string hint(const Memory& memory) {
     const bool activations = 2 * memory.activations_bytes > memory.total_bytes();
-    return fmt::format("{}; `--allow-oom` simulates it all the same",
-                       activations ? "fewer samples at once: a smaller batch, or smaller micro-batches and no gpipe"
-                                   : "less of the model on each device: more `model` ranks, stages, or `sharding`");
+    return fmt::format("{}; `--allow-oom` simulates it anyway",
+                       activations
+                           ? "reduce the samples in flight: a smaller batch, or smaller micro-batches without gpipe"
+                           : "put less of the model on each device: more `model` ranks, more stages, or `sharding`");
 }
 
 }  // namespace

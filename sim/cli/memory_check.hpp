@@ -4,8 +4,8 @@
 
 namespace syncline::cli {
 
-/// Throws ConfigError, which names every variant whose plan does not fit into the memory of its devices, and what needs
-/// it. With `allowed` a note on standard error says so.
+/// Throws ConfigError if plans do not fit into the memory of their devices, with each such variant and the memory it
+/// needs by kind. If `allowed`, writes a note to standard error instead.
 void check_memory(const config::Scenario& scenario, bool allowed);
 
 }  // namespace syncline::cli

@@ -23,7 +23,7 @@ Picture picture_for(const std::string& file) {
     return std::filesystem::path(file).extension() == ".png" ? Picture::png : Picture::svg;
 }
 
-/// Each expression alone, over no row, so that what is wrong is said of the option that has it.
+/// Checks each expression separately on zero rows, so that an error names the option it comes from.
 void check(Table& table, const PlotOptions& options) {
     const auto selects = [&](const std::string& option, const std::string& text, const Query& query) {
         try {
@@ -47,7 +47,7 @@ void plot(const Options& options) {
     try {
         script = plot_script(table, options.plot, picture_for(options.file), notes);
     } catch (const NothingToDraw& error) {
-        throw Failed(std::string("there is nothing to draw: ") + error.what());
+        throw Failed(std::string("nothing to draw: ") + error.what());
     } catch (const SqlError& error) {
         throw located(error, {"--log", 1, 1, ""});
     }
@@ -69,33 +69,36 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text
 }  // namespace
 
 void add_plot(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("plot", "Draw results of a batch: one figure against another");
+    CLI::App* verb = program.add_subcommand("plot", "Plot the results of a batch");
     const auto options = std::make_shared<Options>();
-    add_text(*verb, "DIR", options->directory, "", "where `syncline batch` put its results")->required();
-    add_text(*verb, "--x", options->plot.x, "EXPR", "across: a setting, a result, or an expression of them")
+    add_text(*verb, "DIR", options->directory, "", "Results directory of `syncline batch`")->required();
+    add_text(*verb, "--x", options->plot.x, "EXPR", "Horizontal axis: a setting, a result, or an expression over them")
         ->required();
-    add_text(*verb, "--y", options->plot.y, "EXPR", "upwards: for example throughput, or iteration_time_s")->required();
-    verb->add_option("--series", options->plot.series, "a curve for each value of it")->option_text("COLUMN");
-    verb->add_option("--where", options->plot.where, "only points of which this holds: bandwidth = '25 Gbps'")
+    add_text(*verb, "--y", options->plot.y, "EXPR", "Vertical axis, for example throughput or iteration_time_s")
+        ->required();
+    verb->add_option("--series", options->plot.series, "Draw a curve for each value of this column")
+        ->option_text("COLUMN");
+    verb->add_option("--where", options->plot.where,
+                     "Keep only points that satisfy the condition: bandwidth = '25 Gbps'")
         ->option_text("EXPR ...")
         ->allow_extra_args(false);
-    add_text(*verb, "--study", options->study, "NAME", "only points of this study");
+    add_text(*verb, "--study", options->study, "NAME", "Keep only points of this study");
     verb->add_option_function<std::string>(
             "--log",
             [options](const std::string& axes) {
                 options->plot.log_x = axes != "y";
                 options->plot.log_y = axes != "x";
             },
-            "logarithmic axes")
+            "Logarithmic axes")
         ->option_text("x|y|xy")
         ->check([](const std::string& axes) {
             return axes == "x" || axes == "y" || axes == "xy" ? "" : "'" + axes + "' is not x, y or xy";
         });
-    add_text(*verb, "--title", options->plot.title, "TEXT", "default: the study's name, and --where");
-    add_text(*verb, "--out", options->file, "FILE", "FILE.svg or FILE.png; default: SVG to standard output")
+    add_text(*verb, "--title", options->plot.title, "TEXT", "Title (default: the study's name and --where)");
+    add_text(*verb, "--out", options->file, "FILE", "Output file, .svg or .png (default: SVG to standard output)")
         ->check([](const std::string& file) {
             const std::string kind = std::filesystem::path(file).extension();
-            return kind == ".svg" || kind == ".png" ? "" : "'" + file + "' ends neither in .svg nor in .png";
+            return kind == ".svg" || kind == ".png" ? "" : "'" + file + "' ends in neither .svg nor .png";
         });
     verb->callback([options, &action] { action = [options] { plot(*options); }; });
 }

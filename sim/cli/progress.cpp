@@ -26,7 +26,7 @@ ProgressLine::ProgressLine(std::string what, bool timing)
     : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1), timing_(timing) {}
 
 ProgressLine::~ProgressLine() {
-    // The simulation draws in a process of its own, so whether it has drawn is known here only by the time.
+    // The simulation draws from its own process: only the elapsed time tells here whether it has drawn.
     if (terminal_ && elapsed_s() > first_shown_s) say("\r\x1b[K");
     if (timing_) say("timing: {}: done after {:.3f} s\n", what_, elapsed_s());
 }

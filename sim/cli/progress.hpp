@@ -6,19 +6,19 @@
 
 #include "sim/analysis/experiment.hpp"
 
-/// What standard error says of a simulation under way: on a terminal a line that shows how far it is, once it has taken
-/// more than two seconds; with `timing` how long it took, wall clock, until its first message and in all.
+/// Progress of a running simulation on standard error: on a terminal a progress line, once the simulation has taken
+/// more than two seconds; with `timing` the wall-clock time until the first message and in total.
 namespace syncline::cli {
 
 class ProgressLine {
 public:
     explicit ProgressLine(std::string what, bool timing = false);
-    /// Wipes the line; says how long it took.
+    /// Erases the line; with `timing`, writes the total time.
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
 
-    /// To be handed to simulate(); empty where there is nothing to show, so that nothing is counted for nobody.
+    /// Returns the callback for simulate(); empty if there is nothing to show, which saves counting messages.
     Watch watch();
 
 private:

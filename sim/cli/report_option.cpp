@@ -15,7 +15,7 @@ ScalingPoint point_of(const Result& result) {
     return {result.ranks, result.time.iteration_s, result.throughput_samples_per_s, result.scaling_efficiency};
 }
 
-/// Nothing where the scenario does not work with so many.
+/// Returns nothing if the scenario is not valid with that number of ranks.
 std::optional<config::Scenario> with_ranks(const std::string& path, std::vector<std::string> assignments,
                                            std::int64_t ranks, std::uint64_t seed) {
     assignments.push_back(fmt::format("training.ranks={}", ranks));
@@ -60,7 +60,7 @@ std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vec
     }
     for (std::size_t i = 0; i < curves.size(); ++i) curves[i].points.push_back(point_of(results.results[i]));
     if (!left_out.empty())
-        note = fmt::format("The scenario does not work with {} ranks: left out.", fmt::join(left_out, ", "));
+        note = fmt::format("Not simulated: the scenario is not valid with {} ranks.", fmt::join(left_out, ", "));
     return curves;
 }
 

@@ -10,12 +10,12 @@
 
 namespace syncline::cli {
 
-/// The option `--report FILE.html`.
+/// Adds the option `--report FILE.html`.
 CLI::Option* add_report(CLI::App& verb, std::string& file, const std::string& description);
 
-/// The variants of `scenario`, which `path` and `assignments` name and `results` are of, on 1, 2, 4 … ranks, simulated
-/// one after the other; their own numbers of ranks come from `results`. A number of ranks that a scenario does not work
-/// with is left out, and `note` says so.
+/// Simulates the variants of the scenario at `path`, with `assignments`, on 1, 2, 4 … ranks, one after the other.
+/// `results` are the scenario's results: they provide the last point of each curve. Numbers of ranks with which the
+/// scenario is not valid are skipped and named in `note`.
 std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vector<std::string>& assignments,
                                          std::uint64_t seed, const Report& results, std::string& note);
 

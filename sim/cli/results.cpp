@@ -24,7 +24,7 @@ struct Options {
     std::optional<std::size_t> limit;
 };
 
-/// What `work` makes of the text that the user gave for `option`.
+/// Runs `work` on the text of `option`, so that an error in the SQL names the option.
 template <class Work>
 auto of_option(const std::string& option, const std::string& text, const Work& work) {
     try {
@@ -39,7 +39,7 @@ std::vector<std::string> list(const std::string& option, const std::string& text
     return of_option(option, text, [&] { return batch::split_list(text); });
 }
 
-/// Each part alone, over no row, so that an error is said of the option that has it.
+/// Checks each part separately on zero rows, so that an error names the option it comes from.
 void check(batch::Table& table, const batch::Query& query, const Options& options) {
     const auto selects = [&](const batch::Query& part, const std::string& option, const std::string& text) {
         of_option(option, text, [&] { table.select(part); });
@@ -63,7 +63,7 @@ std::string lines_of(batch::Store& store, const std::string& study, const batch:
     return text;
 }
 
-/// The study's name, or that of the directory.
+/// Returns the study's name or, without one, the directory's.
 std::string title_of(const Options& options) {
     if (!options.study.empty()) return options.study;
     const std::filesystem::path directory = std::filesystem::weakly_canonical(options.directory);
@@ -83,7 +83,7 @@ void show(const Options& options) {
     else if (query.columns.empty() && query.group.empty() && options.format != "table")
         query.columns = table.columns();
     batch::Rows rows = table.select(query);
-    if (rows.rows.empty()) say("no point of {} matches\n", store.file().string());
+    if (rows.rows.empty()) say("no points in {} match\n", store.file().string());
     if (options.limit && *options.limit < rows.rows.size()) rows.rows.resize(*options.limit);
     if (!options.report.empty()) {
         batch::Rows shown = table.select(for_people);
@@ -105,48 +105,51 @@ void merge(const std::vector<std::string>& from, const std::string& to) {
         "SELECT count(*), count(CASE runs.status WHEN 'done' THEN 1 END) FROM points JOIN runs USING (run_id)";
     batch::Statement counted = merged.database().prepare(count);
     counted.step();
-    say("{}: {} points of {} directories, {} of them done\n", merged.file().string(), counted.integer(0), from.size(),
+    say("{}: {} points from {} directories, {} done\n", merged.file().string(), counted.integer(0), from.size(),
         counted.integer(1));
 }
 
 void add_merge(CLI::App& results, Action& action) {
-    CLI::App* verb = results.add_subcommand("merge", "Put the results of several directories into a new one");
+    CLI::App* verb = results.add_subcommand("merge", "Merge several result directories");
     const auto from = std::make_shared<std::vector<std::string>>();
     const auto to = std::make_shared<std::string>();
-    verb->add_option("DIR", *from, "directories of batches (or their results.db): the shards of one study, say")
+    verb->add_option("DIR", *from, "Batch directories (or their results.db), for example the shards of one study")
         ->required();
-    verb->add_option("-o,--out", *to, "the directory to make")->option_text("DIR")->required();
+    verb->add_option("-o,--out", *to, "New directory of the merged results")->option_text("DIR")->required();
     verb->callback([from, to, &action] { action = [from, to] { merge(*from, *to); }; });
 }
 
 }  // namespace
 
 void add_results(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group what a batch has found");
+    CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group the results of a batch");
     const auto options = std::make_shared<Options>();
-    verb->add_option("DIR", options->directory, "the batch's directory (one called merge: ./merge)");
+    verb->add_option("DIR", options->directory, "Batch directory (write ./merge for one called merge)");
     verb->add_option(
             "--where", options->where,
-            "only points for which this holds, in SQL: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth >= '25 "
-            "Gbps'\", \"status = 'failed'\"; several: all of them")
+            "Keep only points that satisfy the SQL condition: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth >= '25 "
+            "Gbps'\", \"status = 'failed'\"; several conditions are combined with and")
         ->option_text("EXPR ...")
         ->allow_extra_args(false);
-    verb->add_option("--sort", options->sort, "by these, each optionally with desc: \"ranks, throughput desc\"")
+    verb->add_option("--sort", options->sort,
+                     "Sort by these expressions, each optionally with desc: \"ranks, throughput desc\"")
         ->option_text("EXPR,...");
-    verb->add_option("--group", options->group,
-                     "one row for each combination of these columns: number of points, and mean, least, most and "
-                     "deviation of --columns")
+    verb->add_option(
+            "--group", options->group,
+            "Show one row for each combination of these columns: number of points, and mean, minimum, maximum and "
+            "standard deviation of --columns")
         ->option_text("COLUMN,...");
-    verb->add_option("--columns", options->columns,
-                     "what to show: columns or expressions (default: of a table what varies and the main figures, "
-                     "else everything)")
+    verb->add_option(
+            "--columns", options->columns,
+            "Columns or expressions to show (default: varying settings and main results in a table, all columns in "
+            "other formats)")
         ->option_text("EXPR,...");
-    verb->add_option("--study", options->study, "only this study's points")->option_text("NAME");
-    verb->add_option("--limit", options->limit, "at most so many rows")->option_text("N");
-    verb->add_option("--format", options->format, "default table")
+    verb->add_option("--study", options->study, "Keep only points of this study")->option_text("NAME");
+    verb->add_option("--limit", options->limit, "Maximum number of rows")->option_text("N");
+    verb->add_option("--format", options->format, "Output format (default: table)")
         ->option_text("table|json|csv|jsonl")
         ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));
-    add_report(*verb, options->report, "also write the points that are shown as one page of HTML with charts");
+    add_report(*verb, options->report, "Also write the selected points as a single HTML page with charts");
     add_merge(*verb, action);
     verb->callback([verb, options, &action] {
         if (!verb->get_subcommands().empty()) return;

@@ -31,25 +31,25 @@ namespace syncline::cli {
 
 namespace {
 
-/// Of what the scenario expects, that there is something, and that results have such fields.
+/// Checks that the scenario has expectations, if they are to be compared, and that results have their fields.
 void require_expectations(const config::Scenario& scenario, const RunOptions& options) {
     require_fields(scenario.expectations, scenario.variants.front().collective.has_value());
     if (!options.check) return;
     if (scenario.expectations.empty()) {
         const bool left = scenario.expectations_left_out > 0;
         throw ConfigError({{{options.scenario, 1, 1, ""},
-                            "there is nothing to check",
-                            left ? "all that the file expects is of variants or sizes that --set takes away"
-                                 : "`expect:` in the scenario lists what must come out"}});
+                            "nothing to check",
+                            left ? "--set removes the variants or sizes of all expectations in the file"
+                                 : "list the expected results under `expect:` in the scenario"}});
     }
     if (options.assignments.empty()) return;
-    say("note: what is expected is expected of the file as it is, which --set changes\n");
+    say("note: the expectations were written for the file without --set\n");
     if (scenario.expectations_left_out > 0)
-        say("note: {} of {} expectations are left out: --set takes away their variant or size\n",
+        say("note: {} of {} expectations are skipped: --set removes their variant or size\n",
             scenario.expectations_left_out, scenario.expectations_left_out + scenario.expectations.size());
 }
 
-/// With the seed of what is random.
+/// Loads the scenario and applies the seed.
 config::Scenario load(const RunOptions& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
     say_left_out(scenario.left_out);
@@ -67,7 +67,7 @@ void run_dry(const config::Scenario& scenario, const RunOptions& options) {
     write_result(report, options.format, options.directory, "dry-run");
 }
 
-/// Writes results and, if asked to, what was expected of them. Throws Failed if they are not as expected.
+/// Writes the results and, with --check, the comparison with the expectations. Throws Failed if one is missed.
 template <class AnyReport>
 void write(const AnyReport& report, const config::Scenario& scenario, const RunOptions& options) {
     if (!options.check) return write_result(report, options.format, options.directory, "results");
@@ -93,7 +93,7 @@ void run_exchanges(const config::Scenario& scenario, const RunOptions& options) 
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
         report.results.back().variant = variant.name;
     }
-    if (options.scaling) say("note: --scaling is of trainings: exchanges alone have their curves by size\n");
+    if (options.scaling) say("note: --scaling has no effect: it applies to trainings only\n");
     if (!options.report.empty()) {
         std::vector<PageVariant> pages;
         for (const config::Variant& variant : scenario.variants)
@@ -103,14 +103,14 @@ void run_exchanges(const config::Scenario& scenario, const RunOptions& options) 
     write(report, scenario, options);
 }
 
-/// What is to be made of a variant beside its result.
+/// Outputs of a variant besides its result.
 struct Wanted {
     std::filesystem::path trace;                ///< empty: no timeline
     std::vector<PageVariant>* pages = nullptr;  ///< null: no report
-    std::size_t variants = 1;                   ///< that share the report
+    std::size_t variants = 1;                   ///< number of variants that share the report
 };
 
-/// Simulates a variant; for a timeline or a report with what happened.
+/// Simulates a variant; records what happens if a timeline or a report is wanted.
 Result simulated(const config::Scenario& scenario, const config::Variant& variant, const RunOptions& options,
                  const Wanted& wanted) {
     std::optional<ProgressLine> progress(std::in_place, variant.name, options.timing);
@@ -164,19 +164,19 @@ void run(const RunOptions& options) {
             scenario, variant, options,
             {traces[report.results.size()], options.report.empty() ? nullptr : &pages, scenario.variants.size()});
         if (result.time.drift > steady) {
-            say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations for a steady "
-                "one\n",
+            say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations to reach a steady "
+                "state\n",
                 variant.name, 100 * result.time.drift);
         }
         if (variant.plan.noise.jitter > 0 && result.time.standard_error > precise) {
-            say("note: {}: the mean of iterations with jitter has a standard error of {:.2g} %; raise "
-                "training.iterations for a better one\n",
+            say("note: {}: the mean iteration time with jitter has a standard error of {:.2g} %; raise "
+                "training.iterations to reduce it\n",
                 variant.name, 100 * result.time.standard_error);
         }
         report.results.push_back(std::move(result));
     }
     mark_best(report);
-    // A page that cannot be written takes no results with it.
+    // The results are written before the page: a page that cannot be written does not lose them.
     std::exception_ptr missed;
     try {
         write(report, scenario, options);
@@ -188,35 +188,37 @@ void run(const RunOptions& options) {
 }
 
 void add_run(CLI::App& program, Action& action) {
-    CLI::App* verb =
-        program.add_subcommand("run", "Replay one training iteration, or one exchange, of each variant of a scenario");
+    CLI::App* verb = program.add_subcommand(
+        "run", "Simulate a training iteration, or a collective operation, of each variant of a scenario");
     const auto options = std::make_shared<RunOptions>();
-    verb->add_option("SCENARIO", options->scenario, "a scenario: a file, or the name of one in scenarios/ (zhang-2021)")
+    verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/ (zhang-2021)")
         ->required();
-    verb->add_option(
-            "--set", options->assignments,
-            "change a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; last wins")
+    verb->add_option("--set", options->assignments,
+                     "Set a key of every variant: training.ranks=64, platform.fabric.bandwidth='100 Gbps'; later "
+                     "values override "
+                     "earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
     add_format(*verb, options->format);
-    add_out(*verb, options->directory, "also write results.json, results.csv and results.txt into DIR");
+    add_out(*verb, options->directory, "Also write the results to DIR as results.json, results.csv and results.txt");
     CLI::Option* const dry = verb->add_flag(
-        "--dry-run", options->dry, "simulate nothing: list buckets, which algorithm would exchange each, and why");
+        "--dry-run", options->dry, "List the buckets and the algorithm chosen for each, and why, without simulating");
     verb->add_flag("--check", options->check,
-                   "compare the results with what the scenario expects; exit code 1 if one is missed (CSV: the "
+                   "Compare the results with the scenario's expectations; exit with 1 if one fails (CSV: print the "
                    "comparison in place of the results)")
         ->excludes(dry);
-    verb->add_flag("--allow-oom", options->allow_oom, "also simulate what does not fit into the devices' memory");
+    verb->add_flag("--allow-oom", options->allow_oom,
+                   "Also simulate variants that do not fit into the devices' memory");
     CLI::Option* const report = add_report(*verb, options->report,
-                                           "also write all of it, and why it takes so long, as one page of HTML with "
-                                           "charts; every message is recorded, so that none is folded");
+                                           "Also write the results and their explanation as a single HTML page with "
+                                           "charts; recording every message disables folding");
     report->excludes(dry);
     verb->add_flag("--scaling", options->scaling,
-                   "the report also shows 1, 2, 4 ... ranks, each simulated; not of exchanges alone")
+                   "Also simulate 1, 2, 4 ... ranks for the report; applies to trainings only")
         ->needs(report);
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace)->excludes(dry);
-    verb->add_flag("--timing", options->timing, "say on standard error how long each simulation takes, wall clock");
+    verb->add_flag("--timing", options->timing, "Print the wall-clock time of each simulation to standard error");
     verb->callback([options, &action] {
         action = [options] {
             options->scenario = config::find_argument(options->scenario, {"scenario"});

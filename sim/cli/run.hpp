@@ -5,7 +5,7 @@
 
 namespace syncline::cli {
 
-/// What `syncline run` is asked.
+/// The options of `syncline run`.
 struct RunOptions {
     std::string scenario;
     std::vector<std::string> assignments = {};
@@ -21,8 +21,8 @@ struct RunOptions {
     bool scaling = false;
 };
 
-/// Simulates every variant of the scenario and writes what came out. Throws Failed if `check` is set and something is
-/// not as the scenario expects.
+/// Simulates every variant of the scenario and writes the results. Throws Failed if `check` is set and an expectation
+/// of the scenario is missed.
 void run(const RunOptions& options);
 
 }  // namespace syncline::cli

@@ -11,7 +11,7 @@ namespace syncline::cli {
 void add_schema(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("schema", "Print the JSON Schema of a kind of file, for editors");
     const auto kind = std::make_shared<std::string>();
-    verb->add_option("KIND", *kind, fmt::format("{}", fmt::join(config::file_kinds(), ", ")))
+    verb->add_option("KIND", *kind, fmt::format("Kind of file: {}", fmt::join(config::file_kinds(), ", ")))
         ->required()
         ->check(CLI::IsMember(config::file_kinds()));
     verb->callback([kind, &action] { action = [kind] { write_stdout(config::schema_of(*kind)); }; });

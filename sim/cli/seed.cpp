@@ -6,7 +6,7 @@
 namespace syncline::cli {
 
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
-    verb.add_option("--seed", seed, "seed of what is random (default 1): `placement: random`, `jitter`, `stragglers`")
+    verb.add_option("--seed", seed, "Seed of `placement: random`, `jitter` and `stragglers` (default: 1)")
         ->option_text("N")
         ->check([](const std::string& text) {
             std::uint64_t number = 0;

@@ -4,19 +4,19 @@
 #include <cstddef>
 #include <string>
 
-/// What standard error says of many simulations whose number nobody knows before: on a terminal a line with how many
-/// have ended, once they have taken more than two seconds; elsewhere nothing.
+/// Progress of simulations whose total number is unknown, on standard error: on a terminal a line with the number of
+/// finished simulations, once they have taken more than two seconds; elsewhere nothing.
 namespace syncline::cli {
 
 class SimulationCount {
 public:
     SimulationCount();
-    /// Wipes the line.
+    /// Erases the line.
     ~SimulationCount();
     SimulationCount(const SimulationCount&) = delete;
     SimulationCount& operator=(const SimulationCount&) = delete;
 
-    /// From now on they are for this.
+    /// Sets the name shown before the count.
     void begin(const std::string& what) { what_ = what; }
     void show(std::size_t simulations);
 

@@ -50,17 +50,21 @@ CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& wor
 void add_topology(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
     const auto options = std::make_shared<Options>();
-    verb->add_option("SHAPE|FILE|NAME", options->argument,
-                     "a shape (star, ring, tree, torus, …, with 16 hosts), even where a file has its name; a file (a "
-                     "topology, GraphML, DOT, a platform); or the name of one in topologies/ or platforms/ (tree-4to1)")
+    verb->add_option(
+            "SHAPE|FILE|NAME", options->argument,
+            "Shape (star, ring, tree, torus, …, with 16 hosts), file (topology, GraphML, DOT or platform), or the "
+            "name of a file in topologies/ or platforms/ (tree-4to1); a shape takes precedence over a file of "
+            "the same name")
         ->required();
-    verb->add_option("--set", options->assignments, "change a key of the topology: hosts=64; last wins")
+    verb->add_option("--set", options->assignments,
+                     "Set a key of the topology: hosts=64; later values override earlier ones")
         ->option_text("KEY=VALUE ...")
         ->allow_extra_args(false);
-    add_words(*verb, "--as", options->use, "fabric|overlay",
-              "the wires between hosts (default), or who exchanges with whom: ranks only");
-    add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "default table");
-    verb->add_option("--out", options->file, "write into FILE instead of to standard output")
+    add_words(
+        *verb, "--as", options->use, "fabric|overlay",
+        "Use as a fabric, the cables between hosts (default), or as an overlay, the communication pattern of ranks");
+    add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "Output format (default: table)");
+    verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")
         ->check([](const std::string& file) { return file.empty() ? "is empty" : ""; });
     verb->callback([options, &action] { action = [options] { topology(*options); }; });

@@ -27,11 +27,11 @@ std::uint32_t parse_rank(std::string_view text, const std::string& all) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
     constexpr std::uint32_t most = 10'000'000;
     if (error != std::errc() || end != text.data() + text.size() || rank > most)
-        throw BadText(fmt::format("'{}' in '{}' is no rank: write for example 0,3-7 or 0-3,servers", text, all));
+        throw BadText(fmt::format("'{}' in '{}' is not a rank; write for example 0,3-7 or 0-3,servers", text, all));
     return rank;
 }
 
-/// "0,3-7,servers".
+/// Parses "0,3-7,servers".
 void parse_ranks(const std::string& text, TraceLimits& limits) {
     limits.ranks.emplace();
     limits.servers = false;
@@ -46,7 +46,7 @@ void parse_ranks(const std::string& text, TraceLimits& limits) {
         const std::size_t dash = std::min(part.find('-'), part.size());
         const std::uint32_t first = parse_rank(part.substr(0, dash), text);
         const std::uint32_t last = dash < part.size() ? parse_rank(part.substr(dash + 1), text) : first;
-        if (last < first) throw BadText(fmt::format("'{}' in '{}' goes backwards", part, text));
+        if (last < first) throw BadText(fmt::format("the range '{}' in '{}' is descending", part, text));
         for (std::uint32_t rank = first; rank <= last; ++rank) limits.ranks->push_back(rank);
     }
     std::ranges::sort(*limits.ranks);
@@ -59,16 +59,17 @@ double parse_moment(const std::string& text) {
     return *time.value;
 }
 
-/// "0ms..20ms".
+/// Parses "0ms..20ms".
 void parse_time(const std::string& text, TraceLimits& limits) {
     const std::size_t dots = text.find("..");
-    if (dots == std::string::npos) throw BadText(fmt::format("'{}' is no time from .. to: write 0ms..20ms", text));
+    if (dots == std::string::npos)
+        throw BadText(fmt::format("'{}' is not a time range; write for example 0ms..20ms", text));
     const Interval time{parse_moment(text.substr(0, dots)), parse_moment(text.substr(dots + 2))};
-    if (time.end_s <= time.start_s) throw BadText(fmt::format("'{}' ends before it has begun", text));
+    if (time.end_s <= time.start_s) throw BadText(fmt::format("the time range '{}' ends before it begins", text));
     limits.time = time;
 }
 
-/// An option that is read into `limits`.
+/// Adds an option that is parsed into `limits`.
 CLI::Option* add_limit(CLI::App& verb, const std::string& name, const std::string& shown,
                        const std::string& description, TraceLimits& limits,
                        void (*parse)(const std::string&, TraceLimits&)) {
@@ -95,7 +96,7 @@ void parse_level(const std::string& text, TraceLimits& limits) {
     limits.level = found->second;
 }
 
-/// What a name that people chose is worth as a part of a file's.
+/// Replaces the characters of a user's name that do not belong in a file name.
 std::string file_part(std::string text) {
     for (char& c : text) {
         const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -111,8 +112,8 @@ void require_ranks(const config::Scenario& scenario, const TraceOptions& options
     for (const config::Variant& variant : scenario.variants) most = std::max(most, variant.plan.ranks);
     if (last >= most)
         throw ConfigError({{{"--trace-ranks", 1, 1, ""},
-                            fmt::format("there is no rank {}", last),
-                            fmt::format("ranks are 0 to {}", most - 1)}});
+                            fmt::format("no variant has rank {}", last),
+                            fmt::format("the ranks are 0 to {}", most - 1)}});
 }
 
 }  // namespace
@@ -124,29 +125,30 @@ CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options) {
                 [&options](const std::string& text) {
                     options.format = text == "paje" ? TraceFormat::paje : TraceFormat::chrome;
                 },
-                "write the measured iteration's timeline: chrome (for Perfetto and chrome://tracing) or paje (for "
-                "pj_dump and ViTE); messages are recorded, so that none is folded")
+                "Write the timeline of the measured iteration: chrome (for Perfetto and chrome://tracing) or paje (for "
+                "pj_dump and ViTE); recording messages disables folding")
             ->option_text("chrome|paje")
             ->check([](const std::string& text) {
                 return text == "chrome" || text == "paje" ? "" : "'" + text + "' is not chrome or paje";
             });
-    verb.add_option("--trace-file", options.file,
-                    "default: SCENARIO-VARIANT.trace.json or .paje, in --out's directory if there is one; of several "
-                    "variants each has its name in the file's")
+    verb.add_option(
+            "--trace-file", options.file,
+            "Timeline file (default: SCENARIO-VARIANT.trace.json or .paje, in the directory of --out); with several "
+            "variants, the variant's name is added")
         ->option_text("FILE")
         ->check([](const std::string& text) { return text.empty() ? "is empty" : ""; })
         ->needs(trace);
-    add_limit(verb, "--trace-ranks", "RANKS", "only these: 0,3-7 or 0-3,servers (default: all ranks and servers)",
+    add_limit(verb, "--trace-ranks", "RANKS", "Ranks and servers to draw: 0,3-7 or 0-3,servers (default: all)",
               options.limits, parse_ranks)
         ->needs(trace);
     add_limit(verb, "--trace-time", "FROM..TO",
-              "only what reaches into this time, counted from the measured iteration's start: 0ms..20ms (default: the "
-              "whole iteration)",
+              "Time range to draw, relative to the start of the measured iteration: 0ms..20ms (default: the whole "
+              "iteration)",
               options.limits, parse_time)
         ->needs(trace);
     add_limit(verb, "--trace-level", "tasks|acts|messages",
-              "tasks; acts: also what streams do within exchanges; messages (default): also messages, and how much "
-              "links carry",
+              "Level of detail: tasks; acts, which adds the streams' activities within exchanges; messages (default), "
+              "which adds messages and link utilisation",
               options.limits, parse_level)
         ->needs(trace);
     return trace;
@@ -156,8 +158,8 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
                                                const std::string& directory) {
     if (scenario.variants.front().collective)
         throw ConfigError({{{"--trace", 1, 1, ""},
-                            "a curve of an exchange has no timeline",
-                            "timelines are of training: a scenario with `workload` and `training`"}});
+                            "a collective operation has no timeline",
+                            "use a training scenario, with `workload` and `training`"}});
     require_ranks(scenario, options);
     const bool several = scenario.variants.size() > 1;
     std::filesystem::path base = options.file;
@@ -172,7 +174,7 @@ std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario,
     for (const config::Variant& variant : scenario.variants) {
         const std::string stem = several ? base.string() + "-" + file_part(variant.name) : base.string();
         std::filesystem::path file = stem + extension;
-        // Names that differ only in what files' names leave out.
+        // Different names may give the same file name.
         for (int copy = 2; std::ranges::count(files, file) > 0; ++copy)
             file = fmt::format("{}-{}{}", stem, copy, extension);
         files.push_back(std::move(file));

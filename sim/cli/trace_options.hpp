@@ -11,29 +11,30 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/trace/limits.hpp"
 
-/// The options of verbs that write timelines, and the files that come of them.
+/// Options of verbs that write timelines, and the files they write.
 namespace syncline::cli {
 
 enum class TraceFormat { chrome, paje };
 
 struct TraceOptions {
-    std::optional<TraceFormat> format;  ///< nothing: no timeline is asked for
+    std::optional<TraceFormat> format;  ///< empty: no timeline
     std::string file;                   ///< empty: named after scenario and variant
     TraceLimits limits;
 };
 
-/// `--trace chrome|paje`, and `--trace-file`, `--trace-ranks`, `--trace-time` and `--trace-level`, which need it.
-/// Returns `--trace`.
+/// Adds `--trace chrome|paje`, and `--trace-file`, `--trace-ranks`, `--trace-time` and `--trace-level`, which need it.
+/// Returns the option `--trace`.
 CLI::Option* add_trace_options(CLI::App& verb, TraceOptions& options);
 
-/// By variant. The one that is asked for, or of several variants one each beside it, with the variant in its name; else
-/// SCENARIO-VARIANT.trace.json or .paje in `directory`, or here if that is empty. Throws ConfigError where
-/// --trace-ranks names a rank that a variant does not have, or the scenario has nothing to draw.
+/// Returns the timeline file of each variant: the given file, with the variant's name added if there are several
+/// variants; by default SCENARIO-VARIANT.trace.json or .paje in `directory`, or in the current directory if that is
+/// empty. Throws ConfigError if --trace-ranks names a rank that no variant has, or if the scenario has no training to
+/// draw.
 std::vector<std::filesystem::path> trace_files(const config::Scenario& scenario, const TraceOptions& options,
                                                const std::string& directory);
 
-/// Writes a variant's timeline and says on standard error what is in it and what is not. `reason`: why messages were
-/// not recorded, where they were not.
+/// Writes a variant's timeline and reports on standard error what it contains and what is left out. `reason`: why
+/// messages were not recorded, if they were not.
 void write_trace(const TimelineView& view, const TraceOptions& options, const std::filesystem::path& file,
                  const std::string& title, const std::string& reason);
 

@@ -41,7 +41,7 @@ struct Options {
     double least_median = 0.93, least_row = 0.85;
 };
 
-/// The YAML files of a directory, by name.
+/// Returns the YAML files of a directory, sorted by name.
 std::vector<std::string> files_in(const fs::path& directory) {
     std::error_code error;
     std::vector<std::string> files;
@@ -51,12 +51,12 @@ std::vector<std::string> files_in(const fs::path& directory) {
     if (error)
         throw ConfigError({{{directory.string(), 1, 1, ""},
                             "cannot be read: " + error.message(),
-                            "name a scenario, or a directory of them"}});
+                            "name a scenario or a directory of scenarios"}});
     std::sort(files.begin(), files.end());
     return files;
 }
 
-/// Loading a file says what is wrong with it.
+/// Returns true for an unreadable file, too: loading it reports the error.
 bool is_measured_or_broken(const std::string& file) {
     try {
         return config::is_measured(file);
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    /// Files without measurements are left out; one that cannot be read hides no other.
+    /// Skips files without measurements; errors in one file do not hide those in others.
     void load_directory(const std::string& path) {
         bool any = false;
         for (const std::string& file : files_in(path)) {
@@ -93,12 +93,12 @@ private:
             if (measured)
                 load(file);
             else
-                say("note: left out {}: it has no key 'measured'\n", file);
+                say("note: skipped {}: it has no key 'measured'\n", file);
         }
         if (!any)
             throw ConfigError({{{path, 1, 1, ""},
-                                "no scenario in it has the key 'measured'",
-                                "name a scenario, or a directory of them"}});
+                                "no scenario in this directory has the key 'measured'",
+                                "name a scenario or a directory of scenarios"}});
     }
 
     void load(const std::string& file) {
@@ -124,12 +124,12 @@ private:
     const Options& options_;
     std::vector<config::MeasuredScenario> scenarios_;
     std::vector<Diagnostic> errors_;
-    std::set<fs::path> seen_;  // a file that is named twice counts once
+    std::set<fs::path> seen_;  // counts a file that is named twice once
 };
 
 void require_accuracy(const Points& points, const Options& options) {
     const Figures all = figures(points.points, true);
-    if (all.rows == 0) throw Failed("nothing is predicted");
+    if (all.rows == 0) throw Failed("no row is predicted");
     std::string missed;
     const auto miss = [&](const std::string& what, double value, double least) {
         if (value < least)
@@ -161,10 +161,10 @@ void validate_verb(const Options& options) {
 }
 
 void add_limit(CLI::App& verb, const char* name, double& limit, const std::string& of, CLI::Option* check) {
-    verb.add_option(name, limit, fmt::format("the least accuracy {} for --check (default: {:g})", of, limit))
+    verb.add_option(name, limit, fmt::format("Minimum {} for --check (default: {:g})", of, limit))
         ->option_text("PART")
         ->check(CLI::Range(0.0, 1.0))
-        ->check([](const std::string& text) {  // no range keeps this out
+        ->check([](const std::string& text) {  // Range accepts NaN
             return std::isnan(std::strtod(text.c_str(), nullptr)) ? "not a number" : "";
         })
         ->needs(check);
@@ -173,25 +173,23 @@ void add_limit(CLI::App& verb, const char* name, double& limit, const std::strin
 }  // namespace
 
 void add_validate(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand(
-        "validate", "Hold predictions against what others have measured, with the accuracy of each");
+    CLI::App* verb = program.add_subcommand("validate", "Compare predictions with published measurements");
     const auto options = std::make_shared<Options>();
     verb->add_option("SCENARIO", options->paths,
-                     "scenarios with the key 'measured', files or names (m4-tcp), or directories of them (default: "
+                     "Scenarios with the key 'measured': files, names (m4-tcp), or directories of files (default: "
                      "scenarios/published)");
-    verb->add_option("--set", options->assignments, "change a key of every row; last wins")
+    verb->add_option("--set", options->assignments, "Set a key of every row; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_flag("--no-leave-one-out", options->only_once,
-                   "do not look how predictions change when a row that calibrates is left out");
-    CLI::Option* const check =
-        verb->add_flag("--check", options->check,
-                       "exit 1 if the median over predicted rows, or one of them that nobody doubts, is too low");
-    add_limit(*verb, "--least-median", options->least_median, "in the middle", check);
-    add_limit(*verb, "--least-row", options->least_row, "of a row", check);
+    verb->add_flag("--no-leave-one-out", options->only_once, "Skip the leave-one-out sensitivity of the predictions");
+    CLI::Option* const check = verb->add_flag(
+        "--check", options->check,
+        "Exit with 1 if the median accuracy of all predicted rows, or the accuracy of a reliable row, is too low");
+    add_limit(*verb, "--least-median", options->least_median, "median accuracy", check);
+    add_limit(*verb, "--least-row", options->least_row, "accuracy of a reliable row", check);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
-    add_report(*verb, options->report, "also write all of it as one page of HTML with charts");
+    add_report(*verb, options->report, "Also write the comparison as a single HTML page with charts");
     verb->callback([options, &action] { action = [options] { validate_verb(*options); }; });
 }
 

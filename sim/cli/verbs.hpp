@@ -9,8 +9,8 @@
 
 #include "sim/config/files.hpp"
 
-/// One verb of the command line each: adds its options to the program; when it is chosen, what it does is put into
-/// `action`.
+/// The verbs of the command line. Each function adds a verb and its options to the program; parsing the verb stores
+/// what it does in `action`.
 namespace syncline::cli {
 
 using Action = std::function<void()>;
@@ -32,22 +32,22 @@ void add_schema(CLI::App& program, Action& action);
 
 enum class Format { table, json, csv };
 
-/// The option `--format table|json|csv`.
+/// Adds the option `--format table|json|csv`.
 void add_format(CLI::App& verb, Format& format);
 
-/// An option `--KEY VALUE` whose value stays text, put into `arguments` (which outlives the parsing): the field tables
-/// check it, with the same messages as for files. `shown` stands for the value in the help.
+/// Adds an option `--KEY VALUE` whose value is stored as text in `arguments`, which must outlive the parsing: the field
+/// tables check it with the same messages as for files. `shown` is the placeholder of the value in the help.
 CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::string& shown,
                           const std::string& description, std::vector<config::Argument>& arguments);
 
-/// The option `--out DIR`.
+/// Adds the option `--out DIR`.
 void add_out(CLI::App& verb, std::string& directory, const std::string& description);
 
-/// The option `--seed N`.
+/// Adds the option `--seed N`.
 void add_seed(CLI::App& verb, std::uint64_t& seed);
 
-/// Writes `result` as `format` wants it to standard output and, if `directory` is not empty, as STEM.json, STEM.csv and
-/// STEM.txt into it.
+/// Writes `result` in the given format to standard output and, if `directory` is not empty, to STEM.json, STEM.csv and
+/// STEM.txt in it.
 template <class Result>
 void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem);
 

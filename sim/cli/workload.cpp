@@ -24,18 +24,19 @@ void workload(const Options& options) {
 }  // namespace
 
 void add_workload(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("workload", "Print what each layer of a model is, and takes on a device");
+    CLI::App* verb =
+        program.add_subcommand("workload", "Print the size, work and time of each layer of a model on a device");
     const auto options = std::make_shared<Options>();
-    verb->add_option("NAME|FILE", options->workload, "a workload file, or the name of one in workloads/ (alexnet-tf)")
+    verb->add_option("NAME|FILE", options->workload, "Workload file, or the name of one in workloads/ (alexnet-tf)")
         ->required();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
         return add_argument(*verb, key, shown, description, options->arguments);
     };
-    add("device", "NAME|FILE", "a device file, or the name of one in platforms/devices/ (required)")->required();
-    add("batch", "N", "samples that the device computes at once (required)")->required();
-    add("compute", "KIND", "calibrated (default), roofline, im2col, efficiency or measured");
+    add("device", "NAME|FILE", "Device file, or the name of one in platforms/devices/ (required)")->required();
+    add("batch", "N", "Number of samples per batch (required)")->required();
+    add("compute", "KIND", "Compute model: calibrated (default), roofline, im2col, efficiency or measured");
     add_format(*verb, options->format);
-    add_out(*verb, options->directory, "also write workload.json, .csv and .txt into DIR");
+    add_out(*verb, options->directory, "Also write the table to DIR as workload.json, .csv and .txt");
     verb->callback([options, &action] { action = [options] { workload(*options); }; });
 }
 

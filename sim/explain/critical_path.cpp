@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// Of each message the link on its way that carried most for its bandwidth.
+/// Finds the busiest link on a message's route: the one with the highest load relative to its bandwidth.
 class BusiestLinks {
 public:
     explicit BusiestLinks(const Recorded& recorded) : trace_(recorded.trace()) {
@@ -85,22 +85,22 @@ public:
     std::vector<PathPiece> path() {
         at_ = recorded_.last_update();
         now_s_ = recorded_.window().end_s;
-        // More steps than there are things that happened would go round in circles.
+        // The path has fewer steps than there are events; more steps mean a cycle.
         std::size_t most = 10 + 4 * recorded_.trace().messages.size();
         for (const std::vector<Act>& acts : recorded_.trace().acts) most += acts.size();
         for (const std::vector<Ran>& tasks : ran_) most += 4 * tasks.size();
         while (now_s_ > recorded_.window().start_s) {
-            if (most-- == 0) throw std::logic_error("the critical path goes round in circles");
+            if (most-- == 0) throw std::logic_error("the critical path contains a cycle");
             if (!back()) break;
         }
         if (now_s_ > recorded_.window().start_s)
-            add(PathKind::waiting, "what was before", "", recorded_.window().start_s);
+            add(PathKind::waiting, "before the window", "", recorded_.window().start_s);
         std::reverse(pieces_.begin(), pieces_.end());
         return std::move(pieces_);
     }
 
 private:
-    /// A piece from `start_s`, or the window's start, to where we are.
+    /// Adds a segment from `start_s`, or the window's start, to `now_s_`.
     void add(PathKind kind, const std::string& what, const std::string& where, double start_s,
              const std::string& link = "") {
         start_s = std::max(start_s, recorded_.window().start_s);
@@ -110,7 +110,7 @@ private:
         now_s_ = start_s;
     }
 
-    /// One step back from `now_s_` in task `at_`; false if nothing was before.
+    /// Goes one step back from `now_s_` in task `at_`; returns false if nothing happened before.
     bool back() {
         const Task& task = recorded_.graph().tasks()[at_.task];
         if (task.exchange != Task::no_exchange && now_s_ > recorded_.interval(at_).start_s) {
@@ -118,7 +118,7 @@ private:
                 through(*act);
                 return true;
             }
-            // Steps of no length, or none recorded.
+            // The steps have no length, or none were recorded.
             const Ran last = last_member(at_);
             if (recorded_.interval(last).start_s < now_s_) at_ = last;
         }
@@ -127,7 +127,7 @@ private:
         return to_cause();
     }
 
-    /// What the stream did in this task right before now.
+    /// Returns the act of the stream in this task right before `now_s_`.
     const Act* act_before_now(StreamId stream) const {
         if (recorded_.trace().empty()) return nullptr;
         const std::vector<Act>& acts = recorded_.trace().acts[stream];
@@ -153,7 +153,7 @@ private:
         at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
     }
 
-    /// The member of an exchange that came to it last.
+    /// Returns the member that entered the exchange last.
     Ran last_member(const Ran& ran) const {
         const std::vector<TaskId>& members = recorded_.meeting(ran.task);
         const auto start_s = [&](TaskId task) { return recorded_.interval({task, ran.iteration}).start_s; };
@@ -162,7 +162,7 @@ private:
                 ran.iteration};
     }
 
-    /// To what ended last of all that this task's start waited for; false if there is nothing.
+    /// Goes to the task that ended last of all that this task waited for; returns false if there is none.
     bool to_cause() {
         const TaskGraph& graph = recorded_.graph();
         const Task& task = graph.tasks()[at_.task];
@@ -170,7 +170,7 @@ private:
         consider_dependencies(at_.task);
         consider_before(task.stream, at_);
         if (const QueueId queue = graph.streams()[task.stream].queue; queue != Stream::no_queue) {
-            // What all of the streams agreed on waited for all of them.
+            // An item that all streams of the queue agree on waits for all of them.
             const std::vector<StreamId>& streams = graph.queues()[queue];
             const auto own = graph.tasks_of(task.stream);
             const auto item = static_cast<std::size_t>(std::find(own.begin(), own.end(), at_.task) - own.begin());
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// The task that its stream ran before `ran`.
+    /// Considers the task that the stream ran before `ran`.
     void consider_before(StreamId stream, const Ran& ran) {
         const std::vector<Ran>& tasks = ran_[stream];
         const std::uint32_t place = place_[place_of(ran)];
@@ -215,9 +215,9 @@ private:
     const Recorded& recorded_;
     const Names& names_;
     const BusiestLinks busiest_;
-    std::vector<std::vector<Ran>> ran_;  ///< by stream, in the order of time
-    std::vector<std::uint32_t> place_;   ///< in its stream's list, see place_of()
-    std::vector<PathPiece> pieces_;      ///< the last first
+    std::vector<std::vector<Ran>> ran_;  ///< by stream, in order of time
+    std::vector<std::uint32_t> place_;   ///< index in its stream's list, by place_of()
+    std::vector<PathPiece> pieces_;      ///< in reverse order of time
     Ran at_;
     double now_s_ = 0;
     std::optional<Ran> cause_;

@@ -6,25 +6,26 @@
 #include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
 
-/// The chain that decided when the window ends.
+/// The critical path of the window.
 ///
-/// From the last update backwards: a task that computes began when the last of what it waited for had ended; a message
-/// flowed from the moment when the later of its two sides had come to it, and that side goes on to be asked. Each piece
-/// begins when the one before it ends, so that their lengths sum to the window. Where only tasks are recorded, an
-/// exchange is one piece on the member that came to it last.
+/// It is followed backwards from the last update: a computing task began when the last of its dependencies ended; a
+/// message began to flow when the later of sender and receiver was ready, and the path continues on that side. Each
+/// segment begins when the previous one ends, so their lengths add up to the window. If only tasks are recorded, an
+/// exchange is one segment on the member that entered it last.
 ///
-/// There may be several such chains, of the same length: of dependencies that ended at the same time the first is
-/// taken, of a message's two sides that came at the same time the sender's.
+/// Several critical paths of the same length may exist: among dependencies that end at the same time the first one is
+/// taken, and if both sides of a message are ready at the same time, the sender's.
 ///
-/// Left out: whose other messages a message shared its links with; see LinkParts.
+/// Left out: which other messages shared the links of a message; see LinkParts.
 namespace syncline {
 
+/// Returns the segments of the critical path in order of time.
 std::vector<PathPiece> critical_path(const Recorded& recorded, const Names& names);
 
-/// Pieces of the same kind and thing: the largest first.
+/// Adds up the segments of the same kind and task, the largest sum first.
 std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s);
 
-/// Pieces that follow each other and differ in time alone, as one.
+/// Joins consecutive segments that differ only in time.
 std::vector<PathPiece> joined(const std::vector<PathPiece>& path);
 
 }  // namespace syncline

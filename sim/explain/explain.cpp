@@ -13,7 +13,7 @@ namespace syncline {
 Explanation explain(const Lowered& training, const ExplainOptions& options, TimelineView* view) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
-    // The iterations of the window are recorded, and the one before, which may reach into it.
+    // The iterations of the window are recorded, and the previous one, which may reach into it.
     const std::uint32_t iterations = training.window + 1;
     TaskGraph graph = build_iteration(training);
     const std::uint64_t messages = count_messages(graph, iterations);
@@ -25,7 +25,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.result = result_of(training, replayed, options.watch);
     explanation.level = recorded_options.messages ? "messages" : "tasks";
     if (!recorded_options.messages)
-        explanation.level_reason = fmt::format("{} iterations have {} messages, and at most {} are recorded",
+        explanation.level_reason = fmt::format("{} iterations have {} messages, but at most {} are recorded",
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
     const Names names(training);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t shown = 10, profile_parts = 60;
 
-/// How much of a message flowed in the window: its bytes, spread evenly.
+/// Returns the bytes of a message that flowed in `part`, spread evenly over its transfer time.
 double bytes_within(const MessageRecord& message, const Interval& part) {
     const double flow_s = message.through_s - message.start_s();
     return static_cast<double>(message.bytes) * (part.end_s - part.start_s) / flow_s;
@@ -66,7 +66,8 @@ public:
     }
 
 private:
-    /// Those that flowed in the window, with the part of that time.
+    /// Calls each(message, part, route) for each message that flowed in the window, with that part of its transfer
+    /// time.
     template <class Each>
     void each_message(Each each) const {
         for (const MessageRecord& message : trace_.messages) {
@@ -92,7 +93,7 @@ private:
                 auto& [sender, bytes] = by_what[i][{task.phase, task.subject}];
                 sender = message.sender;
                 bytes += bytes_within(message, part);
-                // What is less than rounding makes of it is nothing.
+                // Differences within rounding errors are ignored.
                 const double flow_s = message.through_s - message.start_s(), lost_s = flow_s - alone_s(message, route);
                 const bool ours = cluster_.network == NetworkModel::exact;
                 if (ours && lost_s > std::max(1e-9 * flow_s, 1e-12)) parts[i].lost_s += lost_s;

@@ -6,16 +6,15 @@
 #include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
 
-/// Who used which link when, and what sharing it cost.
+/// Users of links over time, and the cost of sharing links.
 ///
-/// Alone on its way a message of b bytes flows for b / min(narrowest link, what its connection reaches at that size);
-/// what it took longer is lost to those it shared links with, and counts for each of them that could be full. A
-/// message's bytes are spread evenly over the time in which it flowed: SimGrid's shares may have changed meanwhile.
+/// Alone on its route, a message of b bytes flows for b / min(bandwidth of the narrowest link, limit of its connection
+/// at that size); any additional time is lost to sharing and counts for each link of the route that can be shared. A
+/// message's bytes are spread evenly over its transfer time, although SimGrid may have changed its rate meanwhile.
 namespace syncline {
 
-/// The ten with the highest utilisation, that first. With SimGrid's own network models, whose flows have their latency
-/// and corrections within, nothing is said to be lost. Where messages are not recorded, there are bytes and utilisation
-/// alone.
+/// Returns the ten most utilised links, the most utilised first. Lost time is 0 with SimGrid's own network models,
+/// whose flows include latency and corrections. If messages are not recorded, only bytes and utilisation are known.
 std::vector<LinkParts> link_parts(const Recorded& recorded, const Names& names, const Cluster& cluster);
 
 }  // namespace syncline

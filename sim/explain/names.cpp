@@ -7,7 +7,7 @@ namespace syncline {
 Names::Names(const Lowered& training) : ranks_(static_cast<std::uint32_t>(training.plan.ranks)) {
     for (const Layer& layer : training.model.layers) layers_.push_back(layer.name);
     for (const Bucket& bucket : training.buckets) {
-        // In backward order: the first to be ready is the last in the model.
+        // The layers are in backward order: the first one to be ready is the last one in the model.
         const std::string &first = layers_[bucket.layers.front()], &last = layers_[bucket.layers.back()];
         std::string name = fmt::format("bucket {} ({}{}{})", buckets_.size(), first,
                                        bucket.layers.size() > 2   ? " ... "
@@ -43,7 +43,7 @@ std::string Names::task(const Task& task) const {
         case Phase::pull:
             return "pull of " + bucket(task.subject);
         case Phase::aggregate:
-            return "sum of " + bucket(task.subject);
+            return "reduction of " + bucket(task.subject);
         case Phase::barrier:
             return "barrier";
         case Phase::activations:
@@ -51,7 +51,7 @@ std::string Names::task(const Task& task) const {
         case Phase::halo:
             return "halo of " + layer();
         case Phase::transfer:
-            return "hand-over before " + layer();
+            return "stage transfer before " + layer();
         case Phase::weights:
             return "weights of " + layer();
     }

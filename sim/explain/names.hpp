@@ -6,19 +6,19 @@
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/lowered.hpp"
 
-/// What people call the tasks and processes of an iteration.
+/// Names of the tasks and processes of an iteration, for people.
 namespace syncline {
 
 class Names {
 public:
     explicit Names(const Lowered& training);
 
-    /// "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
+    /// Returns for example "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
     std::string task(const Task& task) const;
-    /// "rank 3", "server 0".
+    /// Returns for example "rank 3", "server 0".
     std::string process(ProcessId process) const;
 
-    /// By task.
+    /// Returns the names of all tasks of `graph`.
     std::vector<std::string> of(const TaskGraph& graph) const;
 
 private:

@@ -8,7 +8,7 @@ namespace syncline {
 
 namespace {
 
-/// What a rank may do at an instant, the first that counts first.
+/// Activities of a rank, in order of precedence.
 enum class Doing : std::uint8_t { compute, communicate, reduce, copy, wait };
 constexpr std::size_t kinds = 5;
 
@@ -17,7 +17,7 @@ struct Span {
     std::uint32_t what = 0;
 };
 
-/// Calls each(seconds, counts) for each stretch of time in which the same number of spans of each kind is under way.
+/// Calls each(seconds, counts) for each interval in which the number of active spans of each kind is constant.
 template <class Each>
 void sweep(const std::vector<Span>& spans, std::size_t whats, Each each) {
     struct Event {
@@ -55,7 +55,7 @@ std::optional<Doing> doing(ActKind kind) {
         case ActKind::messages:
             break;
     }
-    return std::nullopt;  // what its messages do
+    return std::nullopt;  // its messages are counted instead
 }
 
 RankParts parts_of(const std::vector<Span>& spans, double window_s) {
@@ -64,7 +64,7 @@ RankParts parts_of(const std::vector<Span>& spans, double window_s) {
         const auto is = [&](Doing what) { return counts[static_cast<std::size_t>(what)] > 0; };
         if (is(Doing::compute)) {
             parts.compute_s += seconds;
-            // In an exchange, waiting for its peers included, as `communication` is elsewhere.
+            // As elsewhere, communication includes waiting for peers in an exchange.
             if (is(Doing::communicate) || is(Doing::wait)) parts.hidden_communication_s += seconds;
         } else if (is(Doing::communicate)) {
             parts.exposed_communication_s += seconds;
@@ -85,7 +85,7 @@ public:
     explicit Spans(const Recorded& recorded)
         : windows_(recorded.own_windows()), spans_(recorded.graph().processes().size()) {
         const TaskGraph& graph = recorded.graph();
-        // Where only tasks are recorded: when the last of an exchange's members has come to it.
+        // If only tasks are recorded: the time at which the last member enters the exchange.
         const auto complete_s = [&](const Ran& ran) {
             double last_s = 0;
             for (const TaskId member : recorded.meeting(ran.task))
@@ -114,7 +114,7 @@ public:
                     add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
         for (const MessageRecord& message : recorded.trace().messages)
             for (const TaskId side : {message.sender, message.receiver}) {
-                // What waits for another stage takes nothing from the rank.
+                // A stream that waits for another stage takes no time of the rank.
                 const Stream& stream = graph.streams()[graph.tasks()[side].stream];
                 if (stream.kind != StreamKind::receive)
                     add(stream.process, Doing::communicate, {message.start_s(), message.end_s()});
@@ -133,7 +133,7 @@ private:
     }
 
     std::vector<Interval> windows_;         ///< by process
-    std::vector<std::vector<Span>> spans_;  ///< the same
+    std::vector<std::vector<Span>> spans_;  ///< by process
 };
 
 }  // namespace
@@ -178,7 +178,7 @@ std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, 
         const double zero_s = recorded.window().start_s;
         if (added) parts.push_back({found->first, 0, whole.start_s - zero_s, whole.end_s - zero_s});
         BucketParts& part = parts[found->second - 1];
-        // One that reaches into the window, and the next one that reaches out of it, are one together.
+        // An exchange that reaches into the window and the next one that reaches out of it count as one together.
         if (whole.end_s <= recorded.window().end_s && whole.end_s > recorded.window().start_s)
             part.bytes += graph.exchange(task.exchange).bytes;
         part.start_s = std::min(part.start_s, whole.start_s - zero_s);

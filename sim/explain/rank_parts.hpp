@@ -6,21 +6,21 @@
 #include "sim/explain/names.hpp"
 #include "sim/explain/recorded.hpp"
 
-/// What ranks do in the window, and for what.
+/// Time breakdown of ranks in the window, by rank, layer and exchange.
 ///
-/// At each instant a rank does the first of these that it does at all: compute; communicate (a message to it or from it
-/// flows or has its latency, or it pays an overhead); reduce; copy; wait for the others of an exchange; nothing. Where
-/// only tasks are recorded, an exchange is waiting until its last member has come, then communication. A rank's
-/// parameter server, on a host of its own, does not count.
+/// Each instant counts for the first activity of this list that the rank is engaged in: computation; communication (a
+/// message to or from the rank flows or is in its latency, or the rank pays an overhead); reduction; copy; waiting for
+/// other members of an exchange; idle. If only tasks are recorded, an exchange counts as waiting until its last member
+/// has entered it, then as communication. Parameter servers on hosts of their own are not included.
 namespace syncline {
 
-/// By rank.
+/// Returns the breakdown by rank.
 std::vector<RankParts> rank_parts(const Recorded& recorded, std::uint32_t ranks);
 
-/// Of one rank: by layer in forward order, those that it computes.
+/// Returns the computation time of one rank by layer, in forward order, for the layers that it computes.
 std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, const Model& model);
 
-/// Of one rank: by what it exchanges, in the order in which they begin.
+/// Returns the exchanges of one rank, in order of their start.
 std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const Names& names);
 
 }  // namespace syncline

@@ -12,7 +12,7 @@ Recorded::Recorded(const ReplayedIteration& replayed)
       update_(syncline::last_update(replayed.graph, replayed.timeline)),
       window_(window_of(replayed.timeline, update_, replayed.window)),
       meeting_of_(replayed.graph.tasks().size(), 0) {
-    std::map<std::pair<ExchangeId, std::uint32_t>, std::uint32_t> times;  // each member has come to it
+    std::map<std::pair<ExchangeId, std::uint32_t>, std::uint32_t> times;  // number of executions by each member
     std::map<std::pair<ExchangeId, std::uint32_t>, std::uint32_t> number;
     for (TaskId id = 0; id < replayed.graph.tasks().size(); ++id) {
         const Task& task = replayed.graph.tasks()[id];
@@ -28,7 +28,7 @@ Recorded::Recorded(const ReplayedIteration& replayed)
 
 std::vector<Interval> Recorded::own_windows() const {
     std::vector<Interval> windows(graph().processes().size(), window_);
-    // From a standing start nobody goes on before the last is through.
+    // From a standing start no rank continues before the last one has ended.
     if (replayed_.window > last_iteration() - first_) return windows;
     for (TaskId task = 0; task < graph().tasks().size(); ++task)
         if (graph().tasks()[task].phase == Phase::update)

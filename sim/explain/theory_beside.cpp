@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// What a rank computes in one iteration, without noise and undisturbed.
+/// Returns the computation time of a rank in one iteration, without noise and slowdown.
 double computation_s(const Recorded& recorded, ProcessId rank) {
     double sum_s = 0;
     for (const Task& task : recorded.graph().tasks()) {
@@ -22,7 +22,7 @@ double computation_s(const Recorded& recorded, ProcessId rank) {
     return sum_s;
 }
 
-/// How many steps a member takes, repetitions counted.
+/// Returns the number of steps of a member, including repetitions.
 std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
     const Program program = algorithm.program(0, members, bytes, 0);
     std::size_t steps = 0;
@@ -30,7 +30,7 @@ std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members
     return steps;
 }
 
-/// Of the largest bucket: its bytes, steps, and what its exchange takes by the closed form.
+/// Adds the terms of the largest bucket: its bytes, steps, and the time of its exchange by the closed form.
 void add_largest(Theory& theory, const Lowered& training) {
     const Plan& plan = training.plan;
     const std::vector<Bucket>& buckets = training.buckets;
@@ -40,14 +40,14 @@ void add_largest(Theory& theory, const Lowered& training) {
                                  buckets.begin());
     const std::uint64_t bytes = buckets[largest].bytes;
     theory.terms.push_back(
-        {"max S", fmt::format("bytes of the largest, bucket {}", largest), static_cast<double>(bytes), "B"});
+        {"max S", fmt::format("bytes of the largest bucket, bucket {}", largest), static_cast<double>(bytes), "B"});
     if (training.served()) return;
     const Chosen& chosen = training.exchanges[largest];
     const std::uint32_t members = buckets[largest].replicas.size;
-    theory.terms.push_back({"steps", "that a rank takes to exchange it",
+    theory.terms.push_back({"steps", "steps of a rank in its exchange",
                             static_cast<double>(steps_of(*chosen.algorithm, members, bytes)), ""});
     if (!plan.parallelism.data_only()) return;
-    theory.terms.push_back({"T(max S)", "its exchange alone, by the formula",
+    theory.terms.push_back({"T(max S)", "time of its exchange alone, by the formula",
                             ExchangeCosts(training.cluster, training.places).of(chosen, bytes), "s"});
 }
 
@@ -59,7 +59,7 @@ void add_terms(Theory& theory, const Lowered& training) {
     double bytes = 0;
     for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
     theory.terms.push_back({"ΣS", "bytes of all gradients", bytes, "B"});
-    theory.terms.push_back({"B", "buckets, each exchanged by itself", static_cast<double>(buckets.size()), ""});
+    theory.terms.push_back({"B", "buckets, each exchanged separately", static_cast<double>(buckets.size()), ""});
     add_largest(theory, training);
     const bool served = training.served();
     if (served) theory.terms.push_back({"s", "servers", static_cast<double>(plan.servers.count), ""});
@@ -67,20 +67,20 @@ void add_terms(Theory& theory, const Lowered& training) {
     const std::optional<MessageCost> cost = message_cost(training.cluster, training.places, algorithm);
     if (!cost) return;
     theory.terms.push_back({"α", "latency of a message", cost->alpha_s, "s"});
-    theory.terms.push_back({"β", "time of a byte on the wires", cost->beta_s_per_B, "s/B"});
-    theory.terms.push_back({"γ", "time of adding a byte", cost->gamma_s_per_B, "s/B"});
+    theory.terms.push_back({"β", "time per byte on the links", cost->beta_s_per_B, "s/B"});
+    theory.terms.push_back({"γ", "reduction time per byte", cost->gamma_s_per_B, "s/B"});
 }
 
 void add_lower_bound(Theory& theory, const Recorded& recorded, const Explanation& explanation, bool noisy) {
-    // Of what is random, what it came to.
+    // With noise the actual computation time is used.
     theory.lower_bound_s = noisy ? explanation.result.time.compute_s : computation_s(recorded, recorded.last_rank());
-    theory.lower_bound = "what the rank computes";
+    theory.lower_bound = "computation";
     if (explanation.result.links.empty()) return;
     const LinkLoad& busiest = explanation.result.links.front();
     const double bytes_s = busiest.utilisation * explanation.result.time.iteration_s;
     if (bytes_s <= theory.lower_bound_s) return;
     theory.lower_bound_s = bytes_s;
-    theory.lower_bound = "the bytes of " + busiest.name;
+    theory.lower_bound = "bytes over " + busiest.name;
 }
 
 std::string in_words(double seconds) {
@@ -110,21 +110,21 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     constexpr double nothing = 1e-9;
     if (theory.closed_form_s) {
         const double off_s = simulated_s - *theory.closed_form_s;
-        add("what the closed form leaves out", off_s,
+        add("beyond the closed form", off_s,
             std::abs(off_s) <= 1e-6 * simulated_s
                 ? "the simulation agrees with the closed form"
                 : fmt::format("the simulation takes {} {} than the closed form", share(std::abs(off_s), simulated_s),
-                              off_s > 0 ? "longer" : "less long"));
+                              off_s > 0 ? "longer" : "less"));
     }
     if (explanation.uncontended_time_s) {
         const double lost_s = simulated_s - *explanation.uncontended_time_s;
         if (std::abs(lost_s) > nothing * simulated_s)
             add("contention", lost_s,
-                fmt::format("if no message shared a link with another, the iteration would take {}: {} of it is "
-                            "lost to sharing",
+                fmt::format("if no two messages shared a link, the iteration would take {}: {} of the iteration "
+                            "time is lost to sharing",
                             in_words(*explanation.uncontended_time_s), share(lost_s, simulated_s)));
         else
-            add("contention", 0, "no time is lost to messages that share a link");
+            add("contention", 0, "messages lose no time by sharing links");
     }
     if (plan.noise.any() && again) {
         Plan calm = plan;
@@ -132,19 +132,18 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
         const double lost_s =
             simulated_s - replay_iteration(lower(training.cluster, training.model, calm)).time.iteration_s;
         add("stragglers", lost_s,
-            fmt::format("with all ranks at their own pace, without jitter and stragglers, {} would be saved",
-                        share(lost_s, simulated_s)));
+            fmt::format("without jitter and stragglers the iteration would take {} less", share(lost_s, simulated_s)));
     }
     const RankParts& parts = explanation.ranks[recorded.last_rank()];
     const double iterations = explanation.iterations;
     if (parts.hidden_communication_s > 0)
         add("overlap", -parts.hidden_communication_s / iterations,
-            fmt::format("{} of the exchanges' {} is hidden beside computation",
+            fmt::format("{} of the communication time of {} overlaps with computation",
                         share(parts.hidden_communication_s / iterations, result.time.communication_s),
                         in_words(result.time.communication_s)));
     if (result.time.pipeline_bubble)
         add("pipeline fill", *result.time.pipeline_bubble * simulated_s,
-            fmt::format("ranks wait for other stages for {:.1f} % of the time, mean over all",
+            fmt::format("ranks wait for other stages {:.1f} % of the time on average",
                         100 * *result.time.pipeline_bubble));
     return theory;
 }

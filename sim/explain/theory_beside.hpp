@@ -3,17 +3,18 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/explain/recorded.hpp"
 
-/// The closed form with its terms filled in, a lower bound, and in words where the simulation differs.
+/// The closed form with the values of its terms, a lower bound, and the causes of the difference to the simulation.
 ///
-/// Lower bound: an iteration takes no less than a rank computes in it, and no less than any link's bytes take at its
-/// full bandwidth; of these the largest. It is one of this traffic: another algorithm may send fewer bytes.
+/// The lower bound is the larger of two times: the computation of the last rank, and the time of the bytes of the
+/// busiest link at full bandwidth. It applies to this traffic: another algorithm may send fewer bytes.
 ///
-/// Differences are answers to questions of their own, and do not add up: contention is the iteration less the same
-/// without it (simulated again); stragglers, less the same without noise (simulated again); overlap, less what hides
-/// beside computation; pipeline fill, the bubble's part.
+/// The differences are independent and do not add up. Contention: the iteration time minus the time simulated without
+/// contention. Stragglers: minus the time simulated without noise. Overlap: minus the overlapped communication time.
+/// Pipeline fill: the share of the bubble.
 namespace syncline {
 
-/// `explanation`: with all but its theory. `again`: simulates without noise, where there is any.
+/// Returns the theory for `explanation`, which must be complete except for its theory. `again` allows simulating again
+/// without noise, if there is noise.
 Theory theory_beside(const Lowered& training, const Recorded& recorded, const Explanation& explanation, bool again);
 
 }  // namespace syncline

@@ -22,7 +22,7 @@ struct Setting {
     Plan plan;
 };
 
-/// Seconds of all layers, as the roofline has them.
+/// Returns the time of all layers in the roofline model, in seconds.
 double roofline_s(const Model& model, const Device& device, std::int64_t batch) {
     double sum_s = 0;
     for (const LayerTime& time : layer_times(model, device, batch, ComputeKind::roofline))
@@ -30,7 +30,7 @@ double roofline_s(const Model& model, const Device& device, std::int64_t batch) 
     return sum_s;
 }
 
-/// Changes the device, and what was measured of it as much as the roofline says.
+/// Changes the device, and scales its calibrated throughputs by the ratio of the roofline times.
 void change_device(Setting& setting, const std::function<void(Device&)>& change) {
     const Device before = setting.cluster.device;
     change(setting.cluster.device);
@@ -52,7 +52,7 @@ void speed_up(Setting& setting, double factor) {
 
 void speed_up_memory(Setting& setting, double factor) {
     if (setting.plan.compute == ComputeKind::measured)
-        throw std::invalid_argument("measured layer times do not say what memory does");
+        throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
     change_device(setting, [factor](Device& device) { device.memory_Bps *= factor; });
 }
 
@@ -70,27 +70,27 @@ bool has_second_level(TopologySpec fabric, std::int64_t hosts) {
     }
 }
 
-/// The bandwidths of the levels from `first` to `last`.
+/// Multiplies the bandwidths of the levels from `first` to before `last`.
 void widen(TopologySpec& fabric, std::int64_t hosts, std::size_t first, std::size_t last, double factor) {
     if (!fabric.edges.empty()) {
-        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         for (UserEdge& edge : fabric.edges) edge.wire.bandwidth_Bps *= factor;
     }
     std::vector<double>& levels = fabric.bandwidth_Bps;
     if (levels.empty()) return;
     if (fabric.shape == Shape::torus || fabric.shape == Shape::graph) {
-        // A torus has a level for each dimension, all of them the nodes' own; a graph's cables are one resource.
-        if (first > 0) throw std::invalid_argument("all cables of the fabric are link:nic");
+        // A torus has a level per dimension, and all of them belong to link:nic; a graph's cables are one resource.
+        if (first > 0) throw std::invalid_argument("all cables of the fabric belong to link:nic");
         last = levels.size();
     } else if (levels.size() == 1 && has_second_level(fabric, hosts)) {
-        levels.push_back(levels.back());  // the last stands for all above it
+        levels.push_back(levels.back());  // the last bandwidth applies to all higher levels, too
     }
-    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric are link:nic");
+    if (first >= levels.size()) throw std::invalid_argument("all cables of the fabric belong to link:nic");
     for (std::size_t level = first; level < std::min(levels.size(), last); ++level) levels[level] *= factor;
 }
 
 void require_own_links(const Setting& setting) {
-    if (setting.cluster.native) throw std::invalid_argument("the links are those of the platform's own file");
+    if (setting.cluster.native) throw std::invalid_argument("the links are defined in a SimGrid platform file");
 }
 
 void change_nic(Setting& setting, double factor) {
@@ -101,13 +101,14 @@ void change_nic(Setting& setting, double factor) {
 
 void change_fabric(Setting& setting, double factor) {
     require_own_links(setting);
-    if (is_flat(setting.cluster)) throw std::invalid_argument("the fabric is one switch: all its cables are link:nic");
+    if (is_flat(setting.cluster))
+        throw std::invalid_argument("the fabric is one switch: all its cables belong to link:nic");
     widen(setting.cluster.fabric.topology, hosts_of(setting.cluster), 1, ~std::size_t{0}, factor);
 }
 
 void change_node(Setting& setting, double factor) {
     require_own_links(setting);
-    if (setting.cluster.node.devices == 1) throw std::invalid_argument("nodes have one device each");
+    if (setting.cluster.node.devices == 1) throw std::invalid_argument("each node has one device");
     setting.cluster.node.link.bandwidth_Bps *= factor;
 }
 
@@ -123,7 +124,7 @@ void change_latency(Setting& setting, double factor) {
 
 void change_transport(Setting& setting, double factor) {
     Transport& transport = setting.cluster.transport;
-    if (is_plain(transport)) throw std::invalid_argument("there is no transport: messages cost what the wires do");
+    if (is_plain(transport)) throw std::invalid_argument("the platform has no transport");
     for (MessageTerms* terms : {&transport.between, &transport.inside}) {
         terms->send_overhead_s *= factor;
         terms->receive_overhead_s *= factor;
@@ -136,25 +137,26 @@ void change_transport(Setting& setting, double factor) {
 
 void change_batch(Setting& setting, double factor) {
     const double batch = std::round(static_cast<double>(setting.plan.batch_per_rank) * factor);
-    if (batch < 1 || batch > 1e9) throw std::invalid_argument("so many samples cannot be");
+    if (batch < 1 || batch > 1e9)
+        throw std::invalid_argument("the batch would have less than 1 or more than 1e9 samples per rank");
     setting.plan.batch_per_rank = static_cast<std::int64_t>(batch);
 }
 
 struct Resource {
     const char *name, *text;
-    double better;  ///< the factor that makes it twice as good
+    double better;  ///< factor that makes the resource twice as good
     void (*change)(Setting&, double factor);
 };
 
 constexpr std::array resources{
     Resource{"device", "the devices compute {} times as fast", 2, speed_up},
     Resource{"memory", "the devices' memory has {} times the bandwidth", 2, speed_up_memory},
-    Resource{"link:nic", "nodes reach the fabric with {} times the bandwidth", 2, change_nic},
-    Resource{"link:fabric", "the fabric above the nodes' cables has {} times the bandwidth", 2, change_fabric},
+    Resource{"link:nic", "links between nodes and fabric have {} times the bandwidth", 2, change_nic},
+    Resource{"link:fabric", "links above the fabric's lowest level have {} times the bandwidth", 2, change_fabric},
     Resource{"link:node", "links inside a node have {} times the bandwidth", 2, change_node},
     Resource{"latency", "links have {} times the latency", 0.5, change_latency},
     Resource{"transport", "the transport's overheads are {} times as long", 0.5, change_transport},
-    Resource{"batch", "each rank takes {} times the samples", 2, change_batch},
+    Resource{"batch", "each rank computes {} times the samples", 2, change_batch},
 };
 
 const Resource& resource_of(const Change& change) {
@@ -170,23 +172,23 @@ Change parse_change(const std::string& text) {
     const std::size_t space = text.find_last_of(' ');
     const auto refuse = [&](const std::string& why) {
         throw std::invalid_argument(
-            fmt::format("'{}' is no change: {}; a change is RESOURCE xFACTOR, such as "
-                        "'link:nic x2', of {}",
+            fmt::format("'{}' is not a change: {}; write RESOURCE xFACTOR, for example 'link:nic x2', with a "
+                        "resource of {}",
                         text, why, fmt::join(names, ", ")));
     };
-    if (space == std::string::npos) refuse("it has no factor");
+    if (space == std::string::npos) refuse("the factor is missing");
     const std::string number = text.substr(space + 1);
     Change change{text.substr(0, text.find_last_not_of(' ', space) + 1), 0};
     if (std::find(names.begin(), names.end(), change.resource) == names.end()) {
         const auto near = closest(change.resource, names);
-        refuse(fmt::format("there is no resource '{}'{}", change.resource,
+        refuse(fmt::format("unknown resource '{}'{}", change.resource,
                            near ? fmt::format(", did you mean '{}'?", *near) : ""));
     }
-    if (number.size() < 2 || number[0] != 'x') refuse("its factor is not 'x' and a number");
+    if (number.size() < 2 || number[0] != 'x') refuse("the factor is not 'x' and a number");
     const char* const end = number.data() + number.size();
     const auto [rest, error] = std::from_chars(number.data() + 1, end, change.factor);
     if (error != std::errc{} || rest != end || !(change.factor >= 1e-6 && change.factor <= 1e6))
-        refuse("its factor is not 'x' and a number from 1e-6 to 1e6");
+        refuse("the factor is not 'x' and a number from 1e-6 to 1e6");
     return change;
 }
 
@@ -213,7 +215,7 @@ std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const s
             resource.change(setting, change.factor);
             const Lowered changed = lower(setting.cluster, setting.model, setting.plan);
             if (base.memory.fits() && !memory_of(changed).fits())
-                throw std::invalid_argument("it does not fit into the devices' memory");
+                throw std::invalid_argument("the plan does not fit into the devices' memory");
             const double seconds = replay_iteration(changed, watch).time.iteration_s;
             answer.iteration_time_s = seconds;
             if (seconds > 0 && base.throughput_samples_per_s) {

@@ -5,20 +5,20 @@
 
 #include "sim/explain/explanation.hpp"
 
-/// The same training with one thing better or worse, simulated again.
+/// What-if analysis: the same training simulated again with one resource changed.
 ///
-/// A change is "RESOURCE xFACTOR": bandwidths, speeds and the batch are multiplied, and so are the times of `latency`
-/// and `transport`: x0.5 halves them. Resources:
-///   device      peak FLOP/s; measured layer times go with it
-///   memory      the bandwidth of the devices' memory
-///   link:nic    between a node and the fabric: its ports, and the cables of the fabric's lowest level
-///   link:fabric the fabric's levels above that
-///   link:node   inside a node
-///   latency     of all links, and the transport's
-///   transport   overheads of messages, launches, queries, staging's latencies; what a node sends in all is divided.
-///               Not what one connection reaches by size, nor what protocols add
-///   batch       samples of a rank
-/// Where a device is calibrated, the factor by which it misses its roofline stays.
+/// A change is "RESOURCE xFACTOR": the factor multiplies bandwidths, speeds and the batch, and also the times of
+/// `latency` and `transport`, which x0.5 halves. Resources:
+///   device      peak FLOP/s; measured layer times scale with it
+///   memory      bandwidth of the devices' memory
+///   link:nic    bandwidth between a node and the fabric: its ports, and the cables of the fabric's lowest level
+///   link:fabric bandwidth of the fabric's higher levels
+///   link:node   bandwidth inside a node
+///   latency     latency of all links and of the transport
+///   transport   message overheads, launches, queries, staging latencies; divides the total send rate of a node. Not
+///               changed: the bandwidth of a connection by size, and the costs of protocols
+///   batch       samples per rank
+/// For a calibrated device, the ratio of the measured time to the roofline stays the same.
 namespace syncline {
 
 struct Change {
@@ -26,16 +26,16 @@ struct Change {
     double factor = 1;
 };
 
-/// "link:nic x2". Throws std::invalid_argument, saying what is wrong and what there is.
+/// Parses "link:nic x2". Throws std::invalid_argument with the error and the list of resources.
 Change parse_change(const std::string& text);
 
-/// "link:nic x2"; reads back as the same change.
+/// Formats a change as "link:nic x2", which parses to the same change.
 std::string text_of(const Change& change);
 
-/// What sensitivity asks of each resource: twice as good.
+/// Returns the default changes: each resource twice as good.
 std::vector<Change> every_change();
 
-/// Against `base`, the iteration without changes; the largest gain in throughput first.
+/// Compares each change with `base`, the result without changes; the largest gain in throughput first.
 std::vector<WhatIf> what_if(const Lowered& training, const Result& base, const std::vector<Change>& changes,
                             const Watch& watch = {});
 

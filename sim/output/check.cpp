@@ -15,7 +15,8 @@ using namespace text;
 
 namespace {
 
-/// The fields that can be expected of one variant: with `points`, also those of the one with so many bytes.
+/// Returns the fields that a variant can be expected to have: its own and those of its point of size `bytes`, or of its
+/// first point if no size is given.
 Json fields_of(Json result, std::optional<std::uint64_t> bytes) {
     const auto points = result.find("points");
     if (points == result.end()) return result;
@@ -29,8 +30,8 @@ Json fields_of(Json result, std::optional<std::uint64_t> bytes) {
     return result;
 }
 
-/// What is at `path`, a null where the way there ends in a null or a list that is too short; nothing where no result
-/// has such a field.
+/// Returns the value at `path`: null if the path leads through a null or beyond the end of a list, empty if results
+/// have no such field.
 std::optional<Json> at(const Json& fields, std::string_view path) {
     const std::size_t dot = path.find('.');
     const std::string part{path.substr(0, dot)};
@@ -51,7 +52,7 @@ std::optional<Json> at(const Json& fields, std::string_view path) {
     return at(value, path.substr(dot + 1));
 }
 
-/// The paths in `fields` that are numbers, or null where a number may be.
+/// Appends the paths of all fields that are numbers, or null in place of a number.
 void list_numbers(const Json& fields, const std::string& before, std::vector<std::string>& paths) {
     for (const auto& [key, value] : fields.items()) {
         if (value.is_object()) list_numbers(value, before + key + ".", paths);
@@ -59,18 +60,18 @@ void list_numbers(const Json& fields, const std::string& before, std::vector<std
     }
 }
 
-/// Why `expectation` cannot be looked up, if it cannot.
+/// Returns an error if the field of `expectation` does not exist or is not a number.
 std::optional<Diagnostic> wrong_field(const Json& fields, const Expectation& expectation) {
     const std::optional<Json> value = at(fields, expectation.field);
     if (value && (value->is_number() || value->is_null())) return {};
     std::vector<std::string> paths;
     list_numbers(fields, "", paths);
     const auto meant = closest(expectation.field, paths);
-    return Diagnostic{
-        expectation.field_at,
-        value ? fmt::format("'{}' is no number", expectation.field)
-              : fmt::format("results have no field '{}'", expectation.field),
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("numbers are {}", fmt::join(paths, ", "))};
+    return Diagnostic{expectation.field_at,
+                      value ? fmt::format("'{}' is not a number", expectation.field)
+                            : fmt::format("results have no field '{}'", expectation.field),
+                      meant ? fmt::format("did you mean '{}'?", *meant)
+                            : fmt::format("the numeric fields are {}", fmt::join(paths, ", "))};
 }
 
 std::optional<double> number_at(const Json& fields, const Expectation& expectation) {
@@ -205,7 +206,7 @@ std::string to_table(const std::vector<Check>& checks) {
     std::vector<Row> rows{{"expectation", "expected", "found", "", "source"}};
     for (const Check& check : checks)
         rows.push_back({what(check.expectation), bounds(check.expectation),
-                        check.found ? fmt::format("{:.5g}", *check.found) : "nothing", check.ok ? "ok" : "FAILED",
+                        check.found ? fmt::format("{:.5g}", *check.found) : "none", check.ok ? "ok" : "FAILED",
                         check.expectation.source});
     return aligned(rows, 2);
 }

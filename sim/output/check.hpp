@@ -7,40 +7,41 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/expectation.hpp"
 
-/// Results compared with what was expected of them (sim/base/expectation.hpp).
+/// Comparison of results with expectations (sim/base/expectation.hpp).
 ///
-/// Fields are looked up in the JSON that the writers make, so every number there can be expected and no list of names
-/// is kept beside it. A path's parts are joined by dots; a whole number is a place in a list (`links.0.utilisation`).
-/// Of an exchange alone the fields are those of one of its `points`, and its own.
+/// Fields are looked up in the JSON of the writers, so that every number in it can be expected without a separate list
+/// of names. Parts of a path are separated by dots; a whole number is an index into a list (`links.0.utilisation`). The
+/// fields of a collective operation are its own and those of one of its `points`.
 namespace syncline {
 
 struct Check {
     Expectation expectation;
-    /// In the field's unit, a ratio with `over`. Nothing where the field is null, or what it is divided by zero: then
-    /// the expectation is missed.
+    /// Value in the field's unit, or a ratio with `over`. Empty if a field is null or the divisor is zero; the
+    /// expectation is then missed.
     std::optional<double> found;
     bool ok = false;
 };
 
-/// Throws ConfigError with the places of those fields that no result has, or that are no numbers. A field that may be
-/// null passes, whatever it else holds. To be asked before anything is simulated.
+/// Throws ConfigError with the locations of fields that no result has, or that are not numbers. A field that may be
+/// null passes, whatever it otherwise contains. To be called before anything is simulated.
 void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone);
 
-/// The same of results that are each of one size or training: see number_of().
+/// Does the same for results of a single size or training: see number_of().
 void require_result_fields(const std::vector<Expectation>& expectations, bool exchanges_alone);
 
-/// What `field` is in `result`, JSON of one training or of one exchange alone (to_json); nothing where it is null. The
-/// field is there: see require_result_fields().
+/// Returns the value of `field` in `result`, the JSON of one training or one collective operation (to_json); empty if
+/// it is null. The field must exist: see require_result_fields().
 std::optional<double> number_of(const std::string& result, const std::string& field);
 
-/// Each expectation's variants must be in `report`, its size among the points. Throws ConfigError as above.
+/// Compares `report` with the expectations. Each expectation's variants must be in `report` and its size among the
+/// points. Throws ConfigError as above.
 std::vector<Check> check(const std::vector<Expectation>& expectations, const Report& report);
 std::vector<Check> check(const std::vector<Expectation>& expectations, const SweepReport& report);
 
-/// The results with `checks` beside them.
+/// Returns the results with an additional field `checks`.
 std::string to_json(const Report& report, const std::vector<Check>& checks);
 std::string to_json(const SweepReport& report, const std::vector<Check>& checks);
-/// The checks alone.
+/// Returns only the checks.
 std::string to_csv(const std::vector<Check>& checks);
 std::string to_table(const std::vector<Check>& checks);
 

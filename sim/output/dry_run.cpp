@@ -21,7 +21,7 @@ Json object(const PlannedExchange& exchange) {
             {"why", exchange.why}};
 }
 
-/// "conv5_3", "fc7 to fc6 (2)": backward.
+/// Returns "conv5_3" or "fc7 to fc6 (2)", in backward order.
 std::string span(const std::vector<std::string>& layers) {
     if (layers.size() < 2) return layers.empty() ? "-" : layers.front();
     return fmt::format("{} to {} ({})", layers.front(), layers.back(), layers.size());
@@ -62,7 +62,7 @@ std::string to_csv(const DryRunReport& report) {
 }
 
 std::string to_table(const DryRunReport& report) {
-    std::string text = report.name + ": nothing is simulated\n";
+    std::string text = report.name + ": dry run\n";
     for (const DryRun& run : report.results) {
         const std::string what = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
         const std::string head = run.variant.empty() ? "" : run.variant + ": ";
@@ -71,7 +71,7 @@ std::string to_table(const DryRunReport& report) {
         if (run.fidelity.asked != Fidelity::message)
             text += fmt::format("fidelity: {} ({})\n\n", fidelity(run.fidelity), asked(run.fidelity));
         if (run.exchanges.empty()) {
-            text += "no exchange\n";
+            text += "no exchanges\n";
             continue;
         }
         std::vector<Row> rows{{"bytes", "layers", "ready", "released", "algorithm", "protocol", "why"}};

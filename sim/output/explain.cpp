@@ -74,7 +74,7 @@ Json object(const WhatIf& what_if) {
 
 std::string parts_table(const Explanation& e) {
     std::vector<Row> rows{
-        {"rank", "compute", "(hidden exchange)", "exposed exchange", "reduction", "copies", "waiting", "idle", "sum"}};
+        {"rank", "compute", "(overlapped comm.)", "exposed comm.", "reduction", "copies", "waiting", "idle", "total"}};
     const auto add = [&](const std::string& name, const RankParts& parts) {
         rows.push_back({name, seconds(parts.compute_s), fmt::format("({})", seconds(parts.hidden_communication_s)),
                         seconds(parts.exposed_communication_s), seconds(parts.reduction_s), seconds(parts.copies_s),
@@ -94,7 +94,7 @@ std::string parts_table(const Explanation& e) {
     for (double* part : {&mean.compute_s, &mean.hidden_communication_s, &mean.exposed_communication_s,
                          &mean.reduction_s, &mean.copies_s, &mean.waiting_s, &mean.idle_s})
         *part /= ranks;
-    add(fmt::format("{} (the last)", e.last_rank), e.ranks[e.last_rank]);
+    add(fmt::format("{} (last)", e.last_rank), e.ranks[e.last_rank]);
     constexpr std::size_t few = 8;
     for (std::size_t rank = 0; rank < e.ranks.size() && e.ranks.size() <= few; ++rank)
         if (rank != e.last_rank) add(fmt::format("{}", rank), e.ranks[rank]);
@@ -109,7 +109,7 @@ std::string and_more(const std::vector<Item>& items, std::size_t shown) {
 
 std::string path_table(const Explanation& e) {
     constexpr std::size_t shown = 10;
-    std::vector<Row> rows{{"share", "time", "what", "of", "over"}};
+    std::vector<Row> rows{{"share", "time", "kind", "task", "link"}};
     std::map<PathKind, double> by_kind;
     for (const PathShare& share : e.shares) by_kind[share.kind] += share.share;
     std::string kinds;
@@ -127,7 +127,7 @@ std::string path_table(const Explanation& e) {
 
 std::string links_table(const Explanation& e) {
     const bool recorded = e.level == "messages";
-    std::vector<Row> rows{{"link", "bytes", "used", "busy", "lost to sharing", "most for"}};
+    std::vector<Row> rows{{"link", "bytes", "utilisation", "busy", "lost to sharing", "top user"}};
     for (const LinkParts& link : e.links)
         rows.push_back({link.link, bytes(link.bytes), percent(link.utilisation),
                         recorded ? percent(e.window_s > 0 ? link.busy_s / e.window_s : 0) : "-",
@@ -140,7 +140,7 @@ std::string buckets_table(const Explanation& e) {
     std::vector<BucketParts> most = e.buckets;
     std::stable_sort(most.begin(), most.end(),
                      [](const BucketParts& a, const BucketParts& b) { return a.exposed_s > b.exposed_s; });
-    std::vector<Row> rows{{"exchange", "bytes", "from", "to", "under way", "exposed"}};
+    std::vector<Row> rows{{"exchange", "bytes", "start", "end", "in flight", "exposed"}};
     for (std::size_t i = 0; i < std::min(shown, most.size()); ++i)
         rows.push_back({most[i].what, bytes(most[i].bytes), seconds(most[i].start_s), seconds(most[i].end_s),
                         seconds(most[i].communication_s), seconds(most[i].exposed_s)});
@@ -169,7 +169,7 @@ std::string value_of(const TheoryTerm& term) {
 std::string theory_text(const Theory& theory) {
     std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
                                    theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
-    text += fmt::format("  of a bucket, S its bytes: {}\n", theory.formula);
+    text += fmt::format("  per bucket of S bytes: {}\n", theory.formula);
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
     for (const Difference& one : theory.differences) {
@@ -183,7 +183,7 @@ std::string theory_text(const Theory& theory) {
 }
 
 std::string what_if_table(const std::vector<WhatIf>& all) {
-    std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "that is"}};
+    std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "description"}};
     std::string left_out;
     for (const WhatIf& one : all) {
         if (one.problem.empty())
@@ -191,7 +191,7 @@ std::string what_if_table(const std::vector<WhatIf>& all) {
                             one.throughput_samples_per_s ? fmt::format("{:.1f}", *one.throughput_samples_per_s) : "-",
                             fmt::format("{:+.1f} %", 100 * (one.speed_up - 1)), one.text});
         else
-            left_out += fmt::format("not {}: {}\n", one.change, one.problem);
+            left_out += fmt::format("not simulated: {}: {}\n", one.change, one.problem);
     }
     return (rows.size() > 1 ? aligned(rows, 1) : "") + left_out;
 }
@@ -199,17 +199,17 @@ std::string what_if_table(const std::vector<WhatIf>& all) {
 std::string to_table(const Explanation& e) {
     std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
-    if (!e.level_reason.empty()) text += fmt::format("Exchanges are shown whole: {}.\n\n", e.level_reason);
+    if (!e.level_reason.empty()) text += fmt::format("Exchanges are not broken down: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";
-    if (e.iterations > 1) text += fmt::format("Times below are of {} iterations together.\n\n", e.iterations);
-    text += "What ranks do\n\n" + parts_table(e);
-    if (!e.layers.empty()) text += "\nComputation by layer, on the rank that finishes last\n\n" + layers_table(e);
-    if (!e.buckets.empty()) text += "\nExchanges of that rank, the most exposed first\n\n" + buckets_table(e);
-    text += "\nThe chain that decides how long it takes\n\n" + path_table(e);
-    if (!e.links.empty()) text += "\nThe most used links\n\n" + links_table(e);
-    text += "\nTheory beside simulation\n\n" + theory_text(e.theory);
-    if (!e.what_if.empty()) text += "\nWhat if\n\n" + what_if_table(e.what_if);
+    if (e.iterations > 1) text += fmt::format("Times below are totals over {} iterations.\n\n", e.iterations);
+    text += "Time breakdown by rank\n\n" + parts_table(e);
+    if (!e.layers.empty()) text += "\nComputation by layer on the rank that finishes last\n\n" + layers_table(e);
+    if (!e.buckets.empty()) text += "\nExchanges of that rank, most exposed first\n\n" + buckets_table(e);
+    text += "\nCritical path\n\n" + path_table(e);
+    if (!e.links.empty()) text += "\nBusiest links\n\n" + links_table(e);
+    text += "\nTheory and simulation\n\n" + theory_text(e.theory);
+    if (!e.what_if.empty()) text += "\nWhat-if analysis\n\n" + what_if_table(e.what_if);
     return text;
 }
 

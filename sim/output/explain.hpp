@@ -6,10 +6,10 @@
 #include "sim/explain/explanation.hpp"
 #include "sim/output/json_text.hpp"
 
-/// Explanations as text: see writers.hpp.
+/// Writers of explanations; see writers.hpp.
 namespace syncline {
 
-/// "compute", "transfer", ...
+/// Returns "compute", "transfer", ….
 const char* name_of(PathKind kind);
 
 struct ExplainReport {
@@ -17,11 +17,11 @@ struct ExplainReport {
     std::vector<Explanation> explanations;
 };
 
-/// One explanation as an object, its result left out; to be shown beside it.
+/// Returns one explanation as a JSON object, without the result that it explains.
 Json object(const Explanation& explanation);
 
 std::string to_json(const ExplainReport& report);
-/// One row per variant and rank: its parts.
+/// Writes one row per variant and rank, with its time breakdown.
 std::string to_csv(const ExplainReport& report);
 std::string to_table(const ExplainReport& report);
 

@@ -17,16 +17,15 @@ std::string lines(const AnyReport& report) {
     return text;
 }
 
-/// "4194304 of 4198400 messages, for which others like them stand, and 3 iterations"
+/// Returns for example "4194304 of 4198400 messages, and 3 identical iterations; error at most 1 us".
 std::string what(const Folded& folded) {
     const std::uint64_t messages = folded.messages_simulated + folded.messages_folded;
     std::string text;
-    if (folded.messages_folded > 0)
-        text = fmt::format("{} of {} messages, for which others like them stand", folded.messages_folded, messages);
+    if (folded.messages_folded > 0) text = fmt::format("{} of {} messages", folded.messages_folded, messages);
     if (folded.iterations_folded > 0)
-        text += fmt::format("{}{} iteration{} like the one before", text.empty() ? "" : ", and ",
-                            folded.iterations_folded, folded.iterations_folded == 1 ? "" : "s");
-    if (text.empty()) return fmt::format("none of {} messages, as none repeat undisturbed", messages);
+        text += fmt::format("{}{} identical iteration{}", text.empty() ? "" : ", and ", folded.iterations_folded,
+                            folded.iterations_folded == 1 ? "" : "s");
+    if (text.empty()) return fmt::format("none of {} messages: no step repeats undisturbed", messages);
     return fmt::format("{}; error at most {}", text, text::seconds(folded.error_s));
 }
 
@@ -56,7 +55,7 @@ std::string asked(const FidelityChoice& choice) {
     const char* const word = choice.asked == Fidelity::automatic ? "auto"
                              : choice.asked == Fidelity::folded  ? "folded"
                                                                  : "message";
-    return choice.why.empty() ? word : fmt::format("{}, as {}", word, choice.why);
+    return choice.why.empty() ? word : fmt::format("{}, because {}", word, choice.why);
 }
 
 std::string folded(const Folded& folded) {

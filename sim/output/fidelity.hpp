@@ -6,26 +6,28 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/output/json_text.hpp"
 
-/// What of a result was simulated message by message and what was folded, as all writers show it.
+/// Texts about folding, used by all writers: how many messages were simulated and how many were folded.
 namespace syncline {
 
-/// {"fidelity", "messages_simulated", "messages_folded", "folding_error_s"}: "message" or "folded", as was done.
+/// Returns {"fidelity", "messages_simulated", "messages_folded", "folding_error_s"}; `fidelity` is "message" or
+/// "folded", whichever was used.
 Json to_json(const Folded& folded);
 
 namespace text {
 
-/// Of CSV, the same fields, commas between them.
+/// The same fields as CSV columns, separated by commas: names and values.
 extern const char* const fidelity_columns;
 std::string fidelity_fields(const Folded& folded);
 
-/// "message" or "folded".
+/// Returns "message" or "folded".
 const char* fidelity(const FidelityChoice& choice);
-/// "auto, as 4198400 messages are more than 1000000": what was asked for, and what decided.
+/// Returns the requested fidelity and the reason for the choice: "auto, because 4198400 messages are more than
+/// 1000000".
 std::string asked(const FidelityChoice& choice);
 
-/// "folded: 4194304 of 4198400 messages, …", or nothing where the plan asks for `fidelity: message`.
+/// Returns "folded: 4194304 of 4198400 messages; …", or an empty text if the plan asks for `fidelity: message`.
 std::string folded(const Folded& folded);
-/// The same of each variant, a line each, its name before it.
+/// Returns such a line for each variant, preceded by its name.
 std::string folded(const Report& report);
 std::string folded(const SweepReport& report);
 

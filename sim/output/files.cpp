@@ -22,7 +22,7 @@ bool write_all(std::FILE* file, const std::string& text) {
     return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
-/// A file that is being written; closed, whatever happens.
+/// A file that is being written; the destructor closes it.
 class Written {
 public:
     Written(const std::filesystem::path& opened, const std::filesystem::path& shown)
@@ -55,14 +55,14 @@ private:
     std::FILE* file_;
 };
 
-/// What is no regular file, a pipe or a device, is written to as it is.
+/// Writes directly to a pipe or device, which cannot be replaced by a rename.
 void write_special(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce) {
     Written file(path, path);
     file.take(produce);
     file.close();
 }
 
-/// A file's name until it is complete; what is left under it is removed.
+/// A temporary file name; the destructor and an interrupt remove the file if it still exists.
 class Temporary {
 public:
     explicit Temporary(const std::filesystem::path& beside)
@@ -90,11 +90,11 @@ void write_file(const std::filesystem::path& given, const std::function<void(con
     const bool there = std::filesystem::exists(given, error);
     if (there && !std::filesystem::is_regular_file(given, error) && !std::filesystem::is_directory(given, error))
         return write_special(given, produce);
-    // A link stays one: what it points to is replaced.
+    // A symbolic link is kept; its target is replaced.
     const std::filesystem::path path = there ? std::filesystem::canonical(given, error) : given;
     error.clear();
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-    if (error) fail("make the directory " + path.parent_path().string(), error.message());
+    if (error) fail("create the directory " + path.parent_path().string(), error.message());
 
     const Temporary temporary(path);
     Written file(temporary.path(), path);

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-/// Writing, without ever leaving half a file behind.
+/// Output to files and standard streams. Files are written completely or not at all.
 namespace syncline {
 
-/// The file system or a pipe said no; what() says which path and why.
+/// Writing failed; what() names the path and the reason.
 class OutputError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -22,16 +22,16 @@ public:
 /// Writes `text` to a temporary file beside `path`, then renames it, making directories as needed. Throws OutputError.
 void write_file(const std::filesystem::path& path, const std::string& text);
 
-/// Takes text, piece by piece.
+/// Consumes text in pieces.
 using Sink = std::function<void(std::string_view)>;
 
-/// The same for what is too large to be held: `produce` gives it to a sink. What it throws leaves no file.
+/// Does the same for text that is too large for memory: `produce` passes it to a sink. If it throws, no file is left.
 void write_file(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce);
 
-/// Writes to standard output, all of it. Throws OutputError.
+/// Writes all of `text` to standard output. Throws OutputError.
 void write_stdout(const std::string& text);
 
-/// Writes to standard error, or not at all if that takes nothing: what is said there changes no result.
+/// Writes to standard error. Ignores failures, since messages do not affect results.
 template <class... Args>
 void say(fmt::format_string<Args...> form, Args&&... args) {
     const std::string text = fmt::format(form, std::forward<Args>(args)...);

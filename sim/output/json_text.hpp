@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-/// What the JSON writers have in common.
+/// Helpers of the JSON writers.
 namespace syncline {
 
 using Json = nlohmann::ordered_json;
@@ -17,7 +17,7 @@ inline Json text_or_null(const std::string& text) {
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
-/// What an exchange alone and a curve of several say first.
+/// Returns the first fields of both a single collective operation and a sweep.
 template <class AnyExchange>
 Json exchange_fields(const AnyExchange& result) {
     return {{"operation", result.operation},
@@ -31,7 +31,7 @@ Json exchange_fields(const AnyExchange& result) {
             {"rounds", result.rounds}};
 }
 
-/// Names may hold bytes that are no UTF-8: they are replaced.
+/// Serialises `json`. Bytes in names that are not UTF-8 are replaced.
 inline std::string dumped(const Json& json) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -12,7 +12,7 @@ std::string scaled(double bytes) {
     return format_quantity(bytes, Dimension::bytes);
 }
 
-/// A whole number, written as one while it has 64 bits.
+/// Returns a JSON integer if the number fits into 64 bits, else a floating-point number.
 Json whole(double bytes) {
     constexpr double countable = 1.8e19;
     return bytes < countable ? Json(static_cast<std::uint64_t>(bytes)) : Json(bytes);
@@ -57,7 +57,7 @@ std::string text::kinds_of(const Memory& memory) {
 }
 
 std::string text::shortage(const Memory& memory, const std::string& device) {
-    return fmt::format("needs {} of memory, and '{}' has {}: {}", scaled(memory.total_bytes()), device,
+    return fmt::format("needs {} of memory, but '{}' has {}: {}", scaled(memory.total_bytes()), device,
                        scaled(*memory.device_bytes), kinds_of(memory));
 }
 

@@ -6,17 +6,17 @@
 
 #include "sim/output/text.hpp"
 
-/// Notes of results, as writers show them: what a reader must know to trust the numbers.
+/// Notes on results: what a reader must know to trust the numbers.
 namespace syncline::text {
 
-/// The notes of one result, a line each: "note: …".
+/// Returns the notes of one result, one line each: "note: …".
 std::string notes(const std::vector<std::string>& of_one);
 
-/// The notes of several results. A note that all of them have is shown once, others with the names of those that have
-/// it: "note (ring, tree): …".
+/// Returns the notes of several results. A note that all of them have is listed once without names, other notes with
+/// the names of their results: "note (ring, tree): …".
 std::string notes(const std::vector<std::pair<std::string, std::vector<std::string>>>& by_name);
 
-/// The same of a report's results, by variant.
+/// Returns the notes of a report's results by variant.
 template <class AnyReport>
 std::string report_notes(const AnyReport& report) {
     std::vector<std::pair<std::string, std::vector<std::string>>> by_name;
@@ -24,7 +24,7 @@ std::string report_notes(const AnyReport& report) {
     return notes(by_name);
 }
 
-/// The field of CSV.
+/// Returns the notes as a CSV field.
 std::string notes_field(const std::vector<std::string>& of_one);
 
 }  // namespace syncline::text

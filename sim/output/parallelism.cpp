@@ -14,7 +14,7 @@ std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::
     return ranks / parallelism.pipeline.stages / layout.replica();
 }
 
-// As in files.
+// The names of the keys' values in files.
 const char* name_of(PipelineSchedule schedule) {
     switch (schedule) {
         case PipelineSchedule::gpipe:
@@ -40,7 +40,7 @@ const char* name_of(Sharding sharding) {
     return "";
 }
 
-/// Empty without stages.
+/// Returns an empty text without stages.
 std::string schedule_of(const Parallelism& parallelism) {
     return parallelism.pipeline.stages == 1 ? "" : name_of(parallelism.pipeline.schedule);
 }

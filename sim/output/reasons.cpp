@@ -16,7 +16,7 @@ bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Where the number that begins at `i` ends, with what goes with it.
+/// Returns the end of the number that begins at `i`, including its unit.
 std::size_t end_of_number(std::string_view text, std::size_t i) {
     static const std::set<std::string_view> units{"B",  "kB",  "KiB", "MB", "MiB", "GB", "GiB",
                                                   "TB", "TiB", "s",   "ms", "us",  "ns"};
@@ -29,7 +29,7 @@ std::size_t end_of_number(std::string_view text, std::size_t i) {
     return units.contains(text.substr(std::min(unit, text.size()), end - unit)) ? end : i;
 }
 
-/// Runs of spaces are one: a caret stands farther right under a longer number.
+/// Replaces numbers by '#' and runs of spaces by one: the indentation of a caret depends on the length of numbers.
 std::string without_numbers(std::string_view sentence) {
     std::string text;
     for (std::size_t i = 0; i < sentence.size();) {

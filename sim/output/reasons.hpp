@@ -7,24 +7,24 @@
 
 namespace syncline {
 
-/// Why things were left out, counted: sentences that differ in their numbers alone are one reason.
+/// Counts the reasons why things were skipped. Sentences that differ only in their numbers are one reason.
 ///
-/// Numbers go with the unit or the 'x' of a grid behind them: "needs 12 GiB" and "needs 900 MiB", "8x2" and "16x1" are
-/// alike.
+/// A number includes a following unit or the 'x' of a grid: "needs 12 GiB" and "needs 900 MiB" are the same reason, and
+/// so are "8x2" and "16x1".
 class Reasons {
 public:
     struct Reason {
         std::string example;          ///< the first sentence
-        std::vector<std::string> of;  ///< the first few things of which it was said
+        std::vector<std::string> of;  ///< the first few skipped things
         std::int64_t count = 0;
-        bool varies = false;  ///< other sentences had other numbers
+        bool varies = false;  ///< some sentences had other numbers
     };
 
     void add(const std::string& sentence, const std::string& of = "", std::int64_t count = 1);
 
     static constexpr std::size_t few = 3;
 
-    /// The most frequent first; of equal ones the first that came.
+    /// Returns all reasons, the most frequent first; equally frequent ones in order of arrival.
     std::vector<Reason> all() const;
     std::int64_t total() const;
 

@@ -25,7 +25,7 @@ std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-/// Of a currency that nobody has named.
+/// Formats an amount of money; the currency is unknown.
 std::string amount(const std::optional<double>& value) {
     if (!value) return "-";
     return *value < 1000 ? fmt::format("{:.4g}", *value) : fmt::format("{:.0f}", *value);
@@ -40,8 +40,8 @@ bool any(const Report& report, Has has) {
     return std::any_of(report.results.begin(), report.results.end(), has);
 }
 
-/// One line for each variant. Waiting and idle time have a column only where some variant has it; the efficiency's
-/// heading says of which scaling it is, or a column beside it where variants differ.
+/// Returns one row per variant. Columns for waiting and idle time exist only if some variant has such time. The heading
+/// of the efficiency names the kind of scaling; if variants differ in it, an additional column does.
 std::vector<Row> times_table(const Report& report) {
     const bool waits = any(report, [](const Result& r) { return r.time.waiting_s > 1e-9 * r.time.iteration_s; });
     const bool idles = any(report, [](const Result& r) { return r.time.idle_s > 0; });
@@ -75,7 +75,7 @@ std::vector<Row> times_table(const Report& report) {
 }  // namespace
 
 std::string to_table(const Report& report) {
-    std::vector<Row> traffic{{"variant", "messages", "sent", "most by a rank", "memory", "most used link", "used"}};
+    std::vector<Row> traffic{{"variant", "messages", "sent", "max per rank", "memory", "busiest link", "utilisation"}};
     std::vector<Row> splits{{"variant", "split", "bubble"}};
     std::vector<Row> costs{{"variant", "nodes", "device time", "cost", "per million samples"}};
     bool split_up = false, choices = false, priced = false;
@@ -95,7 +95,7 @@ std::string to_table(const Report& report) {
     std::string text = report.name + ": one iteration\n\n" + aligned(times_table(report)) + "\n" + aligned(traffic);
     if (split_up) text.append("\n").append(aligned(splits, 2));
     if (priced) text.append("\n").append(aligned(costs));
-    if (choices) text += "\n* the shortest iteration of a variant's grids (`grid: auto`)\n";
+    if (choices) text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
     return text;
 }
@@ -109,7 +109,7 @@ std::string to_table(const CollectiveResult& r) {
         {"closed form", seconds(r.closed_form_s)},
         {"messages", fmt::format("{}", r.messages)},
         {"sent", bytes(r.bytes_sent)},
-        {"most by a rank", bytes(r.most_bytes_sent_by_rank)},
+        {"max per rank", bytes(r.most_bytes_sent_by_rank)},
         {"algorithm bandwidth", bandwidth(r.algorithm_bandwidth_Bps)},
         {"bus bandwidth", bandwidth(r.bus_bandwidth_Bps)},
     };
@@ -117,7 +117,7 @@ std::string to_table(const CollectiveResult& r) {
     constexpr std::size_t shown = 3;
     for (std::size_t i = 0; i < std::min(shown, r.links.size()); ++i) {
         rows.push_back(
-            {i == 0 ? "most used links" : "", fmt::format("{}, {}", percent(r.links[i].utilisation), r.links[i].name)});
+            {i == 0 ? "busiest links" : "", fmt::format("{}, {}", percent(r.links[i].utilisation), r.links[i].name)});
     }
     if (const std::string note = folded(r.folded); !note.empty()) text += note + "\n";
     text += notes(r.notes);

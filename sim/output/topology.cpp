@@ -16,7 +16,7 @@ const char* word(Use use) {
     return use == Use::fabric ? "fabric" : "overlay";
 }
 
-/// At most `digits` behind the point, none for a whole number.
+/// Formats a number with up to `digits` decimals, without trailing zeros.
 std::string number(double value, int digits = 3) {
     std::string text = fmt::format("{:.{}f}", value, digits);
     text.erase(text.find_last_not_of('0') + 1);
@@ -39,7 +39,7 @@ std::string bisection(const Metrics& m) {
     return fmt::format("{} ({}{})", text, m.bisection_exact ? "exact: " : "", m.bisection_basis);
 }
 
-/// A line for each level of switches that has cables upwards.
+/// Returns a line for each level of switches that has cables upwards.
 std::string oversubscription(const Metrics& m) {
     std::string text;
     for (const LevelMetrics& level : m.levels) {
@@ -75,17 +75,17 @@ std::string to_table(const TopologyReport& report) {
            row("hosts", fmt::format("{}", m.hosts)) + row("switches", fmt::format("{}", m.switches)) +
            row("cables", fmt::format("{}", m.cables)) +
            row("ports", m.switches == 0 ? fmt::format("{}", m.ports)
-                                        : fmt::format("{}, at most {} of one switch", m.ports, m.switch_ports)) +
+                                        : fmt::format("{}, at most {} per switch", m.ports, m.switch_ports)) +
            row("degree", m.least_degree == m.most_degree
-                             ? fmt::format("{} of a host", cables(m.most_degree))
-                             : fmt::format("{} to {} of a host", m.least_degree, cables(m.most_degree))) +
+                             ? fmt::format("{} per host", cables(m.most_degree))
+                             : fmt::format("{} to {} per host", m.least_degree, cables(m.most_degree))) +
            row("diameter", fmt::format("{} hops", m.diameter)) +
            row("average distance", number(m.average_distance) + " hops between two hosts") +
            row("bisection", bisection(m)) + oversubscription(m) +
-           row("edge connectivity", fmt::format("a host is cut off when {} fail{}", cables(m.edge_connectivity),
+           row("edge connectivity", fmt::format("a host is disconnected when {} fail{}", cables(m.edge_connectivity),
                                                 m.edge_connectivity == 1 ? "s" : "")) +
            row("spectral gap", m.spectral_gap
-                                   ? fmt::format("{}: a round of gossip leaves {} of the ranks' disagreement",
+                                   ? fmt::format("{}: a gossip round leaves {} of the disagreement between ranks",
                                                  number(*m.spectral_gap, 4), number(1 - *m.spectral_gap, 4))
                                    : "none: switches do not take part in gossip");
 }

@@ -5,7 +5,7 @@
 #include "sim/topology/metrics.hpp"
 #include "sim/topology/shape.hpp"
 
-/// A topology's figures as text. Both end with a newline; the same topology gives the same bytes.
+/// Writers of topology metrics. All texts end with a newline; the same topology gives the same bytes.
 namespace syncline {
 
 struct TopologyReport {
@@ -15,9 +15,9 @@ struct TopologyReport {
     Metrics metrics;
 };
 
-/// For people: one figure a line, with its unit and what it means.
+/// Returns a table for people: one metric per line, with its unit and meaning.
 std::string to_table(const TopologyReport& report);
-/// One object; what does not exist is null.
+/// Returns one JSON object; metrics that do not exist are null.
 std::string to_json(const TopologyReport& report);
 
 }  // namespace syncline

@@ -15,20 +15,20 @@ using namespace text;
 
 namespace {
 
-/// By ComputeKind.
+// Indexed by ComputeKind.
 constexpr std::array compute_names{"calibrated", "roofline", "im2col", "efficiency", "measured"};
 
 std::string name_of(ComputeKind kind) {
     return compute_names[static_cast<std::size_t>(kind)];
 }
 
-/// Empty where nothing says what bounds a layer.
+/// Returns an empty text if the bound is unknown.
 std::string name_of(const std::optional<Bound>& bound) {
     if (!bound) return "";
     return *bound == Bound::compute ? "compute" : *bound == Bound::memory ? "memory" : "latency";
 }
 
-/// What is known of a layer's stall: nothing where its times were measured.
+/// Returns a layer's memory stall; empty if its times were measured.
 std::optional<double> stall(const LayerTable& table, const LayerRow& row) {
     return table.compute == ComputeKind::measured ? std::nullopt : std::optional(row.time.stall_s);
 }
@@ -37,7 +37,7 @@ std::uint64_t whole_bytes(double bytes) {
     return static_cast<std::uint64_t>(std::ceil(bytes));
 }
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 std::string grouped(std::int64_t count) {
     std::string digits = fmt::format("{}", count);
     for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');

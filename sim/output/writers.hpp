@@ -6,11 +6,11 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/workload/layer_table.hpp"
 
-/// Results as text: one function per format and kind of result. All end with a newline; the same result gives the same
-/// bytes.
+/// Writers of results: one function per format and kind of result. All texts end with a newline; the same result gives
+/// the same bytes.
 ///
-/// JSON and CSV carry a quantity's unit in its name (`iteration_time_s`); what does not exist is null or empty. The
-/// table is for people: scaled units, four digits.
+/// JSON and CSV fields carry the unit in their names (`iteration_time_s`); missing values are null or empty. Tables are
+/// for people: scaled units, four digits.
 namespace syncline {
 
 std::string to_json(const Report& report);
@@ -21,7 +21,7 @@ std::string to_json(const CollectiveResult& result);
 std::string to_csv(const CollectiveResult& result);
 std::string to_table(const CollectiveResult& result);
 
-/// One curve.
+/// Writers of a single sweep.
 std::string to_json(const SweepResult& result);
 std::string to_csv(const SweepResult& result);
 std::string to_table(const SweepResult& result);

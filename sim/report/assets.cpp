@@ -2,8 +2,8 @@
 
 #include <string>
 
-// The assembler takes the files in as they are. A string literal could not hold them: compilers must take no more than
-// 65536 characters. CMake names the files, and has this one compiled again when they change.
+// The assembler embeds the files unchanged. String literals are no alternative: compilers need only support 65536
+// characters. CMake defines the paths and recompiles this file when the embedded files change.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define SYNCLINE_EMBED(name, file)                                                \
     asm(".section .rodata\n"                                                      \

@@ -13,7 +13,7 @@ namespace syncline {
 
 namespace {
 
-/// `figure`: all that there is of it are numbers, and it tells no points apart.
+/// Describes a column. `figure`: its values are numbers, and it is not a setting.
 Json column(const batch::Table& table, const batch::Rows& rows, std::size_t index) {
     const std::string& name = rows.columns[index];
     const std::vector<std::string>& settings = table.settings();
@@ -41,7 +41,7 @@ std::string report_page(const std::string& title, const batch::Table& table, con
         Json value = Json::array(), number = Json::array();
         for (const batch::Value& each : rows.rows[i]) {
             value.push_back(batch::json_of(each));
-            // A quantity is a text, "25 Gbps", that charts and sorting take as a number.
+            // Charts and sorting need the number of a quantity such as "25 Gbps", which is text.
             number.push_back(std::holds_alternative<std::string>(each) ? number_or_null(batch::number_of(each))
                                                                        : Json(nullptr));
         }
@@ -56,8 +56,8 @@ std::string report_page(const std::string& title, const batch::Table& table, con
               {"numbers", std::move(numbers)}};
     data["note"] = shown < rows.rows.size()
                        ? fmt::format(
-                             "The page has the first {} of {} points: --where, --sort, --group and --limit "
-                             "choose others.",
+                             "The page shows the first {} of {} points; select others with --where, --sort, "
+                             "--group and --limit.",
                              shown, rows.rows.size())
                        : "";
     return html_page(title, data);

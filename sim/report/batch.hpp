@@ -6,8 +6,8 @@
 
 namespace syncline {
 
-/// What `syncline results` shows as one page of HTML: the rows as a table to sort, any figure against any setting, the
-/// best points. Beyond `most_rows` rows are left out, and the page says so. See report.hpp.
+/// Returns the output of `syncline results` as an HTML page: the best points, a chart of any result over any setting,
+/// and a sortable table of the rows. Rows beyond `most_rows` are left out, and the page says so. See report.hpp.
 std::string report_page(const std::string& title, const batch::Table& table, const batch::Rows& rows,
                         std::size_t most_rows = 10'000);
 

@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-/// Neighbours of the same kind, thing and place are one piece.
+/// Joins consecutive segments of the same kind, task and place.
 std::vector<PathPiece> joined(const std::vector<PathPiece>& pieces) {
     std::vector<PathPiece> path;
     for (const PathPiece& piece : pieces) {
@@ -22,7 +22,7 @@ std::vector<PathPiece> joined(const std::vector<PathPiece>& pieces) {
     return path;
 }
 
-/// The longest, in the order of time.
+/// Keeps the `most` longest segments, in order of time.
 void keep_longest(std::vector<PathPiece>& path, std::size_t most) {
     std::stable_sort(path.begin(), path.end(),
                      [](const PathPiece& a, const PathPiece& b) { return a.end_s - a.start_s > b.end_s - b.start_s; });
@@ -39,7 +39,7 @@ Json page_explanation(const Explanation& explanation, const PageLimits& limits) 
     shown.path = joined(explanation.path);
     std::string note;
     if (shown.path.size() > limits.path_pieces) {
-        note = fmt::format("The {} longest of {} pieces.", limits.path_pieces, shown.path.size());
+        note = fmt::format("Only the {} longest of {} segments are listed.", limits.path_pieces, shown.path.size());
         keep_longest(shown.path, limits.path_pieces);
     }
     Json json = object(shown);

@@ -11,7 +11,7 @@ std::string script_json(const Json& data) {
     const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
     std::string text;
     text.reserve(json.size());
-    // In JSON `<` stands in texts alone, where it may be written by its number.
+    // In JSON, `<` occurs only in strings, where it can be escaped.
     for (const char letter : json) {
         if (letter == '<')
             text += "\\u003c";
@@ -40,7 +40,7 @@ std::string html_page(const std::string& title, const Json& data) {
         else if (what == "data")
             page += script_json(data);
         else
-            throw std::logic_error("page.html wants what there is not: " + std::string(what));
+            throw std::logic_error("unknown placeholder in page.html: " + std::string(what));
         rest.remove_prefix(end + close.size());
     }
     return page + std::string(rest);

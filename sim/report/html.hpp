@@ -6,10 +6,10 @@
 
 namespace syncline {
 
-/// The page around `data`, with style sheet and scripts in it. `title` is a text, not yet escaped.
+/// Returns a page with `data`, style sheet and scripts. `title` is plain text; it is escaped here.
 std::string html_page(const std::string& title, const Json& data);
 
-/// As it may stand in a <script>: a name that holds "</script" or "<!--" ends none and opens no comment.
+/// Returns JSON for a <script> element, in which names that contain "</script" or "<!--" are harmless.
 std::string script_json(const Json& data);
 
 }  // namespace syncline

@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-/// Of every link that carried anything, the most used first.
+/// Returns the load of every used link, the most utilised first.
 std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const TimelineView* view) {
     const double seconds = result.time.iteration_s;
     if (view == nullptr || view->timeline.links.empty() || seconds <= 0 || cluster.network == NetworkModel::Constant)
@@ -25,7 +25,7 @@ std::vector<LinkLoad> loads(const Cluster& cluster, const Result& result, const 
     return all;
 }
 
-/// As the wiring makes it: a star has no more hosts than are used, from the first on.
+/// Returns the fabric as the wiring builds it, but a star only with the hosts that are used, which are the first ones.
 Topology drawn_fabric(const Cluster& cluster, const Result& result, const TimelineView* view) {
     std::int64_t used = result.cost.nodes;
     if (view != nullptr)
@@ -37,7 +37,8 @@ Topology drawn_fabric(const Cluster& cluster, const Result& result, const Timeli
     return make_topology(spec, Use::fabric, (star ? used : std::max(cluster.nodes, used)) * cluster.node.nics);
 }
 
-/// By cable, the busier direction; of cables side by side, which share a name, the busiest.
+/// Returns the utilisation of each cable in its busier direction; parallel cables, which share a name, all have that of
+/// the busiest. Counts links without a cable in `elsewhere`.
 std::vector<double> by_cable(const Topology& topology, const std::vector<LinkLoad>& loads, std::size_t& elsewhere) {
     std::map<std::string, std::vector<std::uint32_t>> cables;
     for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge)
@@ -56,7 +57,7 @@ std::vector<double> by_cable(const Topology& topology, const std::vector<LinkLoa
     return most;
 }
 
-/// Four digits are more than eyes see.
+/// Rounds to four decimals, which is finer than eyes can see.
 Json shortened(const std::vector<double>& values) {
     Json json = Json::array();
     for (const double value : values) json.push_back(std::round(value * 1e4) / 1e4);
@@ -72,15 +73,14 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
     for (std::size_t i = 0; i < std::min(all.size(), limits.links); ++i)
         table.push_back({{"link", all[i].name}, {"bytes", all[i].bytes}, {"utilisation", all[i].utilisation}});
     if (all.size() > limits.links)
-        notes.push_back(
-            fmt::format("The table has the {} links with the highest utilisation of {}.", limits.links, all.size()));
+        notes.push_back(fmt::format("The table lists the {} most utilised of {} links.", limits.links, all.size()));
     if (view == nullptr && !all.empty())
-        notes.push_back(fmt::format("Only the {} links with the highest utilisation are known.", all.size()));
+        notes.push_back(fmt::format("Only the {} most utilised links are known.", all.size()));
     if (cluster.native) {
-        notes.push_back("There is no picture of a platform in SimGrid's own format.");
+        notes.push_back("Platforms in SimGrid's own format have no picture.");
     } else {
         const Topology fabric = drawn_fabric(cluster, result, view);
-        // An estimate from below, so that a picture that cannot fit is not drawn in the first place.
+        // A lower estimate of the size, so that a picture that cannot fit is not drawn at all.
         constexpr std::size_t least_bytes = 80;
         if ((fabric.cables + fabric.vertices()) * least_bytes <= limits.picture_bytes)
             picture = to_svg(cluster.fabric.topology, fabric, CableStyle::plain);
@@ -88,13 +88,12 @@ Json page_links(const Cluster& cluster, const Result& result, const TimelineView
             picture.clear();
             notes.push_back(
                 fmt::format("The fabric has {} hosts, {} switches and {} cables, too many for a picture "
-                            "on this page: the table has the busiest links. `syncline topology` draws it.",
+                            "on this page; the table lists the busiest links. Draw it with `syncline topology`.",
                             fabric.hosts, fabric.vertices() - fabric.hosts, fabric.cables));
         } else {
             std::size_t elsewhere = 0;
             cables = shortened(by_cable(fabric, all, elsewhere));
-            if (elsewhere > 0)
-                notes.push_back(fmt::format("{} links are not on the picture: they are inside nodes.", elsewhere));
+            if (elsewhere > 0) notes.push_back(fmt::format("{} links inside nodes are not in the picture.", elsewhere));
         }
     }
     return {{"links", std::move(table)}, {"cables", std::move(cables)}, {"notes", std::move(notes)}};

@@ -23,7 +23,7 @@ Json object(const ScalingCurve& curve) {
     return {{"variant", curve.variant}, {"points", std::move(points)}};
 }
 
-/// With each picture once: variants often share a fabric.
+/// Adds the variants to `data`, with each picture stored once: variants often share a fabric.
 void put_variants(Json& data, const std::vector<PageVariant>& variants) {
     std::vector<std::string> pictures;
     Json list = Json::array();
@@ -63,7 +63,7 @@ PageVariant page_variant(const Cluster& cluster, const Explanation& explanation,
                          const std::string& scenario, const PageLimits& limits) {
     PageVariant variant{
         explanation.result.variant, page_explanation(explanation, limits), nullptr, nullptr, "", scenario};
-    // A view that nobody filled has no graph.
+    // A view that was not filled has no graph.
     const TimelineView* const recorded = view != nullptr && !view->timeline.recorded.empty() ? view : nullptr;
     if (recorded != nullptr)
         variant.timeline = page_timeline(*recorded, explanation.result.ranks, explanation.last_rank, limits);

@@ -18,7 +18,7 @@ const char* word(StreamKind kind) {
         case StreamKind::compute:
             return "compute";
         case StreamKind::input_copy:
-            return "input";
+            return "input copy";
         case StreamKind::release:
             return "release";
         case StreamKind::exchange:
@@ -28,7 +28,7 @@ const char* word(StreamKind kind) {
         case StreamKind::pull:
             return "pull";
         case StreamKind::aggregate:
-            return "sums";
+            return "aggregation";
         case StreamKind::activations:
             return "activations";
         case StreamKind::transfer:
@@ -41,7 +41,7 @@ const char* word(StreamKind kind) {
     return "";
 }
 
-/// What has a colour of its own; the page's scripts know the order.
+/// Kinds of bars with a colour each, in the same order as in the page's scripts.
 enum Kind : std::uint32_t { forward, backward, update, copy, gradients, activations, transfer, weights, waiting };
 
 Kind kind_of(Phase phase) {
@@ -83,7 +83,7 @@ struct Bar {
 using Lane = std::pair<ProcessId, StreamKind>;
 using Lanes = std::map<Lane, std::vector<Bar>>;
 
-/// Of the chosen processes, what lies in the window, from its start.
+/// Returns the bars of the chosen processes inside the window, relative to its start.
 Lanes bars_in_window(const TimelineView& view, const std::set<ProcessId>& chosen) {
     Lanes lanes;
     const double length = view.window.end_s - view.window.start_s;
@@ -106,7 +106,7 @@ Lanes bars_in_window(const TimelineView& view, const std::set<ProcessId>& chosen
     return lanes;
 }
 
-/// Neighbours of one kind, no more than `resolution_s` apart, one of which is shorter than that, become one.
+/// Joins neighbours of the same kind that are at most `resolution_s` apart and of which one is shorter than that.
 std::vector<Bar> joined(const std::vector<Bar>& bars, double resolution_s) {
     std::vector<Bar> result;
     for (const Bar& bar : bars) {
@@ -124,7 +124,7 @@ std::vector<Bar> joined(const std::vector<Bar>& bars, double resolution_s) {
     return result;
 }
 
-/// Doubles the resolution until there are no more than `most` bars, or no more can be joined.
+/// Joins bars, doubling the resolution until at most `most` bars remain or none can be joined. Returns the resolution.
 double join_all(Lanes& lanes, double window_s, std::size_t most) {
     double resolution_s = window_s / 20'000;
     for (bool first = true;; first = false, resolution_s *= 2) {
@@ -137,7 +137,7 @@ double join_all(Lanes& lanes, double window_s, std::size_t most) {
     }
 }
 
-/// Names by number, each once.
+/// Numbers names, each of them once.
 class NameTable {
 public:
     std::size_t of(const std::string& name) {
@@ -171,7 +171,7 @@ std::vector<std::uint32_t> picked(std::uint32_t all, std::size_t count, std::uin
     for (std::size_t i = 0; i < count; ++i)
         chosen.push_back(count > 1 ? static_cast<std::uint32_t>(i * (all - 1) / (count - 1)) : wanted);
     if (count < 2 || wanted >= all || std::find(chosen.begin(), chosen.end(), wanted) != chosen.end()) return chosen;
-    // In place of the one before it, but for the first.
+    // `wanted` replaces the number before it, but never the first one.
     const auto after = std::upper_bound(chosen.begin() + 2, chosen.end(), wanted);
     *(after - 1) = wanted;
     return chosen;
@@ -211,11 +211,11 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
     Json notes = Json::array();
     if (chosen.size() < processes)
         notes.push_back(
-            fmt::format("{} of {} processes are drawn, picked evenly, rank {}, which finishes last, among them.",
+            fmt::format("{} of {} processes are drawn, evenly spaced and including rank {}, which finishes last.",
                         chosen.size(), processes, last_rank));
     if (any_joined)
         notes.push_back(
-            fmt::format("Tasks of one kind that are shorter than {} and that close to each other are drawn as one.",
+            fmt::format("Tasks of the same kind that are shorter than {} and no farther apart are drawn as one bar.",
                         text::seconds(resolution_s)));
     return {{"window_s", window_s},
             {"tick_s", tick_s},

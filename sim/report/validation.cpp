@@ -6,9 +6,9 @@
 namespace syncline {
 
 std::string report_page(const validation::Points& points) {
-    return html_page("Held against measurements", {{"kind", "validation"},
-                                                   {"program", std::string("Syncline ") + version},
-                                                   {"report", Json::parse(to_json(points))}});
+    return html_page("Validation against measurements", {{"kind", "validation"},
+                                                         {"program", std::string("Syncline ") + version},
+                                                         {"report", Json::parse(to_json(points))}});
 }
 
 }  // namespace syncline

@@ -6,9 +6,9 @@
 
 namespace syncline {
 
-/// What `syncline validate` shows as one page of HTML: how accurate predictions are, predicted over measured for every
-/// scenario, and of each its source, parameters, rows and what leaving one out changes. The page's numbers are those of
-/// to_json(Points). See report.hpp.
+/// Returns the output of `syncline validate` as an HTML page: the accuracy of predictions, predicted / measured for
+/// every scenario, and for each scenario its source, parameters, rows and leave-one-out sensitivity. The page's numbers
+/// are those of to_json(Points). See report.hpp.
 std::string report_page(const validation::Points& points);
 
 }  // namespace syncline

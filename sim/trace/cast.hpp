@@ -6,25 +6,25 @@
 
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Who takes part: what processes and streams are called, and on which node they are.
+/// Names and nodes of processes and streams.
 namespace syncline {
 
 class Cast {
 public:
     explicit Cast(const TaskGraph& graph);
 
-    /// A process that computes is a rank, any other a server; each kind counts from 0.
+    /// Returns true for a rank, a process that computes; others are servers. Both kinds are numbered from 0.
     bool is_rank(ProcessId process) const { return is_rank_[process]; }
-    /// Its number among its kind.
+    /// Returns the number of the process among its kind.
     std::uint32_t number(ProcessId process) const { return number_[process]; }
     std::uint32_t ranks() const { return ranks_; }
     std::uint32_t servers() const { return servers_; }
 
-    /// "rank 3", "server 0".
+    /// Returns for example "rank 3" or "server 0".
     std::string process(ProcessId process) const;
-    /// "rank 3 compute"; "rank 3 push 1" of several of its kind.
+    /// Returns for example "rank 3 compute", or "rank 3 push 1" if the process has several streams of the kind.
     std::string stream(StreamId stream) const;
-    /// The nodes that have processes, in order.
+    /// Returns the nodes with processes, in ascending order.
     const std::vector<std::uint32_t>& nodes() const { return nodes_; }
     std::uint32_t node(StreamId stream) const;
 
@@ -36,7 +36,7 @@ private:
     struct Among {
         std::uint32_t number = 0, of = 1;
     };
-    std::vector<Among> among_;  ///< by stream: those of its process and kind
+    std::vector<Among> among_;  ///< by stream: its number among the streams of its process and kind
 };
 
 }  // namespace syncline

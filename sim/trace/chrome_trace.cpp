@@ -16,7 +16,8 @@ namespace syncline {
 
 namespace {
 
-/// Threads have numbers beyond all processes': Perfetto takes one that equals its process's for the main thread.
+/// Thread numbers start above all process numbers: Perfetto takes a thread with its process's number for the main
+/// thread.
 constexpr std::uint64_t iteration_process = 1, links_process = 2, first_node = 3;
 
 std::string quoted(const std::string& text) {
@@ -81,12 +82,12 @@ private:
                           category, arguments));
     }
 
-    /// One line at the top: when the measured iteration is.
+    /// Writes the line at the top that shows the measured window.
     void iteration() {
         name_process(iteration_process, "iteration");
         name_thread(iteration_process, first_thread() - 1, "window");
         slice(iteration_process, first_thread() - 1, nanoseconds(view_.window.start_s), nanoseconds(view_.window.end_s),
-              fmt::format("measured, to the end of iteration {}", view_.iteration), "iteration",
+              fmt::format("measured, up to the end of iteration {}", view_.iteration), "iteration",
               fmt::format("\"shown\":{}", quoted(fmt::format("{}", fmt::join(account_, "; ")))));
     }
 
@@ -109,7 +110,7 @@ private:
         auto arrow = lane.arrows.begin();
         const auto arrows_before = [&](std::int64_t start_ns, std::uint32_t index) {
             for (; arrow != lane.arrows.end(); ++arrow) {
-                // One in an earlier slice that ends where this one starts is that slice's: first.
+                // An arrow at the end of an earlier slice, where this slice starts, belongs to the earlier one.
                 if (arrow->at_ns > start_ns || (arrow->at_ns == start_ns && arrow->slice >= index)) return;
                 this->arrow(process, thread, *arrow);
             }
@@ -136,7 +137,7 @@ private:
                fmt::format(",\"bytes\":{},\"members\":{}", exchange.bytes, view_.graph.group(exchange.group).size());
     }
 
-    /// Of a wait: which message was the last.
+    /// Returns the arguments of an act: for a wait, the last message it waited for.
     std::string of_act(const Act& act) const {
         if (act.last == Act::no_message) return {};
         const MessageRecord& last = view_.timeline.trace.messages[act.last];

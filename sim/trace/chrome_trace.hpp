@@ -7,20 +7,20 @@
 #include "sim/output/files.hpp"
 #include "sim/trace/limits.hpp"
 
-/// A timeline in the Trace Event Format (JSON), which Perfetto and chrome://tracing open.
+/// Timelines in the Trace Event Format (JSON), which Perfetto and chrome://tracing open.
 ///
-/// A node is a process and a stream a thread; tasks are slices, with acts within them, a message is an arrow from where
-/// its sender puts it to where it has arrived, a link a counter in percent of its bandwidth. Times are microseconds of
-/// simulated time from the start of the replay, to the nanosecond. Events of a thread are in the order of time, a slice
-/// before what is within it, so that readers that keep a stack of open slices need no sorting. Besides, a process
-/// "iteration" shows the measured one (or several, see TimelineView). What was left out is in `otherData` and in that
-/// slice's arguments.
+/// A node is a process and a stream a thread. Tasks are slices that contain their acts, a message is an arrow from the
+/// slice in which it is sent to the slice in which it arrives, and a link is a counter in percent of its bandwidth.
+/// Times are microseconds of simulated time since the start of the replay, with a resolution of a nanosecond. The
+/// events of a thread are in order of time, a slice before the slices inside it, so that readers with a stack of open
+/// slices need not sort. An additional process "iteration" shows the measured window (see TimelineView). `otherData`
+/// and the arguments of that slice say what was left out.
 ///
 /// Source: N. Duca and D. Sinclair, "Trace Event Format", the document that both viewers refer to.
 namespace syncline {
 
-/// Writes to `sink`; returns Drawing::account(), links included, for who wants to say it elsewhere too. `title`: of
-/// what it is a timeline.
+/// Writes the timeline to `sink`; `title` names its subject. Returns Drawing::account() including links, so that the
+/// caller can report it, too.
 std::vector<std::string> write_chrome_trace(const TimelineView& view, const TraceLimits& limits,
                                             const std::string& title, const Sink& sink);
 

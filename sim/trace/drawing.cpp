@@ -18,7 +18,7 @@ std::uint64_t key(TaskId task, std::uint32_t iteration) {
     return std::uint64_t{iteration} << 32 | task;
 }
 
-/// Acts of one task in one iteration: [first, end) of its stream's.
+/// Acts of one task in one iteration: the range [first, end) of its stream's acts.
 struct ActRun {
     std::size_t first = 0, end = 0;
 };
@@ -86,7 +86,7 @@ const Interval* Drawing::interval(TaskId task, std::uint32_t iteration) const {
 }
 
 bool Drawing::in_time(double start_s, double end_s) const {
-    // What takes no time is in it at its very ends, too.
+    // An event of no length is inside at the very ends of the range, too.
     if (start_s == end_s) return start_s >= time_.start_s && start_s <= time_.end_s;
     return start_s < time_.end_s && end_s > time_.start_s;
 }
@@ -116,7 +116,7 @@ void Drawing::choose_messages() {
     const auto& messages = view_.timeline.trace.messages;
     for (MessageId id = 0; id < messages.size(); ++id) {
         const MessageRecord& message = messages[id];
-        // An arrow goes from slice to slice: both have to be there.
+        // An arrow needs the slices at both its ends.
         const auto drawn = [&](TaskId task) {
             const Interval* const found = interval(task, message.iteration);
             return found != nullptr && in_time(found->start_s, found->end_s);
@@ -141,7 +141,7 @@ Lane Drawing::lane(StreamId stream) const {
             if (in_time(start_s, end_s)) tasks.push_back({nanoseconds(start_s), nanoseconds(end_s), task, iteration});
         }
     }
-    // A queue's stream takes them in another order than that in which they were added.
+    // A stream with a queue may run tasks in another order than that in which they were added.
     std::ranges::stable_sort(tasks, {}, [](const Slice& slice) { return std::tuple(slice.start_ns, slice.end_ns); });
 
     const bool with_acts = level_ >= TraceLevel::acts && !view_.timeline.trace.empty();
@@ -154,7 +154,7 @@ Lane Drawing::lane(StreamId stream) const {
         if (run == runs.end()) continue;
         for (std::size_t i = run->second.first; i < run->second.end; ++i) {
             if (!in_time(acts[i].start_s, acts[i].end_s)) continue;
-            // Sums of seconds may be off by their last digit.
+            // Sums of seconds may have rounding errors.
             const auto within = [&task](double at_s) {
                 return std::clamp(nanoseconds(at_s), task.start_ns, task.end_ns);
             };
@@ -173,7 +173,7 @@ ArrowEnd Drawing::end_of(MessageId id, bool arrives, const Lane& lane) const {
     const TaskId task = arrives ? message.receiver : message.sender;
     const std::int64_t put_ns = nanoseconds(message.put_s), end_ns = nanoseconds(message.end_s());
     const Interval& whole = *interval(task, message.iteration);
-    // A viewer takes what is where two slices meet to be of either: the arrow leaves in the second and arrives in the
+    // Where two slices meet, a viewer may attach an arrow to either: it leaves in the second slice and arrives in the
     // first, a nanosecond before its end.
     const std::int64_t at_ns = std::clamp(arrives ? std::max(put_ns, end_ns - 1) : put_ns, nanoseconds(whole.start_s),
                                           nanoseconds(whole.end_s));
@@ -186,16 +186,16 @@ ArrowEnd Drawing::end_of(MessageId id, bool arrives, const Lane& lane) const {
 
 std::vector<std::string> Drawing::account() const {
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("{} of {} to {} of the simulated time", parts(drawn_), seconds(time_.start_s),
-                                seconds(time_.end_s)));
+    lines.push_back(
+        fmt::format("{} from {} to {} of simulated time", parts(drawn_), seconds(time_.start_s), seconds(time_.end_s)));
     if (hidden_ranks_ + hidden_servers_ > 0) {
         std::string who = fmt::format("{} of {} ranks", hidden_ranks_, cast_.ranks());
         if (cast_.servers() > 0) who += fmt::format(", {} of {} servers", hidden_servers_, cast_.servers());
         lines.push_back(fmt::format("left out: {}: {}", who, parts(by_process_)));
     }
     if (by_time_.any())
-        lines.push_back(fmt::format("left out: {}: {}", whole_iteration_ ? "of other iterations" : "outside that time",
-                                    parts(by_time_)));
+        lines.push_back(fmt::format("left out: {}: {}",
+                                    whole_iteration_ ? "other iterations" : "outside the time range", parts(by_time_)));
     if (by_level_.any())
         lines.push_back(fmt::format("left out: below the level '{}': {}", word(level_), parts(by_level_)));
     if (view_.timeline.trace.empty())

@@ -8,29 +8,29 @@
 #include "sim/trace/cast.hpp"
 #include "sim/trace/limits.hpp"
 
-/// What of a timeline is drawn, stream by stream, in whole nanoseconds from the start of the replay: viewers know
-/// nothing finer, and what touched before rounding touches after it.
+/// The visible part of a timeline, stream by stream. Times are whole nanoseconds since the start of the replay, the
+/// resolution of viewers; events that touch before rounding touch after it.
 namespace syncline {
 
-/// A task, or an act within it.
+/// A task, or an act inside a task.
 struct Slice {
     std::int64_t start_ns = 0, end_ns = 0;
     TaskId task = 0;
     std::uint32_t iteration = 0;
-    const Act* act = nullptr;  ///< null: the task as a whole
+    const Act* act = nullptr;  ///< null: the task itself
 };
 
-/// Where a message leaves, or arrives.
+/// The start or the end of a message's arrow.
 struct ArrowEnd {
     std::int64_t at_ns = 0;
-    std::uint32_t slice = 0;  ///< of its lane: the innermost that it is in
+    std::uint32_t slice = 0;  ///< index in its lane: the innermost slice around it
     MessageId message = 0;
     bool arrives = false;
 };
 
 struct Lane {
-    std::vector<Slice> slices;     ///< a task before its acts, all by their starts; acts lie within their task
-    std::vector<ArrowEnd> arrows;  ///< by time, then slice
+    std::vector<Slice> slices;     ///< sorted by start, a task before its acts; acts lie inside their task
+    std::vector<ArrowEnd> arrows;  ///< sorted by time, then slice
 };
 
 struct DrawnCounts {
@@ -40,31 +40,31 @@ struct DrawnCounts {
 
 class Drawing {
 public:
-    /// `view` outlives it.
+    /// `view` must outlive the drawing.
     Drawing(const TimelineView& view, const TraceLimits& limits);
 
     const TimelineView& view() const { return view_; }
     const Cast& cast() const { return cast_; }
     TraceLevel level() const { return level_; }
-    /// What is drawn of the time, in the replay's seconds.
+    /// Returns the drawn time range, in seconds of the replay.
     const Interval& time() const { return time_; }
 
     bool shows(ProcessId process) const { return shows_process_[process]; }
     ProcessId sender(const MessageRecord& message) const { return process_of(message.sender); }
     ProcessId receiver(const MessageRecord& message) const { return process_of(message.receiver); }
 
-    /// Of a stream whose process is shown.
+    /// Returns the lane of a stream whose process is shown.
     Lane lane(StreamId stream) const;
 
-    /// How much is drawn of what was recorded, and what is left out for which reason: lines for a reader.
+    /// Returns lines that tell a reader how much of the recording is drawn and what is left out for which reason.
     std::vector<std::string> account() const;
 
 private:
     ProcessId process_of(TaskId task) const { return view_.graph.streams()[view_.graph.tasks()[task].stream].process; }
-    /// Null if nothing of that iteration was recorded.
+    /// Returns the interval of a task, or null if that iteration was not recorded.
     const Interval* interval(TaskId task, std::uint32_t iteration) const;
     bool in_time(double start_s, double end_s) const;
-    /// Where what happens to a process counts, if the level `needed` shows it: among what is drawn, or left out.
+    /// Returns the counter for an event that needs the level `needed`: drawn, or left out for a reason.
     DrawnCounts& counts(bool shown, bool timely, TraceLevel needed);
     void choose_processes(const TraceLimits& limits);
     void count_slices();
@@ -82,7 +82,7 @@ private:
         bool arrives;
     };
     std::vector<std::vector<MessageEnd>> ends_;            ///< by stream
-    DrawnCounts drawn_, by_process_, by_time_, by_level_;  ///< left out for that reason, the first that holds
+    DrawnCounts drawn_, by_process_, by_time_, by_level_;  ///< left out by the first reason that applies
     std::uint32_t hidden_ranks_ = 0, hidden_servers_ = 0;
 };
 

@@ -6,21 +6,22 @@
 
 #include "sim/replay/timeline.hpp"
 
-/// How much of a timeline is drawn: a file of millions of events opens in no viewer.
+/// Limits of what is drawn of a timeline: viewers cannot open files with millions of events.
 namespace syncline {
 
-/// Each has what the one before it has: tasks; what streams do within exchanges; messages, and how much of its
-/// bandwidth each link carries.
+/// Level of detail; each level includes the previous one: tasks; acts, the activities of streams inside exchanges;
+/// messages, with the utilisation of links.
 enum class TraceLevel : std::uint8_t { tasks, acts, messages };
 
 struct TraceLimits {
-    /// Of ranks only these, and of servers all or none; nothing: all of both.
+    /// Ranks to draw, with all or no servers; empty: all ranks and servers.
     std::optional<std::vector<std::uint32_t>> ranks = {};
     bool servers = true;
-    /// Seconds from the start of TimelineView::window; nothing: the window. What reaches into it is drawn whole.
+    /// Seconds since the start of TimelineView::window; empty: the window. Events that reach into it are drawn
+    /// completely.
     std::optional<Interval> time = {};
     TraceLevel level = TraceLevel::messages;
-    /// So many links, those that carry most for their bandwidth.
+    /// Maximum number of links to draw, the most utilised ones.
     std::size_t links = 10;
 };
 

@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-/// Of a message's flow what is in the time that is drawn.
+/// The part of a message's flow in the drawn time range.
 struct Flow {
     std::int64_t start_ns = 0, end_ns = 0;
     double bytes_per_ns = 0;
@@ -22,7 +22,7 @@ Flow flow_of(const MessageRecord& message, const Interval& time) {
             static_cast<double>(message.bytes) / static_cast<double>(end_ns - start_ns)};
 }
 
-/// Calls use(link, flow) for every message and every link on its way.
+/// Calls use(link, flow) for every message and every link of its route.
 template <class Use>
 void each_use(const Drawing& drawing, const Use& use) {
     const Trace& trace = drawing.view().timeline.trace;
@@ -33,7 +33,7 @@ void each_use(const Drawing& drawing, const Use& use) {
     }
 }
 
-/// Links on the ways between processes of which at least one is shown.
+/// Returns the links on routes between processes of which at least one is shown.
 std::vector<bool> shown_links(const Drawing& drawing) {
     const Trace& trace = drawing.view().timeline.trace;
     std::vector<bool> shown(trace.links.size(), false);
@@ -51,7 +51,7 @@ std::vector<bool> shown_links(const Drawing& drawing) {
 struct Change {
     std::int64_t at_ns = 0;
     double bytes_per_ns = 0;
-    int flows = 0;  ///< that begin, or (negative) end
+    int flows = 0;  ///< number of flows that begin, or (negative) end
 };
 
 std::vector<UsePoint> curve_of(std::vector<Change> changes, double bandwidth_Bps) {
@@ -62,7 +62,7 @@ std::vector<UsePoint> curve_of(std::vector<Change> changes, double bandwidth_Bps
     for (std::size_t i = 0; i < changes.size(); ++i) {
         rate += changes[i].bytes_per_ns;
         flows += changes[i].flows;
-        if (flows == 0) rate = 0;  // exactly
+        if (flows == 0) rate = 0;  // removes rounding errors
         const bool last = i + 1 == changes.size() || changes[i + 1].at_ns > changes[i].at_ns;
         if (last) points.push_back({changes[i].at_ns, rate * 1e9 / bandwidth_Bps});
     }
@@ -104,7 +104,7 @@ LinkCurves link_curves(const Drawing& drawing, std::size_t most) {
 std::vector<std::string> account(const LinkCurves& links) {
     const std::size_t hidden = links.used - links.curves.size();
     if (hidden == 0) return {};
-    return {fmt::format("left out: {} of {} links, those that carry less for their bandwidth", hidden, links.used)};
+    return {fmt::format("left out: {} of {} links, the least utilised", hidden, links.used)};
 }
 
 }  // namespace syncline

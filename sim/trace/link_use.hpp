@@ -6,33 +6,33 @@
 
 #include "sim/trace/drawing.hpp"
 
-/// How much of its bandwidth each link carries, over time.
+/// Utilisation of links over time.
 namespace syncline {
 
 struct UsePoint {
     std::int64_t at_ns = 0;
-    double share = 0;  ///< of the bandwidth, from then on
+    double share = 0;  ///< share of the bandwidth from that time on
 };
 
 struct LinkCurve {
-    std::uint32_t link = 0;  ///< of Trace::links
+    std::uint32_t link = 0;  ///< index in Trace::links
     std::vector<UsePoint> points;
 };
 
 struct LinkCurves {
-    std::vector<LinkCurve> curves;  ///< the one that carries most for its bandwidth first
-    std::size_t used = 0;           ///< links that carry anything
+    std::vector<LinkCurve> curves;  ///< the most utilised link first
+    std::size_t used = 0;           ///< number of links that carry any bytes
 };
 
-/// Of the `most` links that carry most for their bandwidth in the time that is drawn, among those on the ways of
-/// processes that are shown; none below TraceLevel::messages.
+/// Returns the curves of the `most` most utilised links in the drawn time range, among the links on routes of shown
+/// processes; none below TraceLevel::messages.
 ///
-/// A message's bytes are spread evenly over the time for which it flows, where the replay has a rate that changes with
-/// what else is on its links: a share may be above 1 for a while, though the bytes are right. All messages count, also
-/// of processes that are not shown. Left out: messages that flow for less than a nanosecond.
+/// A message's bytes are spread evenly over its transfer time, while its rate in the replay changes with the other
+/// traffic on its links: a share may temporarily exceed 1, although the bytes are right. All messages count, also those
+/// of hidden processes. Left out: messages that flow for less than a nanosecond.
 LinkCurves link_curves(const Drawing& drawing, std::size_t most);
 
-/// For Drawing::account(): what is left out of the links; nothing if none is.
+/// Returns the line about omitted links for Drawing::account(); empty if none are omitted.
 std::vector<std::string> account(const LinkCurves& links);
 
 }  // namespace syncline

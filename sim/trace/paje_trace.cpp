@@ -16,7 +16,7 @@ namespace syncline {
 
 namespace {
 
-/// Events have these numbers; each is followed by its fields, as the header says.
+/// Defines the event numbers and the fields that follow each number.
 constexpr std::string_view header = R"(%EventDef PajeDefineContainerType 0
 %  Alias string
 %  Type string
@@ -115,7 +115,7 @@ std::string seconds(std::int64_t ns) {
     return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
 }
 
-/// Of the i-th of `count`, equally far from each other on the colour circle; acts paler than tasks.
+/// Returns the i-th of `count` colours, evenly spaced on the colour circle; acts are paler than tasks.
 std::string colour(std::size_t i, std::size_t count, bool pale) {
     const double turn = 6 * static_cast<double>(i) / static_cast<double>(count);
     const auto channel = [&](double offset) {
@@ -138,7 +138,7 @@ public:
         for (std::uint32_t curve = 0; curve < links_.curves.size(); ++curve)
             for (std::uint32_t point = 0; point < links_.curves[curve].points.size(); ++point)
                 events_.push_back({links_.curves[curve].points[point].at_ns, Kind::use, curve, point});
-        // Pushes and pops at one time stay in the order of their stream; a message that takes no time starts first.
+        // Pushes and pops at the same time keep the order of their stream; the start of a message precedes its end.
         std::ranges::stable_sort(events_, {}, [](const Event& event) {
             return std::tuple(event.at_ns, event.kind == Kind::start ? 0 : event.kind == Kind::end ? 2 : 1);
         });
@@ -160,8 +160,8 @@ private:
     struct Event {
         std::int64_t at_ns = 0;
         Kind kind = Kind::push;
-        std::uint32_t lane = 0;   ///< the stream, or of `use` the curve
-        std::uint32_t index = 0;  ///< of the slice, the arrow or the point
+        std::uint32_t lane = 0;   ///< the stream, or for `use` the curve
+        std::uint32_t index = 0;  ///< index of the slice, arrow or point
     };
     struct Container {
         std::string type, name;
@@ -175,7 +175,7 @@ private:
             open.pop_back();
         };
         for (std::uint32_t i = 0; i < slices.size(); ++i) {
-            // An act closes the act before it, a task that task, too.
+            // An act closes the previous act; a task also closes the previous task.
             while (open.size() > (slices[i].act == nullptr ? 0u : 1u)) close();
             events_.push_back({slices[i].start_ns, Kind::push, stream, i});
             open.push_back(i);
@@ -192,7 +192,7 @@ private:
 
     std::vector<std::string> comments(const std::string& title, const std::vector<std::string>& account) const {
         std::vector<std::string> lines{
-            title, fmt::format("measured, to the end of iteration {}: {} s to {} s", view_.iteration,
+            title, fmt::format("measured, up to the end of iteration {}: {} s to {} s", view_.iteration,
                                seconds(nanoseconds(view_.window.start_s)), seconds(nanoseconds(view_.window.end_s)))};
         lines.insert(lines.end(), account.begin(), account.end());
         for (std::string& line : lines)
@@ -275,7 +275,7 @@ private:
     const TimelineView& view_;
     const LinkCurves& links_;
     const Sink& sink_;
-    std::vector<Lane> lanes_;  ///< by stream; empty of those not shown
+    std::vector<Lane> lanes_;  ///< by stream; empty if not shown
     std::vector<Event> events_;
     std::vector<Container> containers_;
 };

@@ -6,7 +6,7 @@
 #include "sim/taskgraph/words.hpp"
 #include "sim/trace/limits.hpp"
 
-/// What things are called in timelines.
+/// Words used in timelines.
 namespace syncline {
 
 const char* word(StreamKind kind);

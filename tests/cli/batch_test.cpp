@@ -82,7 +82,7 @@ TEST_CASE("batch: every point is simulated once, and the same batch again has no
     bench.write("study.yaml", StudyBench::study(9));
     const Outcome more = run_program(bench.batch());
     CHECK(more.status == 0);
-    CHECK(holds(more.err, "note: out has results already: 8 of 9 points are done"));
+    CHECK(holds(more.err, "note: out already has results: 8 of 9 points are done"));
     CHECK(holds(more.err, "9 points: 9 done (8 before)"));
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "9");
 }
@@ -212,7 +212,7 @@ TEST_CASE("batch: Ctrl-C keeps what has ended, says how far it came, and leaves 
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);
     CHECK(outcome.after_signal_s < 1 * patience);
-    CHECK(holds(outcome.err, "interrupted: 1 of 2 points are done; --resume goes on"));
+    CHECK(holds(outcome.err, "interrupted: 1 of 2 points are done; continue with --resume"));
     CHECK_FALSE(someone_is_in(bench.path()));
     CHECK(status_of(bench / "out", 1) == "done");
     CHECK(status_of(bench / "out", 2) == "pending");
@@ -373,7 +373,7 @@ TEST_CASE("batch: what makes no sense on the command line is said, with exit cod
     CHECK(holds(unknown.err, "xxx:1:1: error:"));
     const Outcome nothing = run_program(bench.batch({"--resume"}));
     CHECK(nothing.status == 4);
-    CHECK(holds(nothing.err, "there is nothing to resume"));
+    CHECK(holds(nothing.err, "nothing to resume"));
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 

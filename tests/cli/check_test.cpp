@@ -208,8 +208,8 @@ TEST_CASE("check: fields that are not there, or are no numbers, are errors befor
         CHECK(holds(outcome.err, "did you mean 'iteration_time_s'?"));
         CHECK(holds(outcome.err, "scenario.yaml:6:28: error: results have no field 'closed_form.iteration_times_s'\n"));
         CHECK(holds(outcome.err, "did you mean 'closed_form.iteration_time_s'?"));
-        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is no number\n"));
-        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is no number\n"));
+        CHECK(holds(outcome.err, "scenario.yaml:7:28: error: 'workload' is not a number\n"));
+        CHECK(holds(outcome.err, "scenario.yaml:8:28: error: 'links' is not a number\n"));
         for (const char* place : {"9", "10", "11"})
             CHECK(holds(outcome.err, std::string("scenario.yaml:") + place + ":28: error: results have no field"));
         CHECK(count(outcome.err, "error:") == 7);
@@ -222,7 +222,7 @@ TEST_CASE("check: a text where results may have one or nothing is an error when 
     const Outcome outcome = bench.check();
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK(holds(outcome.err, ":28: error: 'algorithm' is no number\n"));
+    CHECK(holds(outcome.err, ":28: error: 'algorithm' is not a number\n"));
 }
 
 TEST_CASE("check: an expectation says one thing") {
@@ -266,26 +266,26 @@ TEST_CASE("check: without expectations there is nothing to check, and nothing is
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
     CHECK(outcome.out.empty());
-    CHECK(holds(outcome.err, "scenario.yaml:1:1: error: there is nothing to check\n"));
+    CHECK(holds(outcome.err, "scenario.yaml:1:1: error: nothing to check\n"));
     CHECK(holds(outcome.err, "hint: `expect:` in the scenario"));
     CHECK(bench.check({"--dry-run"}).status == 2);
 }
 
-TEST_CASE("check: --set is noted, and what it takes away is left out") {
+TEST_CASE("check: --set is noted, and what it removes is skipped") {
     const Bench bench;
     bench.scenario(curves, item("variant: ring, field: ranks, bytes: 4 kB, value: 4, tolerance: 0") +
                                item(ring_over_doubling + "bytes: 4 kB, least: 1"));
-    const std::string note = "note: what is expected is expected of the file as it is, which --set changes\n";
+    const std::string note = "note: the expectations were written for the file without --set\n";
     const Outcome fewer = bench.check({"--set", "variants.doubling=~", "--format", "json"});
     CHECK(fewer.status == 0);
-    CHECK(fewer.err == note + "note: 1 of 2 expectations are left out: --set takes away their variant or size\n");
+    CHECK(fewer.err == note + "note: 1 of 2 expectations are skipped: --set removes their variant or size\n");
     CHECK(json::parse(fewer.out).at("checks").size() == 1);
     const Outcome other = bench.check({"--set", "collective.ranks=8"});
     CHECK(other.status == 1);
     CHECK(other.err == note + "error: 1 of 2 expectations FAILED\n");
     const Outcome none = bench.check({"--set", "variants.ring=~"});
     CHECK(none.status == 3);
-    CHECK(holds(none.err, "hint: all that the file expects is of variants or sizes that --set takes away"));
+    CHECK(holds(none.err, "hint: --set removes the variants or sizes of all expectations in the file"));
     CHECK(bench.check({"--set", "expect=~"}).status == 3);
     const Outcome typed =
         bench.check({"--set", "expect=[{variant: ring, field: ranks, bytes: 8 kB, least: 5, source: me}]"});

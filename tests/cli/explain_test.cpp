@@ -68,8 +68,8 @@ TEST_CASE("explain: one variant, chosen changes, or none") {
     CHECK(none["explanations"][0]["what_if"].empty());
     const Outcome table = run_in(tiny, {"explain", "scenario.yaml", "--what-if", "latency x0.5"});
     CHECK(table.status == 0);
-    for (const char* words : {"What ranks do", "The chain that decides", "The most used links", "lower bound",
-                              "latency x0.5", "links have 0.5 times the latency"})
+    for (const char* words : {"Time breakdown by rank", "Critical path", "Busiest links", "lower bound", "latency x0.5",
+                              "links have 0.5 times the latency"})
         CHECK(table.out.find(words) != std::string::npos);
     const Outcome csv = run_in(tiny, {"explain", "scenario.yaml", "--no-what-if", "--format", "csv"});
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 1 + 3 * 4);
@@ -87,7 +87,7 @@ TEST_CASE("explain: what cannot be is refused with a hint") {
         CHECK(outcome.err.find(words) != std::string::npos);
     };
     refused({"--what-if", "link:nik x2"}, 2, "did you mean 'link:nic'?");
-    refused({"--what-if", "link:nic"}, 2, "it has no factor");
+    refused({"--what-if", "link:nic"}, 2, "the factor is missing");
     refused({"--what-if", "batch 2"}, 2, "'x' and a number");
     refused({"--what-if", "batch "}, 2, "'x' and a number");
     refused({"--what-if", "batch x0"}, 2, "'x' and a number from 1e-6");
@@ -96,5 +96,5 @@ TEST_CASE("explain: what cannot be is refused with a hint") {
     tiny.write("exchange.yaml", "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 4, bytes: 1 MB}\n");
     const Outcome exchange = run_in(tiny, {"explain", "exchange.yaml"});
     CHECK(exchange.status == 3);
-    CHECK(exchange.err.find("exchange.yaml:1:1: error: only trainings can be explained") != std::string::npos);
+    CHECK(exchange.err.find("exchange.yaml:1:1: error: `explain` needs a training scenario") != std::string::npos);
 }

@@ -50,7 +50,7 @@ void check_counts(const json& result, const std::string& fidelity) {
     }
 }
 
-const std::string recorded = "folded: nothing (fidelity: folded, as every message is recorded)";
+const std::string recorded = "folded: nothing (fidelity: folded, because every message is recorded)";
 
 }  // namespace
 
@@ -108,8 +108,9 @@ TEST_CASE("fidelity: a sweep says it of all sizes together") {
 TEST_CASE("fidelity: auto says what it has picked") {
     const Bench bench;
     const std::string few = bench.output(collective({"--fidelity", "auto"}));
-    CHECK(holds(few, "folded: nothing (fidelity: auto, as 112 messages are not more than 1000000)"));
-    CHECK(holds(bench.output(run({"--set", "training.fidelity=auto"})), "ring: folded: nothing (fidelity: auto, as "));
+    CHECK(holds(few, "folded: nothing (fidelity: auto, because 112 messages are not more than 1000000)"));
+    CHECK(holds(bench.output(run({"--set", "training.fidelity=auto"})),
+                "ring: folded: nothing (fidelity: auto, because "));
 
     const std::vector<std::string> large{
         "collective", "--platform", "platform.yaml",      "--ranks",    "708",  "--bytes",
@@ -117,7 +118,7 @@ TEST_CASE("fidelity: auto says what it has picked") {
     const json dry = bench.answer(large)["dry_run"][0];
     CHECK(dry["fidelity"] == "folded");
     CHECK(dry["fidelity_why"] == "1001112 messages are more than 1000000");
-    CHECK(holds(bench.output(large), "fidelity: folded (auto, as 1001112 messages are more than 1000000)"));
+    CHECK(holds(bench.output(large), "fidelity: folded (auto, because 1001112 messages are more than 1000000)"));
     CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
 }
 
@@ -170,5 +171,5 @@ TEST_CASE("fidelity: folded is refused on a platform of SimGrid's format, auto i
     CHECK(holds(refused.err, "hint: its links may change with time"));
     const Outcome automatic = on_native("auto");
     CHECK(automatic.status == 0);
-    CHECK(holds(automatic.out, "(fidelity: auto, as links of the platform's own file may change with time)"));
+    CHECK(holds(automatic.out, "(fidelity: auto, because links of a SimGrid platform file may change with time)"));
 }

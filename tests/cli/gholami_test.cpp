@@ -103,7 +103,7 @@ TEST_CASE("grid: auto: the table marks the best and says what the mark means, CS
     CHECK(holds(table, "  data 8  "));
     CHECK(holds(table, "  model 2, data 4  "));
     CHECK(holds(table, "  data 8; fc6..fc8 model 4, data 2  "));
-    CHECK(holds(table, "\n* the shortest iteration of a variant's grids (`grid: auto`)\n"));
+    CHECK(holds(table, "\n* shortest iteration among a variant's grids (`grid: auto`)\n"));
     const std::string csv = on_8_ranks("csv").out;
     CHECK(holds(csv, ",1,8,1,1,1,1,,1,none,false,fc6..fc8 4x2,dense-8,true,"));
     CHECK(holds(csv, ",2,4,1,1,1,1,,1,none,false,,all-8,false,"));

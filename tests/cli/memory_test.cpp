@@ -78,12 +78,12 @@ TEST_CASE("memory: every variant that does not fit is named with the numbers, an
     CHECK_FALSE(std::filesystem::exists(bench / "out"));
     const auto says = [](const char* variant, const char* total, const char* activations) {
         return std::string("scenario.yaml:4:1: error: variant '") + variant + "' needs " + total +
-               " of memory, and 'tiny' has 16 MB: weights 4 MB, gradients 4 MB, optimizer 4 MB, activations " +
+               " of memory, but 'tiny' has 16 MB: weights 4 MB, gradients 4 MB, optimizer 4 MB, activations " +
                activations + "\n    training:\n    ^\n";
     };
     CHECK(holds(outcome.err, says("large", "16 MB", "4 MB")));
-    CHECK(holds(outcome.err, says("larger", "412 MB", "400 MB") + "  hint: fewer samples at once"));
-    CHECK(holds(outcome.err, "  hint: less of the model"));
+    CHECK(holds(outcome.err, says("larger", "412 MB", "400 MB") + "  hint: reduce the samples in flight"));
+    CHECK(holds(outcome.err, "  hint: put less of the model"));
     CHECK_FALSE(holds(outcome.err, "'small'"));
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("memory: what fits to the last byte runs, and so does all with --allow
     CHECK(holds(outcome.out, "  16 of 16 MB  "));
     outcome = bench.run({"--allow-oom"});
     CHECK(outcome.status == 0);
-    CHECK(holds(outcome.err, "note: larger: needs 412 MB of memory, and 'tiny' has 16 MB: "));
+    CHECK(holds(outcome.err, "note: larger: needs 412 MB of memory, but 'tiny' has 16 MB: "));
     CHECK(holds(outcome.out, "  412 of 16 MB  "));
     // Memory decides whether a plan runs, and not how long it takes.
     const auto timed = [&](std::vector<std::string> options) {

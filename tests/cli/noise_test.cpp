@@ -56,7 +56,8 @@ TEST_CASE("noise: none of it changes nothing") {
 TEST_CASE("noise: a mean of few iterations is noted, and that they differ is not") {
     const Tiny tiny;
     const Outcome few = tiny.run({"--set", "training.jitter=50 %"});
-    CHECK(few.err.find("note: ring: the mean of iterations with jitter has a standard error of ") != std::string::npos);
+    CHECK(few.err.find("note: ring: the mean iteration time with jitter has a standard error of ") !=
+          std::string::npos);
     CHECK(few.err.find("the last two") == std::string::npos);
     CHECK(tiny.run({"--set", "training.jitter=0.1 %"}).err.empty());
 }

@@ -49,7 +49,7 @@ TEST_CASE("plot says what is wrong, and where") {
 
     const Outcome none = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes > '1 GB'"});
     CHECK(none.status == 1);
-    CHECK_THAT(none.err, Contains("there is nothing to draw"));
+    CHECK_THAT(none.err, Contains("nothing to draw"));
 
     const Outcome text = bench.plot({"--x", "status", "--y", "completion_time_s", "--log", "x"});
     CHECK(text.status == 3);

@@ -197,8 +197,7 @@ TEST_CASE("topology: the oversubscription of each level of switches") {
     CHECK(levels("tree")[0]["oversubscription"] == 1.0);
     // Twice the cables, half the bandwidth of each.
     CHECK(levels("fat-tree", {"--set", "bandwidth=[25 Gbps, 12.5 Gbps]"})[0]["oversubscription"] == 2.0);
-    // Without bandwidths there is none; routers of a dragonfly have nothing above them.
-    // Without bandwidths the numbers of cables count.
+    // Without bandwidths the numbers of cables count. Routers of a dragonfly have nothing above them.
     CHECK(measured({"fat-tree", "--set", "ports=4"})["levels"][0]["oversubscription"] == 1.0);
     CHECK(measured({"fat-tree", "--set", "down=[8,4]", "--set", "up=[1,2]"})["levels"][0]["oversubscription"] == 4.0);
     CHECK(levels("dragonfly")[0]["oversubscription"].is_null());

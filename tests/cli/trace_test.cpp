@@ -105,7 +105,7 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
         return file;
     };
     // 2(N-1) messages from each of 4 ranks to the next, for each of two layers.
-    const ChromeFile all = traced({}, "left out: of other iterations");
+    const ChromeFile all = traced({}, "left out: other iterations");
     CHECK(all.flows.size() == 48);
     const ChromeFile two = traced({"--trace-ranks", "1-2"}, "left out: 2 of 4 ranks: ");
     CHECK(two.of("rank 0 compute").empty());
@@ -117,10 +117,10 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
     CHECK(tasks.flows.empty());
     CHECK(count_of(tasks, "exchange") == count_of(all, "exchange"));
     // The last microsecond has no forward pass; times may be negative, before the iteration.
-    const ChromeFile end = traced({"--trace-time", "2ms..10s"}, "outside that time");
+    const ChromeFile end = traced({"--trace-time", "2ms..10s"}, "outside the time range");
     CHECK(count_of(end, "forward") == 0);
     CHECK(end.slices.size() < all.slices.size());
-    const ChromeFile before = traced({"--trace-time=-1ms..1us"}, "outside that time");
+    const ChromeFile before = traced({"--trace-time=-1ms..1us"}, "outside the time range");
     CHECK(before.flows.size() > 0);
 }
 
@@ -224,18 +224,18 @@ TEST_CASE("options of traces that make no sense are errors, before anything is s
     fails({"--trace", "otf"}, 2, "'otf' is not chrome or paje");
     fails({"--trace-ranks", "1"}, 2, "--trace");
     fails({"--trace", "chrome", "--dry-run"}, 2, "--dry-run");
-    fails({"--trace", "chrome", "--trace-ranks", "1,x"}, 2, "'x' in '1,x' is no rank");
-    fails({"--trace", "chrome", "--trace-ranks", "3-1"}, 2, "'3-1' in '3-1' goes backwards");
-    fails({"--trace", "chrome", "--trace-ranks", ""}, 2, "is no rank");
+    fails({"--trace", "chrome", "--trace-ranks", "1,x"}, 2, "'x' in '1,x' is not a rank");
+    fails({"--trace", "chrome", "--trace-ranks", "3-1"}, 2, "the range '3-1' in '3-1' is descending");
+    fails({"--trace", "chrome", "--trace-ranks", ""}, 2, "is not a rank");
     fails({"--trace", "chrome", "--trace-time", "5ms"}, 2, "0ms..20ms");
     fails({"--trace", "chrome", "--trace-time", "5..6"}, 2, "has no unit");
-    fails({"--trace", "chrome", "--trace-time", "6ms..5ms"}, 2, "ends before it has begun");
+    fails({"--trace", "chrome", "--trace-time", "6ms..5ms"}, 2, "ends before it begins");
     fails({"--trace", "chrome", "--trace-level", "bytes"}, 2, "'bytes' is not tasks, acts or messages");
-    fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "there is no rank 4\n  hint: ranks are 0 to 3");
+    fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "no variant has rank 4\n  hint: the ranks are 0 to 3");
     fails({"--trace", "chrome", "--trace-ranks", "0,4"}, 3, "--trace-ranks:1:1: error: ");
     fails({"--set", "workload=~", "--set", "training=~", "--set", "variants=~", "--set",
            "collective={operation: allreduce, ranks: 4, bytes: 1 MB}", "--trace", "chrome"},
-          3, "a curve of an exchange has no timeline");
+          3, "a collective operation has no timeline");
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 

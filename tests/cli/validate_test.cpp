@@ -152,7 +152,7 @@ TEST_CASE("validate: of a directory every file that has measurements, by name, w
         "--jobs",   "1"};
     const Outcome outcome = run_in(bench, command);
     CHECK(outcome.status == 0);
-    CHECK(outcome.err == "note: left out set/platform.yaml: it has no key 'measured'\n");
+    CHECK(outcome.err == "note: skipped set/platform.yaml: it has no key 'measured'\n");
     CHECK(outcome.out.find("a: made up") < outcome.out.find("b: made up"));
     // Twice what was measured is no accuracy at all, and it is not below zero.
     CHECK(says(outcome.out, "all: 3 predicted, accuracy: median 0.000, worst 0.000, above 0.85: 0.0 %"));

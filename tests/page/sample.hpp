@@ -6,13 +6,13 @@
 
 #include "sim/report/report.hpp"
 
-/// An explanation and a recording that nobody simulated, with every part that a page can show.
+/// An invented explanation and recording with every part that a page can show.
 namespace syncline::test {
 
 inline constexpr std::uint32_t sample_layers = 54, sample_buckets = 8;
 
-/// Forward passes of 1 ms a layer, backward passes of 2 ms, buckets of 12 ms, the last of which ends 8 ms after the
-/// last pass. Rank r is r microseconds late.
+/// Returns a recording with forward passes of 1 ms per layer, backward passes of 2 ms, and buckets of 12 ms, the last
+/// of which ends 8 ms after the last pass. Rank r starts r microseconds late.
 inline TimelineView sample_view(std::uint32_t ranks) {
     TimelineView view;
     view.timeline.recorded.emplace_back();

@@ -54,7 +54,7 @@ void check_sums(const Explanation& e) {
     for (const PathPiece& piece : e.path) {
         CHECK(std::abs(piece.start_s - at_s) <= 1e-12 * e.window_s);
         CHECK(piece.end_s > piece.start_s);
-        CHECK(piece.what != "what was before");
+        CHECK(piece.what != "before the window");
         at_s = piece.end_s;
     }
     CHECK(at_s == near(e.window_s));

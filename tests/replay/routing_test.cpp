@@ -168,7 +168,7 @@ TEST_CASE("routes: where they adapt nothing is folded, and no closed form is cla
     graph.seal();
     const FidelityChoice choice = choose_fidelity(Fidelity::folded, cluster, graph);
     CHECK_FALSE(choice.folds);
-    CHECK(choice.why == "routes depend on what else is in flight");
+    CHECK(choice.why == "routes depend on the other messages in flight");
     CHECK_FALSE(message_cost(cluster, places, "ring"));
     cluster.fabric.routing.policy.reset();
     CHECK(message_cost(cluster, places, "ring"));

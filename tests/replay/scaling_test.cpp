@@ -123,11 +123,11 @@ TEST_CASE("scaling: notes say where one rank could not hold the reference, or wh
     plan.batch_per_rank = 1;
     plan.input_copy = InputCopy::none;
     plan.algorithm.name = "ring";
-    CHECK(!says(simulate(lower(cluster, model, plan)).notes, "could not hold"));
+    CHECK(!says(simulate(lower(cluster, model, plan)).notes, "does not fit"));
     plan.scaling = Scaling::strong;
     const Result strong = simulate(lower(cluster, model, plan));
     CHECK(strong.scaling_efficiency);
-    CHECK(says(strong.notes, "one rank and a batch of 8, which its device could not hold: 44 MB of 20 MB"));
+    CHECK(says(strong.notes, "one rank and a batch of 8, which does not fit into its device's memory: 44 MB of 20 MB"));
 
     Model nothing;
     nothing.layers = {{"nothing", 0, 0, 0, 0}};

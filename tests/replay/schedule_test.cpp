@@ -125,7 +125,7 @@ TEST_CASE(
     CHECK(result.time.communication_s == Approx(2 * 1.004e-6));
     CHECK(result.time.exposed_communication_s == Approx(1.004e-6));
     CHECK(!result.closed_form.iteration_time_s);
-    CHECK(result.closed_form.formula.find("reach into each other") != std::string::npos);
+    CHECK(result.closed_form.formula.find("overlapping iterations") != std::string::npos);
 }
 
 TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any overlap, order, fusion and partition") {

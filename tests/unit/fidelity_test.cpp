@@ -125,17 +125,17 @@ TEST_CASE("a plan's fidelity is what is done, unless something stands against it
 TEST_CASE("results say what was folded, where the plan asks for it") {
     Folded folded{{Fidelity::automatic, true, "4198400 messages are more than 1000000"}, 4096, 4194304, 12e-9, 0};
     CHECK(text::folded(folded) ==
-          "folded: 4194304 of 4198400 messages, for which others like them stand; error at most 12 ns (fidelity: auto, "
-          "as 4198400 messages are more than 1000000)");
+          "folded: 4194304 of 4198400 messages; error at most 12 ns (fidelity: auto, "
+          "because 4198400 messages are more than 1000000)");
     folded.iterations_folded = 3;
-    CHECK_THAT(text::folded(folded), Contains("stand, and 3 iterations like the one before; error"));
+    CHECK_THAT(text::folded(folded), Contains(" messages, and 3 identical iterations; error"));
     CHECK(text::fidelity_fields(folded).substr(0, 20) == "folded,4096,4194304,");
 
     CHECK_THAT(text::folded({{Fidelity::folded, true, ""}, 24, 0, 0, 1}),
-               Contains("folded: 1 iteration like the one before; error at most 0"));
+               Contains("folded: 1 identical iteration; error at most 0"));
     CHECK(text::folded({{Fidelity::folded, true, ""}, 24, 0, 0, 0}) ==
-          "folded: none of 24 messages, as none repeat undisturbed (fidelity: folded)");
+          "folded: none of 24 messages: no step repeats undisturbed (fidelity: folded)");
     CHECK(text::folded({{Fidelity::folded, false, "every message is recorded"}, 24, 0, 0, 0}) ==
-          "folded: nothing (fidelity: folded, as every message is recorded)");
+          "folded: nothing (fidelity: folded, because every message is recorded)");
     CHECK(text::folded(Folded{{Fidelity::message, false, ""}, 24, 0, 0, 0}).empty());
 }

@@ -97,7 +97,7 @@ TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts w
     std::vector<std::string> names;
     for (const auto& [id, name] : file.processes) names.push_back(name);
     CHECK(names == Lines{"iteration", "links", "node 0", "node 1"});
-    CHECK(lines_of(file, "window") == Lines{"measured, to the end of iteration 5 100 118"});
+    CHECK(lines_of(file, "window") == Lines{"measured, up to the end of iteration 5 100 118"});
     CHECK(lines_of(file, "rank 0 compute") == Lines{"forward of \"conv\" 100 110"});
     CHECK(lines_of(file, "rank 0 exchange") == Lines{"bucket 0 110 116", "messages 110 116"});
     CHECK(lines_of(file, "rank 1 compute") == Lines{"forward of \"conv\" 100 112"});
@@ -167,7 +167,7 @@ TEST_CASE("a trace of some ranks leaves out the others, and messages with them")
     CHECK(file.flows.empty());
     CHECK(file.counters.size() == 2);  // of the links that rank 1 uses
     CHECK_THAT(shown(file), Contains("left out: 1 of 2 ranks: 4 tasks, 2 acts, 2 messages\n"));
-    CHECK_THAT(shown(file), Contains("left out: of other iterations: 2 tasks, 2 acts\n"));
+    CHECK_THAT(shown(file), Contains("left out: other iterations: 2 tasks, 2 acts\n"));
 }
 
 TEST_CASE("a trace of some time has what reaches into it, whole, also of iterations before") {
@@ -178,7 +178,7 @@ TEST_CASE("a trace of some time has what reaches into it, whole, also of iterati
     CHECK(lines_of(file, "rank 0 exchange") == Lines{"bucket 0 90 96", "messages 90 96"});
     CHECK(lines_of(file, "rank 1 exchange") == Lines{"bucket 0 92 98", "messages 92 96", "reduction 96 98"});
     CHECK(file.flows.size() == 1);
-    CHECK_THAT(shown(file), Contains("left out: outside that time: 4 tasks, 3 acts, 1 message\n"));
+    CHECK_THAT(shown(file), Contains("left out: outside the time range: 4 tasks, 3 acts, 1 message\n"));
     limits.time = Interval{17 * us, 18 * us};  // the reduction alone, and the task that it is in
     CHECK(lines_of(chrome(two_ranks(), limits), "rank 1 exchange") == Lines{"bucket 0 112 118", "reduction 116 118"});
 }

@@ -1,8 +1,8 @@
-// What all parts of the page have in common: its data, elements, numbers as people read them, tables.
+// Shared by all parts of the page: its data, DOM elements, number formats, tables.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-/// An element with attributes and children (elements or texts).
+/// Creates an element with attributes and children (elements or strings).
 function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -34,11 +34,11 @@ const units = {
     share: (value) => (value === null || value === undefined ? "–" : digits(100 * value, 3) + " %"),
     per_s: (value) => (value === null || value === undefined ? "–" : digits(value, 5) + " /s"),
     number: (value) => (value === null || value === undefined ? "–" : digits(value, 6)),
-    written: (value) => value ?? "–",  // a number that is a text already
+    written: (value) => value ?? "–",  // already formatted as text
     text: (value) => (value === null || value === undefined || value === "" ? "–" : String(value)),
 };
 
-/// The unit that the name of a field ends in.
+/// Returns the unit that a field's name ends with.
 function unit_of(name) {
     const stem = name.replace(/_(mean|least|most|deviation)$/, "");
     if (stem.endsWith("_per_s")) return "per_s";
@@ -49,17 +49,17 @@ function unit_of(name) {
     return "number";
 }
 
-/// `throughput_samples_per_s` as words.
+/// Turns a field's name, such as `throughput_samples_per_s`, into words.
 function words_of(name) {
     return name.replace(/_per_s(?=_|$)/, " per second")
         .replace(/_(s|Bps)(?=_(?:mean|least|most|deviation)$|$)/, "")
         .replaceAll("_", " ");
 }
 
-/// A long key, which may go on in the next line behind its dots.
+/// Allows line breaks after the dots of a long key.
 const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
-/// `columns`: [{name, unit}]; `rows`: lists of values. Long ones are made as far as they are asked for.
+/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for more.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
     const cell = (value, unit) =>
@@ -70,7 +70,7 @@ function table(caption, columns, rows, first = 500) {
     const add = (until) => {
         for (; shown < Math.min(until, rows.length); ++shown)
             body.append(make("tr", {}, ...rows[shown].map((value, i) => cell(value, columns[i].unit))));
-        more.textContent = `All ${rows.length} rows`;
+        more.textContent = `Show all ${rows.length} rows`;
         more.hidden = shown >= rows.length;
     };
     add(first);
@@ -84,7 +84,7 @@ function table(caption, columns, rows, first = 500) {
         make("div", {class: "tools"}, more));
 }
 
-/// A table that is folded away until somebody asks for it.
+/// Creates a table that is collapsed, and only built once it is opened.
 function folded(caption, columns, rows) {
     const details = make("details", {}, make("summary", {}, `Table: ${caption}`));
     details.addEventListener("toggle", () => {
@@ -93,7 +93,7 @@ function folded(caption, columns, rows) {
     return details;
 }
 
-/// A section with a heading, listed in the contents.
+/// Adds a section with a heading, listed in the contents.
 function section(id, title) {
     const list = document.querySelector("#contents ul") ?? document.getElementById("contents").appendChild(make("ul"));
     list.append(make("li", {}, make("a", {href: "#" + id}, title)));

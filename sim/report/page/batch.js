@@ -1,4 +1,4 @@
-// A batch: its points as a table to sort, a figure against a setting, the best points.
+// A batch: the best points, a chart of a result over a setting, a sortable table of all points.
 
 function batch_page() {
     const {columns, rows, numbers} = data;
@@ -8,7 +8,7 @@ function batch_page() {
     const settings = columns.map((_, i) => i).filter((i) => columns[i].setting);
     const all = rows.map((_, i) => i);
 
-    document.getElementById("lead").textContent = `${rows.length} points of a batch. ${data.note}`;
+    document.getElementById("lead").textContent = `A batch of ${rows.length} points. ${data.note}`;
     if (figures.length > 0) {
         const best = section("best", "Best points");
         const which = (figure) => {
@@ -16,15 +16,15 @@ function batch_page() {
             const better = columns[figure].most_is_best ? -1 : 1;
             return found.sort((a, b) => better * (value_at(a, figure) - value_at(b, figure))).slice(0, 5);
         };
-        const choice = chooser("Figure", figures, columns, () => fill());
+        const choice = chooser("Objective", figures, columns, () => fill());
         choice.value = figures.find((figure) => columns[figure].name.startsWith("throughput")) ?? figures[0];
         const place = make("div");
-        best.append(make("label", {class: "choice"}, "Best by ", choice), place);
+        best.append(make("label", {class: "choice"}, "Objective ", choice), place);
         const fill = () => {
             const figure = Number(choice.value);
             place.replaceChildren(
-                note(`The five with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${
-                    words_of(columns[figure].name)}, the best first.`),
+                note(`The five points with the ${columns[figure].most_is_best ? "highest" : "lowest"} ${
+                    words_of(columns[figure].name)}, best first.`),
                 table(
                     "Best points", columns.map((column, i) => ({name: words_of(column.name), unit: unit_at(i)})),
                     which(figure).map((row) => rows[row])));
@@ -42,21 +42,21 @@ function chooser(label, options, columns, changed) {
 }
 
 function batch_chart(columns, rows, value_at, figures, settings) {
-    const parent = section("chart", "Figures against settings");
+    const parent = section("chart", "Results by setting");
     const distinct = (column) => new Set(rows.map((row) => row[column])).size;
     const varied = settings.filter((column) => distinct(column) > 1);
     const usable = varied.length > 0 ? varied : settings;
-    const y = chooser("Upwards", figures, columns, () => show()), x = chooser("Across", usable, columns, () => show());
-    const series = chooser("A line for each", usable, columns, () => show());
-    series.prepend(make("option", {value: ""}, "nothing: one line"));
+    const y = chooser("Vertical axis", figures, columns, () => show()), x = chooser("Horizontal axis", usable, columns, () => show());
+    const series = chooser("Series", usable, columns, () => show());
+    series.prepend(make("option", {value: ""}, "none: a single line"));
     const by_default = usable.find((column) => String(column) !== x.value && distinct(column) <= 8);
     series.value = by_default ?? "";
     const log = make("input", {type: "checkbox", onchange: () => show()});
     const place = make("div");
     parent.append(
         make(
-            "div", {class: "tools"}, make("label", {}, "Upwards ", y), make("label", {}, "across ", x),
-            make("label", {}, "a line for each ", series), make("label", {}, log, " logarithmic")),
+            "div", {class: "tools"}, make("label", {}, "Vertical axis ", y), make("label", {}, "horizontal axis ", x),
+            make("label", {}, "series ", series), make("label", {}, log, " logarithmic")),
         place);
 
     function show() {
@@ -83,9 +83,9 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         figure(place, {
             title: `${words_of(columns[up].name)} by ${words_of(columns[along].name)}`,
             unit,
-            text: (many ? "Points that share a place are drawn as their mean: they differ in other settings." :
+            text: (many ? "Each mark is the mean of all points with these settings; the points differ in other settings." :
                           "Each mark is a point of the batch.") +
-                (shown.length < groups.size ? ` The first ${shown.length} of ${groups.size} lines.` : ""),
+                (shown.length < groups.size ? ` Only the first ${shown.length} of ${groups.size} lines are drawn.` : ""),
             config: () => ({
                 type: "line",
                 data: {
@@ -107,7 +107,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
             columns: [
                 {name: by === null ? "line" : words_of(columns[by].name), unit: "text"},
                 {name: words_of(columns[along].name), unit: "text"}, {name: "points", unit: "number"},
-                {name: "least", unit}, {name: "mean", unit}, {name: "most", unit}
+                {name: "minimum", unit}, {name: "mean", unit}, {name: "maximum", unit}
             ],
             rows: [...groups].flatMap(([name, knots]) => marks_along.filter((at) => knots.has(at)).map((at) => {
                 const values = knots.get(at);
@@ -118,7 +118,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     show();
 }
 
-/// A table with headings that sort it.
+/// Adds a table whose headings sort it.
 function sortable(parent, columns, rows, value_at, unit_at) {
     const order = rows.map((_, i) => i);
     const place = make("div");
@@ -154,5 +154,5 @@ function sortable(parent, columns, rows, value_at, unit_at) {
         place.replaceChildren(made);
     };
     fill();
-    parent.append(make("p", {class: "note"}, "A heading sorts by its column, once more the other way round."), place);
+    parent.append(make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);
 }

@@ -1,4 +1,4 @@
-// Charts: colours that colour-blind people tell apart, patterns beside them, light and dark, print.
+// Charts: colours and patterns that colour-blind readers can tell apart, light and dark themes, print.
 
 /// Okabe and Ito, "Color universal design", 2008.
 const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#332288"];
@@ -7,10 +7,10 @@ const marks = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
 
 const dark_screen = window.matchMedia("(prefers-color-scheme: dark)");
 const prints = window.matchMedia("print");
-let printing = false;  // paper is light, and narrow
+let printing = false;  // paper is light and narrow
 const is_dark = () => dark_screen.matches && !printing;
 
-/// A colour with lines or dots in it, which is another one in grey, too. The first is plain.
+/// Returns a colour with a hatch, so that it differs in greyscale, too. The first is plain.
 function pattern(index) {
     const colour = colours[index % colours.length];
     const strokes = [
@@ -60,14 +60,15 @@ function line(label, values, index, more = {}) {
     };
 }
 
-/// An axis whose values have a unit. Long names are cut; the table has all of them.
+/// Returns an axis whose values have a unit.
 function axis(title, unit, more = {}) {
-    // Of a logarithmic axis those of 1, 2 and 5 have room.
+    // On a logarithmic axis only the labels of 1, 2 and 5 have room.
     const crowded = (value) =>
         more.type === "logarithmic" && !/^[125]$/.test(String(Number(value.toPrecision(3))).replace(/e.*|[0.]/g, ""));
     const ticks = unit ? {callback: (value) => (crowded(value) ? "" : units[unit](value)), maxRotation: 40} : {};
     return {title: {display: title !== "", text: title}, ticks, ...more};
 }
+/// Returns an axis with names, shortened if they are long; the table has them in full.
 function names(labels, more = {}) {
     const most = window.innerWidth < 700 ? 20 : 40;
     const cut = (text) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
@@ -82,17 +83,17 @@ function theme() {
     Chart.defaults.maintainAspectRatio = false;
 }
 
-const drawn = [];  // {canvas, config}: all charts of the page, to be drawn again in other colours
+const drawn = [];  // {canvas, config}: all charts of the page, redrawn when colours change
 
 function draw(entry) {
     Chart.getChart(entry.canvas)?.destroy();
     new Chart(entry.canvas, entry.config());
 }
 
-/// A chart with its heading, what it says in words, and the table of its numbers. `config` makes the chart's
-/// configuration anew whenever colours change; `unit` is that of its values.
+/// Adds a chart with a heading, a description and a table of its numbers. `config` builds the chart's configuration,
+/// again whenever colours change; `unit` is the unit of its values.
 function figure(parent, {title, text, config, height, columns, rows, unit = "number", before = null}) {
-    const canvas = make("canvas", {role: "img", "aria-label": `${title}. ${text} The table below has the numbers.`});
+    const canvas = make("canvas", {role: "img", "aria-label": `${title}. ${text} The table below lists the numbers.`});
     const box = make("div", {class: "canvas", style: `height: ${height}px`}, canvas);
     const element = make(
         "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box,
@@ -128,7 +129,7 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
     return {element, canvas, box, chart: () => Chart.getChart(canvas)};
 }
 
-/// Takes what is in `parent` away, charts included.
+/// Removes the contents of `parent`, including charts.
 function clear(parent) {
     for (const canvas of parent.querySelectorAll("canvas")) {
         Chart.getChart(canvas)?.destroy();
@@ -154,7 +155,7 @@ window.addEventListener("afterprint", () => print_mode(false));
 prints.addEventListener("change", (event) => print_mode(event.matches));
 if (prints.matches) print_mode(true);
 
-/// Horizontal bars: a name a line.
+/// Returns the configuration of a horizontal bar chart, one name per line.
 function across_config(labels, datasets, unit, {stacked = false, log = false, title = ""} = {}) {
     return {
         type: "bar",

@@ -1,27 +1,27 @@
-// Links: the fabric's picture with its cables coloured by their use, and how the use changes over time.
+// Links: the fabric's picture with cables coloured by utilisation, and utilisation over time.
 
-/// Of light and dark blue, and an orange at the end; wider, too, for who cannot tell colours apart.
+/// Steps from light to dark blue, then orange; lines also get wider, for readers who cannot tell the colours apart.
 const use_scale = [
-    {least: 0, colour: "#b4bac1", width: 1.2, text: "nothing"},
+    {least: 0, colour: "#b4bac1", width: 1.2, text: "unused"},
     {least: 0.00005, colour: "#9ecae1", width: 2, text: "below 20 %"},
     {least: 0.2, colour: "#4292c6", width: 2.8, text: "20 to 40 %"},
     {least: 0.4, colour: "#2159a5", width: 3.6, text: "40 to 60 %"},
     {least: 0.6, colour: "#081d58", width: 4.6, text: "60 to 80 %"},
-    {least: 0.8, colour: "#d55e00", width: 6, text: "80 % and more"},
+    {least: 0.8, colour: "#d55e00", width: 6, text: "80 % or more"},
 ];
 const step_of = (use) => use_scale.findLast((step) => use >= step.least);
 
 function heat_map(parent, variant) {
     const {links, cables, notes} = variant.links;
-    const text = "How much of its bandwidth each link carries over the whole iteration" +
-        (cables ? "; of a cable's two directions the busier one. Point at a cable to see which it is." : ".");
+    const text = "Utilisation of each link's bandwidth over the whole iteration" +
+        (cables ? "; a cable shows the busier of its two directions. Point at a cable to see its name." : ".");
     const element = make(
         "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
     if (cables && variant.picture !== null) {
         const picture = make("div", {
             class: "picture",
             role: "img",
-            "aria-label": "The fabric's cables, coloured by use; the table below has the numbers."
+            "aria-label": "The fabric's cables, coloured by utilisation; the table below lists the numbers."
         });
         picture.innerHTML = data.pictures[variant.picture];
         picture.querySelector("g").setAttribute("stroke-opacity", "1");
@@ -29,7 +29,7 @@ function heat_map(parent, variant) {
             const step = step_of(cables[cable]);
             path.setAttribute("stroke", step.colour);
             path.setAttribute("stroke-width", Math.max(step.width, Number(path.getAttribute("stroke-width"))));
-            path.querySelector("title").textContent += `: ${units.share(cables[cable])} in use`;
+            path.querySelector("title").textContent += `: ${units.share(cables[cable])} utilisation`;
         });
         const sample = (step) => {
             const legend = make("li");
@@ -52,10 +52,10 @@ function heat_map(parent, variant) {
         });
         element.append(
             make("ul", {class: "scale", "aria-label": "Colours"}, ...use_scale.map(sample)),
-            make("div", {class: "tools"}, make("label", {}, "Size of the picture ", size)), picture);
+            make("div", {class: "tools"}, make("label", {}, "Picture size ", size)), picture);
     }
     element.append(folded(
-        "links by use",
+        "links by utilisation",
         [{name: "link, one direction", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
         links.map((link) => [link.link, link.bytes, link.utilisation])));
     parent.append(element);
@@ -65,8 +65,8 @@ function heat_map(parent, variant) {
 function busiest_links(parent, links) {
     const labels = links.map((link) => link.link);
     figure(parent, {
-        title: "Links most in use",
-        text: "Bytes over what the link could have carried in the iteration, one direction of each.",
+        title: "Busiest links",
+        text: "Bytes divided by the capacity of the link during the iteration, for each direction separately.",
         unit: "share",
         config: () => across_config(labels, [bars("utilisation", links.map((link) => link.utilisation), 0)], "share"),
         height: across_height(links.length),
@@ -81,10 +81,10 @@ function link_profiles(parent, links, window_s) {
         const parts = with_profile[0].profile.length;
         const times = Array.from({length: parts}, (_, i) => (i + 0.5) * window_s / parts);
         figure(parent, {
-            title: "Use of links over time",
+            title: "Link utilisation over time",
             unit: "share",
-            text: `The ${with_profile.length} links with the highest utilisation, each in ${
-                parts} equal parts of the window; a message's bytes are spread evenly over the time that it flows.`,
+            text: `The ${with_profile.length} most utilised links, in ${
+                parts} equal intervals of the window; a message's bytes are spread evenly over its transfer time.`,
             config: () => ({
                 type: "line",
                 data: {
@@ -108,17 +108,17 @@ function link_profiles(parent, links, window_s) {
         });
     }
     parent.append(make(
-        "div", {class: "figure"}, make("h3", {}, "What the busiest links lose"),
+        "div", {class: "figure"}, make("h3", {}, "Time lost to sharing links"),
         make(
             "p", {},
-            "Lost is how much longer messages flowed over the link than each would have alone on " +
-                "its way, all of them together."),
+            "Lost time is the sum, over all messages on a link, of the additional transfer time compared with " +
+                "each message alone on its route."),
         table(
-            "Busiest links",
+            "Busiest links and their lost time",
             [
                 {name: "link", unit: "text"}, {name: "bandwidth", unit: "Bps"}, {name: "bytes", unit: "B"},
                 {name: "busy", unit: "s"}, {name: "utilisation", unit: "share"}, {name: "lost", unit: "s"},
-                {name: "most of it by", unit: "text"}
+                {name: "top users", unit: "text"}
             ],
             links.map(
                 (link) =>

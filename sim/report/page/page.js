@@ -1,27 +1,27 @@
-// The page as a whole: which sections there are.
+// The page as a whole: its sections.
 
-// Results' notes, and what was not simulated message by message, where a scenario asks for that.
+// The results' notes, and the number of folded messages if the scenario asks for folding.
 function result_notes() {
     return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(note);
 }
 
 function training_summary(results) {
-    // Samples of one workload are not those of another.
+    // Throughputs of different workloads are not comparable.
     const fastest = (workload) =>
         results.filter((result) => result.workload === workload)
             .reduce(
                 (best, result) =>
                     ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
-    const sentence = (result) => `${result.variant}: ${units.s(result.iteration_time_s)} an iteration of ${
+    const sentence = (result) => `${result.variant}: ${units.s(result.iteration_time_s)} per iteration of ${
                                      result.workload} on ${result.ranks} ranks, ` +
         `${digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
         (result.scaling_efficiency === null ?
              "." :
-             `, ${units.share(result.scaling_efficiency)} of ${result.ranks} times one rank (${result.scaling} scaling).`);
+             `, ${units.share(result.scaling_efficiency)} ${result.scaling} scaling efficiency.`);
     const workloads = [...new Set(results.map((result) => result.workload))];
     document.getElementById("lead").textContent = results.length === 1 ?
         sentence(results[0]) :
-        `${results.length} variants. The highest throughput${workloads.length > 1 ? " of each workload" : ""} has ` +
+        `${results.length} variants. Highest throughput${workloads.length > 1 ? " of each workload" : ""}: ` +
             workloads.map((workload) => sentence(fastest(workload))).join(" ");
     const columns = [
         ["variant", "text"], ["workload", "text"], ["ranks", "number"], ["iteration_time_s", "s"],
@@ -33,7 +33,7 @@ function training_summary(results) {
         ["transport", "text"]
     ].filter(([field]) => results.some((result) => result[field] !== null));
     const heading = {
-        iteration_time_s: "iteration",
+        iteration_time_s: "iteration time",
         compute_time_s: "computation",
         exposed_communication_time_s: "exposed communication",
         waiting_time_s: "waiting",
@@ -47,8 +47,8 @@ function training_summary(results) {
         "div", {class: "figure"},
         make(
             "p", {},
-            "Times are those of the rank that finishes last. Communication is exposed while that rank " +
-                "computes nothing; memory is that of the device that needs most."),
+            "Times refer to the rank that finishes last. Its communication is exposed while it computes " +
+                "nothing. Memory refers to the device that needs the most."),
         ...result_notes(),
         table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
 }
@@ -58,26 +58,26 @@ function training_comparison(results) {
     const labels = results.map((result) => result.variant);
     const grid = parent.appendChild(make("div", {class: "grid"}));
     const parts = [
-        ["computes", (result) => result.compute_time_s],
-        ["communicates, nothing is computed", (result) => result.exposed_communication_time_s],
-        ["waits, or is idle", (result) => result.waiting_time_s + result.idle_time_s]
+        ["computation", (result) => result.compute_time_s],
+        ["exposed communication", (result) => result.exposed_communication_time_s],
+        ["waiting or idle", (result) => result.waiting_time_s + result.idle_time_s]
     ];
     figure(grid, {
-        title: "Time of an iteration",
-        text: "Shorter is better. Workloads and batches may differ: see the samples per second.",
+        title: "Iteration time",
+        text: "Lower is better. If workloads or batch sizes differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
             labels, parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), "s", {stacked: true}),
         height: 60 + across_height(labels.length),
         columns: [
-            {name: "variant", unit: "text"}, {name: "iteration", unit: "s"},
+            {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
             ...parts.map(([name]) => ({name, unit: "s"}))
         ],
         rows: results.map((result) => [result.variant, result.iteration_time_s, ...parts.map(([, of]) => of(result))]),
     });
     figure(grid, {
         title: "Throughput",
-        text: "Samples per second of all ranks together: more is better.",
+        text: "Samples per second of all ranks together. Higher is better.",
         config: () => across_config(
             labels, [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)],
             "number"),
@@ -91,7 +91,7 @@ function training_comparison(results) {
 }
 
 function training_details(results) {
-    const parent = section("why", "Why it takes so long");
+    const parent = section("why", "Why this iteration time?");
     const place = make("div");
     if (results.length > 1) {
         const select = make(
@@ -117,13 +117,13 @@ function scaling_section() {
     if (curves.length === 0) {
         parent.append(note(
             data.scaling_note ||
-            "Not simulated: syncline run with --report and --scaling also shows 1, 2, 4 … ranks."));
+            "Not simulated. Run syncline with --report and --scaling to include 1, 2, 4 … ranks."));
         return;
     }
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
     const grid = parent.appendChild(make("div", {class: "grid"}));
     const columns = [
-        {name: "variant", unit: "text"}, {name: "ranks", unit: "number"}, {name: "iteration", unit: "s"},
+        {name: "variant", unit: "text"}, {name: "ranks", unit: "number"}, {name: "iteration time", unit: "s"},
         {name: "samples per second", unit: "number"}, {name: "efficiency", unit: "share"}
     ];
     const rows = curves.flatMap(
@@ -163,20 +163,20 @@ function scaling_section() {
         }),
     });
     draw_field(
-        "Samples per second", "The same scenario with fewer ranks, simulated again; both axes are logarithmic.",
+        "Samples per second", "The scenario simulated again with fewer ranks. Both axes are logarithmic.",
         "throughput_samples_per_s", "number", {type: "logarithmic"});
     draw_field(
         "Scaling efficiency",
-        "Throughput over ranks times that of one rank: at 100 % all devices are used to the full. Weak scaling keeps " +
-            "the samples of each replica, strong scaling those of all ranks together.",
+        "Throughput divided by the number of ranks times the throughput of one rank. Weak scaling keeps the samples " +
+            "per replica constant, strong scaling the total number of samples.",
         "scaling_efficiency", "share", {beginAtZero: true});
 }
 
 function scenario_section() {
     const parent = section("scenario", "Scenario");
     parent.append(make(
-        "p", {class: "note"}, "In full, every file's content in place of its name: saved as a file, ",
-        make("code", {}, "syncline run"), " takes it."));
+        "p", {class: "note"}, "The scenario with all referenced files inlined. Save it as a file to run it with ",
+        make("code", {}, "syncline run"), "."));
     const texts = new Map();
     for (const variant of data.variants)
         texts.set(variant.scenario, [...(texts.get(variant.scenario) ?? []), variant.name]);
@@ -233,7 +233,7 @@ function exchange_page() {
     });
     chart(
         "Time by size",
-        "Simulated, and dashed and hollow by the closed form, where there is one. Both axes are logarithmic.", "s",
+        "Solid: simulated; dashed and hollow: closed form, where one exists. Both axes are logarithmic.", "s",
         () => results.flatMap(
             (result, i) =>
                 [line(result.variant, xy(result, "completion_time_s"), i),
@@ -248,7 +248,7 @@ function exchange_page() {
         {type: "logarithmic"});
     chart(
         "Bus bandwidth by size",
-        "As nccl-tests defines it: what each link carries at least, whatever the number of ranks.", "Bps",
+        "Bus bandwidth as defined by nccl-tests: the bandwidth each link must provide, independent of the number of ranks.", "Bps",
         () => results.filter((result) => result.points.some((point) => point.bus_bandwidth_Bps !== null))
                   .map((result, i) => line(result.variant, xy(result, "bus_bandwidth_Bps"), i)),
         {beginAtZero: true});
@@ -257,5 +257,5 @@ function exchange_page() {
 
 theme();
 ({training: training_page, exchange: exchange_page, batch: batch_page, validation: validation_page})[data.kind]();
-document.getElementById("footer").textContent = `Made by ${data.program}. Charts: Chart.js ${
-    Chart.version}, MIT licence. The page holds all its data and fetches nothing.`;
+document.getElementById("footer").textContent = `Generated by ${data.program}. Charts: Chart.js ${
+    Chart.version}, MIT licence. This page is self-contained and loads nothing from the network.`;

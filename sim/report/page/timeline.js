@@ -1,11 +1,11 @@
-// The timeline: what each process does, as bars, to be zoomed into.
+// The timeline: the tasks of each process as bars, with zoom.
 
 const bar_kinds = [
-    "forward pass", "backward pass", "update, sums", "input copy", "gradients", "activations", "between stages",
+    "forward pass", "backward pass", "update, reduction", "input copy", "gradients", "activations", "stage transfer",
     "weights", "waiting for release"
 ];
 
-/// The bars of a lane as objects.
+/// Unpacks the bars of a lane into objects.
 function bars_of(timeline, lane) {
     const result = [];
     for (let i = 0; i < lane.bars.length; i += 5) {
@@ -23,7 +23,7 @@ function timeline_figure(parent, timeline) {
     const window_s = timeline.window_s, least_s = window_s / 2000;
     const view = {from: 0, to: window_s};
 
-    // Edges tell wide bars apart; of narrow ones there would be nothing left.
+    // Edges separate wide bars; they would cover narrow ones completely.
     const edge = ({raw}) => (raw && raw.bar.end_s - raw.bar.start_s > 0.006 * (view.to - view.from) ? 0.7 : 0);
     const config = () => ({
         type: "bar",
@@ -64,23 +64,23 @@ function timeline_figure(parent, timeline) {
 
     const slider = (label, value) =>
         make("input", {type: "range", min: 0, max: 1000, step: 1, value, "aria-label": label});
-    const from = slider("Start of the part that is shown", 0), to = slider("End of the part that is shown", 1000);
+    const from = slider("Start of the visible range", 0), to = slider("End of the visible range", 1000);
     const said = make("output", {class: "note", "aria-live": "polite"});
     const tools = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text: `What each process does in the ${units.s(window_s)} of the window. An exchange counts from when a rank ` +
-            "comes to it, waiting for the others included. " +
-            "Drag across the chart, or use the sliders or the keys + − ← → 0, to see a part of it. " +
+        text: `The tasks of each process in the window of ${units.s(window_s)}. An exchange starts when the rank ` +
+            "enters it, so it includes waiting for the other ranks. " +
+            "Drag across the chart, or use the sliders or the keys + − ← → 0, to zoom and move. " +
             timeline.notes.join(" "),
         config,
         height: 110 + 17 * labels.length,
         before: tools,
         unit: "s",
         columns: [
-            {name: "process and stream", unit: "text"}, {name: "what", unit: "text"}, {name: "kind", unit: "text"},
+            {name: "process and stream", unit: "text"}, {name: "task", unit: "text"}, {name: "kind", unit: "text"},
             {name: "tasks", unit: "number"}, {name: "start", unit: "s"}, {name: "end", unit: "s"},
-            {name: "length", unit: "s"}
+            {name: "duration", unit: "s"}
         ],
         rows: all.map(
             (bar) =>
@@ -121,7 +121,7 @@ function timeline_figure(parent, timeline) {
 
     made.box.tabIndex = 0;
     made.box.setAttribute("role", "group");
-    made.box.setAttribute("aria-label", "Timeline: plus and minus zoom, arrows move, 0 shows all");
+    made.box.setAttribute("aria-label", "Timeline: plus and minus zoom, arrows move, 0 shows the whole window");
     made.box.addEventListener("keydown", (event) => {
         const action = {
             "+": () => zoom(0.5),
@@ -138,7 +138,7 @@ function timeline_figure(parent, timeline) {
     show(0, window_s);
 }
 
-/// Dragging across the chart shows what was dragged over.
+/// Zooms into the range that is dragged across the chart.
 function drag(made, show, view) {
     const band = made.box.appendChild(make("div", {class: "band"}));
     made.canvas.style.touchAction = "pan-y";

@@ -1,6 +1,6 @@
-// Predictions held against measurements: `data.report` is what syncline validate prints as JSON.
+// Predictions compared with measurements: `data.report` is the JSON output of syncline validate.
 
-/// "+0.73 %"; no minus before what is zero to the digits that are shown.
+/// Formats as "+0.73 %", without a minus sign if it rounds to zero.
 function signed_percent(part) {
     const text = (100 * Math.abs(part)).toFixed(2);
     return (part < 0 && Number(text) > 0 ? "−" : "+") + text + " %";
@@ -8,13 +8,13 @@ function signed_percent(part) {
 const percent = (part) => (part === null ? "–" : (100 * part).toFixed(2) + " %");
 const accuracy_text = (value) => (value === null ? "–" : value.toFixed(3));
 
-/// A value in the unit of its field.
+/// Formats a value in the unit of its field.
 const in_unit = (value, {field}) => units[unit_of(field)](value);
 
 function figures_text({median_accuracy, worst_accuracy, share_above_085}, rows) {
-    if (median_accuracy === null) return "Nothing is predicted.";
-    return `Accuracy of ${rows} predicted ${rows === 1 ? "row" : "rows"}: ${accuracy_text(median_accuracy)} in the ` +
-        `middle, ${accuracy_text(worst_accuracy)} at worst, above 0.85 in ${units.share(share_above_085)}.`;
+    if (median_accuracy === null) return "No row is predicted.";
+    return `Accuracy of ${rows} predicted ${rows === 1 ? "row" : "rows"}: median ${accuracy_text(median_accuracy)}, ` +
+        `minimum ${accuracy_text(worst_accuracy)}, above 0.85 for ${units.share(share_above_085)}.`;
 }
 
 const predicted_rows = (point) => point.rows.filter((row) => row.role === "predicted").length;
@@ -22,7 +22,7 @@ const predicted_rows = (point) => point.rows.filter((row) => row.role === "predi
 function validation_summary({points, without_doubtful, ...all}) {
     const doubted = points.some((point) => point.rows.some((row) => row.doubt !== null));
     document.getElementById("lead").textContent = figures_text(all, all.rows) +
-        (doubted ? ` Without those in doubt: ${figures_text(without_doubtful, without_doubtful.rows)}` : "");
+        (doubted ? ` Reliable rows only: ${figures_text(without_doubtful, without_doubtful.rows)}` : "");
     const line = (name, rows, figures) =>
         [name, rows, accuracy_text(figures.median_accuracy), accuracy_text(figures.worst_accuracy),
          figures.share_above_085];
@@ -31,53 +31,53 @@ function validation_summary({points, without_doubtful, ...all}) {
         "div", {class: "figure"},
         make(
             "p", {},
-            "A row is one measurement, and the same simulated. Its error is predicted / measured − 1, its accuracy 1 − " +
-                "|error|, not below 0. Parameters that nobody knows of a cluster are found on rows that calibrate, which " +
-                "are shown and never counted; no parameter has seen the others. A row is in doubt where it is no fair " +
-                "test, for a reason that stands beside it."),
+            "Each row compares a measurement with its simulation. The error is predicted / measured − 1, the accuracy " +
+                "max(0, 1 − |error|). Unknown cluster parameters are fitted to the calibration rows, which are shown " +
+                "but never counted; the predicted rows are not used for fitting. A row is unreliable if it is not a " +
+                "fair test, for the stated reason."),
         table(
             "Accuracy of predicted rows",
             [
                 {name: "scenario", unit: "text"}, {name: "predicted rows", unit: "number"},
-                {name: "median", unit: "written"}, {name: "worst", unit: "written"}, {name: "above 0.85", unit: "share"}
+                {name: "median", unit: "written"}, {name: "minimum", unit: "written"}, {name: "above 0.85", unit: "share"}
             ],
             [
-                line("all", all.rows, all), line("all without those in doubt", without_doubtful.rows, without_doubtful),
+                line("all", all.rows, all), line("reliable rows", without_doubtful.rows, without_doubtful),
                 ...points.map((point) => line(point.name, predicted_rows(point), point))
             ])));
 }
 
 const endings = {
     "found": "",
-    "at-least": "at its least: the rows ask for less",
-    "at-most": "at its most: the rows ask for more",
-    "plateau": "others near it serve as well",
+    "at-least": "at its minimum: the rows call for less",
+    "at-most": "at its maximum: the rows call for more",
+    "plateau": "nearby values fit equally well",
     "no-effect": "not determined: the rows do not depend on it",
     "too-few-rows": "not determined: fewer rows than parameters",
 };
 function remark({ending, not_told_from, hardly_determined, percent_per_percent}, noise) {
     const off = 100 * (noise ?? 0.01);
     if (hardly_determined)
-        return `hardly determined: rows that are off by ${digits(off, 3)} % move it by ` +
+        return `poorly determined: an error of ${digits(off, 3)} % in the rows changes it by ` +
             `${digits(off * percent_per_percent, 3)} %`;
-    return endings[ending] ?? `not determined: the rows cannot tell it from ${not_told_from.join(", ")}`;
+    return endings[ending] ?? `not determined: the rows cannot distinguish it from ${not_told_from.join(", ")}`;
 }
 const with_unit = (value, unit) => digits(value, 5) + (unit === null ? "" : " " + unit);
-const value_of = ({value, unit}) => (value === null ? "as it is" : with_unit(value, unit));
+const value_of = ({value, unit}) => (value === null ? "unchanged" : with_unit(value, unit));
 
 function parameters_table(parameters, noise) {
     return make(
-        "div", {class: "figure"}, make("h3", {}, "What was found"),
+        "div", {class: "figure"}, make("h3", {}, "Fitted parameters"),
         make(
             "p", {},
-            "If each of the rows were off by 1 %, by itself, a parameter would be off by what is said under " +
-                "“moves per 1 %”: the less, the better the rows determine it."),
+            "The sensitivity is the change of the parameter, in percent, for independent errors of 1 % in all rows: the " +
+                "smaller it is, the better the rows determine the parameter."),
         table(
-            "Parameters, found on rows that calibrate",
+            "Parameters fitted to calibration rows",
             [
                 {name: "parameter", unit: "text"}, {name: "value", unit: "written"},
-                {name: "moves per 1 %", unit: "written"}, {name: "standard error", unit: "written"},
-                {name: "looked for in", unit: "written"}, {name: "found on", unit: "text"},
+                {name: "sensitivity", unit: "written"}, {name: "standard error", unit: "written"},
+                {name: "range", unit: "written"}, {name: "rows", unit: "text"},
                 {name: "remark", unit: "text"}
             ],
             parameters.map(
@@ -94,7 +94,7 @@ function rows_table(rows) {
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"}, {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
-        {name: "role", unit: "text"}, ...(doubts ? [{name: "in doubt", unit: "text"}] : [])
+        {name: "role", unit: "text"}, ...(doubts ? [{name: "unreliable because", unit: "text"}] : [])
     ];
     return make(
         "div", {class: "figure"}, make("h3", {}, "Rows"),
@@ -108,19 +108,19 @@ function rows_table(rows) {
 }
 
 function left_out_tables(lines, parameters) {
-    const shown = (one) => value_of(one) + (one.at_bound ? ` (its ${one.ending.slice(3)})` : "");
+    const shown = (one) => value_of(one) + (one.at_bound ? ` (its ${one.ending === "at-least" ? "minimum" : "maximum"})` : "");
     const changed = lines.flatMap(
         (line) => line.parameters.map((one, i) => [line.row, one.key, shown(parameters[i]), shown(one)])
                       .filter(([, , before, after]) => before !== after));
     const kept = lines.some((line) => line.parameters.some((one) => one.ending === "too-few-rows"));
     return make(
-        "div", {class: "figure"}, make("h3", {}, "Rows that calibrate, each left out once"),
-        make("p", {}, "By how much predictions change when parameters are found without the row."),
+        "div", {class: "figure"}, make("h3", {}, "Leave-one-out sensitivity"),
+        make("p", {}, "Change of the predictions if the parameters are fitted without one calibration row."),
         table(
-            "Leave one out",
+            "Change of the predictions",
             [
                 {name: "left out", unit: "text"}, {name: "median change", unit: "written"},
-                {name: "largest", unit: "written"}, {name: "of row", unit: "text"}
+                {name: "largest change", unit: "written"}, {name: "of row", unit: "text"}
             ],
             lines.map(
                 (line) =>
@@ -128,10 +128,10 @@ function left_out_tables(lines, parameters) {
         ...(changed.length === 0 ? [note("No parameter changes.")] : [
             make(
                 "p", {},
-                "What is found without the row; parameters that stay are not listed." +
-                    (kept ? " As it is: too few rows are left to find it, and the scenario's own value stays." : "")),
+                "Parameters fitted without the row; only parameters that change are listed." +
+                    (kept ? " Unchanged: too few rows are left to fit it, so the scenario's own value is used." : "")),
             table(
-                "Parameters without a row",
+                "Parameters fitted without the row",
                 [
                     {name: "left out", unit: "text"}, {name: "parameter", unit: "text"},
                     {name: "with it", unit: "written"}, {name: "without it", unit: "written"}
@@ -148,7 +148,7 @@ function point_section(point, index) {
             point.noise === null ? "The source states no spread." :
                                    `The source states a spread of ${units.share(point.noise)}.`),
         make("p", {}, figures_text(point, predicted_rows(point))));
-    if (!point.converged) parent.append(note("Looking for parameters was stopped before it had converged."));
+    if (!point.converged) parent.append(note("The parameter fit stopped before it converged."));
     if (point.parameters.length > 0) parent.append(parameters_table(point.parameters, point.noise));
     parent.append(rows_table(point.rows));
     if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));

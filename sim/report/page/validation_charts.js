@@ -1,8 +1,8 @@
-// Predictions held against measurements: the charts.
+// Predictions compared with measurements: the charts.
 
-const band = 0.15;  // of share_above_085: within it an accuracy is above 0.85
+const band = 0.15;  // as in share_above_085: inside it the accuracy is above 0.85
 
-/// Colours that repeat after six have other shapes then. Only such as can be hollow.
+/// Colours repeat after six, with another shape. All shapes can be hollow.
 const hollow_marks = ["circle", "rect", "triangle", "rectRot"];
 function dots(label, rows, at, index, more = {}) {
     const colour = colours[index % 6];
@@ -18,24 +18,24 @@ function dots(label, rows, at, index, more = {}) {
     });
 }
 
-/// A cross over every row that is in doubt; and what is hollow, for the legend alone.
+/// Returns a cross over every unreliable row, and an empty series that explains hollow marks in the legend.
 function roles(rows, at) {
     const ink = Chart.defaults.color;
     const plain = {borderColor: ink, backgroundColor: "transparent", pointBackgroundColor: "transparent"};
     const doubted = rows.filter((row) => row.doubt !== null);
     const calibrates = rows.some((row) => row.role !== "predicted");
     return [
-        ...(calibrates ? [dots("hollow: calibrates, not counted", [], at, 0, plain)] : []),
+        ...(calibrates ? [dots("hollow: calibration row, not counted", [], at, 0, plain)] : []),
         ...(doubted.length > 0 ?
                 [dots(
-                    "in doubt", doubted, at, 0,
+                    "unreliable", doubted, at, 0,
                     {...plain, pointStyle: "crossRot", pointRadius: 11, pointBorderWidth: 1.5, order: -1})] :
                 [])
     ];
 }
 
-/// A line in a chart where predictions are what was measured, and about it a band of ±15 %. `edges`, of the factors
-/// that a prediction is off by: the two ends of a line, as values of both axes.
+/// Draws the line on which predictions equal measurements, and a band of ±15 % around it. `edges(factor)` returns the
+/// two ends of the line on which predictions are off by that factor, in axis values.
 function behind(edges) {
     const path = (chart, points) => {
         const {ctx, scales: {x, y}} = chart;
@@ -62,7 +62,7 @@ function behind(edges) {
     };
 }
 
-/// Chart.js would draw a scenario as its first row is, which may be hollow.
+/// Fills legend marks with the scenario's colour; Chart.js would use the first row's, which may be hollow.
 function dot_legend(filter) {
     const generateLabels = (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map(
         (item) => ({
@@ -76,21 +76,21 @@ function dot_label({dataset: {rows}, dataIndex}) {
     const row = rows[dataIndex];
     return [
         `${row.point}: ${row.name}`, `measured ${in_unit(row.measured, row)}, predicted ${in_unit(row.predicted, row)}`,
-        signed_percent(row.error) + (row.role === "predicted" ? "" : ", calibrates") +
-            (row.doubt === null ? "" : ", in doubt")
+        signed_percent(row.error) + (row.role === "predicted" ? "" : ", calibration row") +
+            (row.doubt === null ? "" : ", unreliable")
     ];
 }
 
 const table_columns = [
     {name: "scenario", unit: "text"}, {name: "row", unit: "text"}, {name: "measured", unit: "written"},
     {name: "predicted", unit: "written"}, {name: "predicted / measured", unit: "number"}, {name: "role", unit: "text"},
-    {name: "in doubt", unit: "text"}
+    {name: "unreliable because", unit: "text"}
 ];
 const table_row = (row) =>
     [row.point, row.name, in_unit(row.measured, row), in_unit(row.predicted, row), row.predicted / row.measured,
      row.role, row.doubt];
 
-/// A lane for each scenario, its rows from top to bottom.
+/// Adds a chart with a lane for each scenario, its rows from top to bottom.
 function ratios_figure(parent, points, rows) {
     const ratios = rows.map((row) => row.predicted / row.measured);
     const least = Math.min(0.8, ...ratios.map((ratio) => ratio / 1.05));
@@ -101,10 +101,10 @@ function ratios_figure(parent, points, rows) {
     const labels = points.map((point) => point.name);
     const most_rows = Math.max(...points.map((point) => point.rows.length));
     figure(parent, {
-        title: "Predicted over measured",
+        title: "Predicted / measured",
         text:
-            "Each mark is a row: on the line at 1 it is predicted as it was measured, in the grey band off by 15 % at " +
-            "most, to the right too much is predicted.",
+            "Each mark is a row. At 1 the prediction equals the measurement, inside the grey band it is within 15 %, and " +
+            "to the right of 1 it is too high.",
         height: 110 + points.length * Math.min(Math.max(8 * most_rows, 34), 100),
         columns: table_columns,
         rows: rows.map(table_row),
@@ -158,14 +158,14 @@ const quantities = {
     share: "Shares"
 };
 
-/// The next of 1, 2, 5, 10 … that is less, or more.
+/// Returns the next smaller, or larger, number of 1, 2, 5, 10 ….
 function round_out(value, up) {
     const decade = 10 ** Math.floor(Math.log10(value));
     const steps = [0.5, 1, 2, 5, 10, 20].map((step) => step * decade);
     return up ? steps.find((step) => step > value) : steps.findLast((step) => step < value);
 }
 
-/// Rows whose values have the same unit, both axes logarithmic.
+/// Adds a chart of the rows whose values have the same unit, both axes logarithmic.
 function scatter_figure(parent, title, unit, points, rows) {
     const values = rows.flatMap((row) => [row.measured, row.predicted]);
     const min = round_out(Math.min(...values), false), max = round_out(Math.max(...values), true);
@@ -175,8 +175,8 @@ function scatter_figure(parent, title, unit, points, rows) {
     figure(parent, {
         title,
         text:
-            "On the line what is predicted is what was measured, above it too much is predicted; the grey band is ±15 " +
-            "%. Both axes are logarithmic.",
+            "On the line the prediction equals the measurement, above it the prediction is too high; the grey band is " +
+            "±15 %. Both axes are logarithmic.",
         height: 400 + (window.innerWidth < 700 ? 20 : 8) * shown.length,  // the legend
         columns: table_columns,
         rows: rows.map(table_row),

@@ -1,12 +1,11 @@
-// One variant: why its iteration takes so long.
+// One variant: the explanation of its iteration time.
 
 const parts_of_rank = [
-    ["compute_s", "computes"], ["exposed_communication_s", "communicates, nothing is computed"],
-    ["reduction_s", "sums up"], ["copies_s", "copies"], ["waiting_s", "waits for other ranks"],
-    ["idle_s", "has nothing to do"]
+    ["compute_s", "computation"], ["exposed_communication_s", "exposed communication"], ["reduction_s", "reduction"],
+    ["copies_s", "copies"], ["waiting_s", "waiting for other ranks"], ["idle_s", "idle"]
 ];
 
-/// At most `count` of so many, evenly, `wanted` among them.
+/// Returns at most `count` of the numbers below `all`, evenly spaced and including `wanted`.
 function some_of(all, count, wanted) {
     if (all <= count) return Array.from({length: all}, (_, i) => i);
     const chosen = Array.from({length: count}, (_, i) => Math.floor(i * (all - 1) / (count - 1)));
@@ -19,13 +18,13 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
     const labels = shown.map((rank) => `rank ${rank}`);
     const share = (field) => units.share(ranks[last_rank][field] / window_s);
     figure(parent, {
-        title: "What the ranks do",
-        text: `Of the ${units.s(window_s)} rank ${last_rank}, which finishes last, computes ${
-                  share("compute_s")}, communicates ${
-                  share("exposed_communication_s")} with nothing computed beside it, and waits ${
-                  share("waiting_s")} for other ranks.` +
+        title: "Time breakdown by rank",
+        text: `Rank ${last_rank} finishes last. Of its ${units.s(window_s)} it spends ${
+                  share("compute_s")} in computation, ${
+                  share("exposed_communication_s")} in exposed communication and ${
+                  share("waiting_s")} waiting for other ranks.` +
             (shown.length < ranks.length ?
-                 ` ${shown.length} of ${ranks.length} ranks are drawn, picked evenly; the table has all.` :
+                 ` ${shown.length} of ${ranks.length} ranks are drawn, evenly spaced; the table lists all.` :
                  ""),
         config: () => across_config(
             labels, parts_of_rank.map(([field, name], i) => bars(name, shown.map((rank) => ranks[rank][field]), i)),
@@ -34,7 +33,7 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
         unit: "s",
         columns: [
             {name: "rank", unit: "number"}, ...parts_of_rank.map(([, name]) => ({name, unit: "s"})),
-            {name: "communicates while it computes", unit: "s"}
+            {name: "overlapped communication", unit: "s"}
         ],
         rows: ranks.map(
             (parts, rank) => [rank, ...parts_of_rank.map(([field]) => parts[field]), parts.hidden_communication_s]),
@@ -50,7 +49,7 @@ function layers_figure(parent, layers, rank) {
         title: "Computation by layer",
         text: `On rank ${rank}.` +
             (shown.length < layers.length ?
-                 ` The ${shown.length} of ${layers.length} layers that take longest; the table has all.` :
+                 ` The ${shown.length} longest of ${layers.length} layers are drawn; the table lists all.` :
                  ""),
         config: () => across_config(
             labels,
@@ -72,23 +71,23 @@ function buckets_figure(parent, buckets, rank) {
     const chosen = buckets.filter((bucket) => shown.includes(bucket));
     const labels = chosen.map((bucket) => bucket.what);
     figure(parent, {
-        title: "What is exchanged",
-        text: `On rank ${rank}: how long each exchange is under way, and how much of that the rank has nothing to ` +
-            "compute (what is under way at once shares that evenly)." +
-            (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length}; the table has all.` :
+        title: "Exchanges",
+        text: `On rank ${rank}: how long each exchange is in flight, and its exposed time, during which the rank computes ` +
+            "nothing (shared evenly by concurrent exchanges)." +
+            (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
                                               ""),
         config: () => across_config(
             labels,
             [
-                bars("under way", chosen.map((bucket) => bucket.communication_s), 4),
-                bars("nothing to compute beside it", chosen.map((bucket) => bucket.exposed_s), 5)
+                bars("in flight", chosen.map((bucket) => bucket.communication_s), 4),
+                bars("exposed", chosen.map((bucket) => bucket.exposed_s), 5)
             ],
             "s"),
         height: across_height(chosen.length, 2),
         unit: "s",
         columns: [
-            {name: "what", unit: "text"}, {name: "bytes", unit: "B"}, {name: "start", unit: "s"},
-            {name: "end", unit: "s"}, {name: "under way", unit: "s"}, {name: "exposed", unit: "s"}
+            {name: "exchange", unit: "text"}, {name: "bytes", unit: "B"}, {name: "start", unit: "s"},
+            {name: "end", unit: "s"}, {name: "in flight", unit: "s"}, {name: "exposed", unit: "s"}
         ],
         rows: buckets.map(
             (bucket) =>
@@ -98,16 +97,16 @@ function buckets_figure(parent, buckets, rank) {
 
 const path_kinds = {
     compute: "computation",
-    transfer: "bytes on their way",
+    transfer: "transfer",
     latency: "latency",
-    overhead: "overhead of messages",
-    copy: "copies",
-    reduction: "sums",
+    overhead: "message overhead",
+    copy: "copy",
+    reduction: "reduction",
     timer: "timer",
     waiting: "waiting",
 };
 
-/// "99.1 % computation, 0.9 % latency", the largest first.
+/// Returns for example "99.1 % computation, 0.9 % latency", the largest first.
 function kinds_of(shares) {
     const sums = new Map();
     for (const {kind, share} of shares) sums.set(kind, (sums.get(kind) ?? 0) + share);
@@ -122,19 +121,19 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
     const labels = shown.map((share) => `${share.what}, ${path_kinds[share.kind]}`);
     const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
     const made = figure(parent, {
-        title: "What decides the length",
-        text: "The chain of tasks and messages of which each began when the one before it ended: only what " +
-            `shortens one of these makes the iteration shorter. By kind: ${kinds_of(shares)}.` +
+        title: "Critical path",
+        text: "The chain of tasks and messages in which each begins when the previous one ends: the iteration gets shorter " +
+            `only if one of these gets shorter. By kind: ${kinds_of(shares)}.` +
             (shown.length < shares.length ?
-                 ` The ${shown.length} largest of ${shares.length} parts; the table has all.` :
+                 ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
                  ""),
         config: () =>
-            across_config(labels, [bars("part of the window", shown.map((share) => share.share), 0)], "share"),
+            across_config(labels, [bars("share of the window", shown.map((share) => share.share), 0)], "share"),
         height: across_height(shown.length),
         unit: "share",
         columns: [
-            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "over", unit: "text"},
-            {name: "pieces", unit: "number"}, {name: "time", unit: "s"}, {name: "share", unit: "share"}
+            {name: "kind", unit: "text"}, {name: "task", unit: "text"}, {name: "link", unit: "text"},
+            {name: "segments", unit: "number"}, {name: "time", unit: "s"}, {name: "share", unit: "share"}
         ],
         rows: shares.map(
             (share) => [path_kinds[share.kind], share.what, over(share), share.pieces, share.seconds, share.share]),
@@ -142,9 +141,9 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
     if (path.length === 0) return;
     if (path_note !== "") made.element.append(note(path_note));
     made.element.append(folded(
-        "the chain in the order of time",
+        "critical path in order of time",
         [
-            {name: "kind", unit: "text"}, {name: "what", unit: "text"}, {name: "where", unit: "text"},
+            {name: "kind", unit: "text"}, {name: "task", unit: "text"}, {name: "place", unit: "text"},
             {name: "link", unit: "text"}, {name: "start", unit: "s"}, {name: "end", unit: "s"}
         ],
         path.map(
@@ -152,16 +151,16 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
 }
 
 function longer(part) {
-    if (Math.abs(part) < 1e-6) return "as long";
+    if (Math.abs(part) < 1e-6) return "the same time";
     return `${digits(100 * Math.abs(part), 3)} % ${part > 0 ? "longer" : "less"}`;
 }
 
-/// Closed form and simulation; with an explanation also bounds and what makes the difference.
+/// Adds a chart of closed form and simulation; with an explanation also bounds and the causes of the difference.
 function theory_figure(parent, result, explanation) {
     const closed = result.closed_form;
     const lines = [["simulated", result.iteration_time_s], ["closed form", closed.iteration_time_s]];
     if (explanation) {
-        lines.push(["without contention, simulated", explanation.uncontended_iteration_time_s]);
+        lines.push(["simulated without contention", explanation.uncontended_iteration_time_s]);
         if (explanation.theory.lower_bound_s > 0)
             lines.push([`lower bound: ${explanation.theory.lower_bound_of}`, explanation.theory.lower_bound_s]);
     }
@@ -169,32 +168,32 @@ function theory_figure(parent, result, explanation) {
     const made = figure(parent, {
         title: "Theory and simulation",
         text: closed.iteration_time_s === null ?
-            "There is no closed form of this iteration." :
-            `By theory an iteration takes ${units.s(closed.iteration_time_s)}; simulated it takes ${
+            "This iteration has no closed form." :
+            `By the closed form an iteration takes ${units.s(closed.iteration_time_s)}; the simulation takes ${
                 longer(result.iteration_time_s / closed.iteration_time_s - 1)}.`,
         config: () =>
-            across_config(shown.map(([name]) => name), [bars("iteration", shown.map(([, value]) => value), 0)], "s"),
+            across_config(shown.map(([name]) => name), [bars("iteration time", shown.map(([, value]) => value), 0)], "s"),
         height: across_height(shown.length),
         unit: "s",
-        columns: [{name: "what", unit: "text"}, {name: "iteration", unit: "s"}],
+        columns: [{name: "method", unit: "text"}, {name: "iteration time", unit: "s"}],
         rows: lines,
     });
     const formula = explanation?.theory.formula || closed.formula;
-    if (formula) made.element.append(make("p", {}, "One exchange, S its bytes: ", make("code", {}, formula)));
+    if (formula) made.element.append(make("p", {}, "Formula per exchange of S bytes: ", make("code", {}, formula)));
     if (!explanation) return;
     const {theory} = explanation;
     if (theory.differences.length > 0) {
         const labels = theory.differences.map((part) => part.cause);
         figure(parent, {
-            title: "What costs time, and what saves it",
+            title: "Causes of the difference",
             text:
-                "How much longer, or below 0 shorter, the iteration is for each of these alone; they do not add up. " +
+                "Change of the iteration time by each cause alone; negative values save time. The causes do not add up. " +
                 theory.differences.map((part) => `${part.cause}: ${part.text}.`).join(" "),
             unit: "s",
             config: () =>
                 across_config(labels, [bars("difference", theory.differences.map((part) => part.seconds), 0)], "s"),
             height: across_height(labels.length),
-            columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "in words", unit: "text"}],
+            columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "description", unit: "text"}],
             rows: theory.differences.map((part) => [part.cause, part.seconds, part.text]),
         });
     }
@@ -212,15 +211,15 @@ function what_if_figure(parent, answers) {
     const drawn_ones = answers.filter((answer) => answer.problem === null);
     const labels = drawn_ones.map((answer) => answer.change);
     figure(parent, {
-        title: "What if",
-        text: "Simulated again with one thing changed: the throughput over that of the scenario. Above 1 is faster.",
+        title: "What-if analysis",
+        text: "The scenario simulated again with one change: throughput relative to the original. Above 1 is faster.",
         config: () =>
             across_config(labels, [bars("speed-up", drawn_ones.map((answer) => answer.speed_up), 0)], "number"),
         height: across_height(labels.length),
         columns: [
-            {name: "change", unit: "text"}, {name: "in words", unit: "text"}, {name: "iteration", unit: "s"},
+            {name: "change", unit: "text"}, {name: "description", unit: "text"}, {name: "iteration time", unit: "s"},
             {name: "samples per second", unit: "number"}, {name: "speed-up", unit: "number"},
-            {name: "why not", unit: "text"}
+            {name: "not simulated because", unit: "text"}
         ],
         rows: answers.map(
             (answer) =>
@@ -229,15 +228,15 @@ function what_if_figure(parent, answers) {
     });
 }
 
-/// All that is known of one variant.
+/// Shows everything known about one variant.
 function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
         const {level, level_reason, iterations, buckets, layers, links, ranks, what_if} = explanation;
         parent.append(note([
-            level === "tasks" ? "Recorded task by task: each exchange is one piece." : "Recorded message by message.",
-            level_reason, iterations > 1 ? `The window is ${iterations} iterations; times are sums of all of them.` : ""
+            level === "tasks" ? "Only tasks were recorded: exchanges are not broken down." : "Every message was recorded.",
+            level_reason, iterations > 1 ? `The window spans ${iterations} iterations; times are totals over all of them.` : ""
         ].filter(Boolean).join(" ")));
         if (ranks.length > 0) rank_parts(parent, explanation);
         if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);
