@@ -2,16 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "sim/platform/wiring.hpp"
+
 namespace syncline {
+
+namespace {
+
+/// Returns whether routes depend on the load: the policy is adaptive, and some route has an alternative.
+bool adapts(const Cluster& cluster, const TaskGraph& graph) {
+    if (policy_of(cluster.fabric) != Routing::Policy::adaptive_at_start) return false;
+    auto nodes = static_cast<std::uint32_t>(cluster.nodes);
+    for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
+    return !Wiring(cluster, nodes).single_way();
+}
+
+}  // namespace
 
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
     if (asked == Fidelity::message) return {asked, false, ""};
     if (recorded) return {asked, false, "every message is recorded"};
     if (cluster.native) return {asked, false, "links of a SimGrid platform file may change with time"};
-    if (policy_of(cluster.fabric) == Routing::Policy::adaptive_at_start)
-        return {asked, false, "routes depend on the other messages in flight"};
+    if (adapts(cluster, graph)) return {asked, false, "routes depend on the other messages in flight"};
     if (asked == Fidelity::folded) return {asked, true, ""};
     const std::uint64_t messages = count_messages(graph);
     const bool many = messages > many_messages;

@@ -85,7 +85,8 @@ std::string not_ranked_lines(const std::vector<NotRanked>& all) {
     if (plans == 0) return "";
     std::string text = fmt::format("{} plans without a result:\n", plans);
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
-        text += fmt::format("  {}: {}, for example ({})\n", all[i].plans, all[i].reason, all[i].example);
+        text += fmt::format("  {}{}: {}, for example ({})\n", all[i].plans,
+                            all[i].varies ? ", some with different numbers" : "", all[i].reason, all[i].example);
     if (others > 0)
         text += fmt::format("  {}: for {} more reasons, listed by --format json\n", others, all.size() - most);
     return text;
@@ -153,7 +154,8 @@ std::string to_json(const Exploration& e) {
                         {"best_mean", axis.best_mean},
                         {"confounded_with", axis.confounded_with}});
     for (const NotRanked& one : e.not_ranked)
-        not_ranked.push_back({{"reason", one.reason}, {"plans", one.plans}, {"example", one.example}});
+        not_ranked.push_back(
+            {{"reason", one.reason}, {"varies", one.varies}, {"plans", one.plans}, {"example", one.example}});
     return dumped({{"schema_version", result_schema_version},
                    {"study", e.study},
                    {"objective", e.objective.expression.text},

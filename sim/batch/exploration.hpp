@@ -39,7 +39,8 @@ struct PlanCounts {
 
 /// A reason why plans were not simulated or failed.
 struct NotRanked {
-    std::string reason;  ///< the first error of this kind; others may have other numbers
+    std::string reason;   ///< the first error of this kind
+    bool varies = false;  ///< some errors of this kind have other numbers
     std::int64_t plans = 0;
     std::string example;  ///< settings of the first plan
 };

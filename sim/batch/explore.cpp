@@ -144,7 +144,7 @@ std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const 
     }
     std::vector<NotRanked> all;
     for (const Reasons::Reason& reason : reasons.all())
-        all.push_back({reason.example, reason.count, reason.of.empty() ? "" : reason.of.front()});
+        all.push_back({reason.example, reason.varies, reason.count, reason.of.empty() ? "" : reason.of.front()});
     return all;
 }
 

@@ -11,7 +11,7 @@ namespace syncline::batch {
 namespace {
 
 /// Cramér's V from which two axes are the same, except for rounding; and from which a note is given.
-constexpr double same = 1 - 1e-9, much = 0.5;
+constexpr double same = 1 - 1e-9, much = 0.3;
 
 std::string listed(const std::vector<std::string>& names) {
     return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
@@ -35,8 +35,10 @@ void note_confounded(const std::vector<PlanAxis>& axes, const std::vector<std::v
     for (std::size_t i = 0; i < axes.size(); ++i)
         for (std::size_t j = i + 1; j < axes.size(); ++j)
             if (associations[i][j] >= much && associations[i][j] < same)
-                notes.push_back(fmt::format("{} and {} partly vary together (Cramér's V {:.2f}): their shares overlap",
-                                            axes[i].name, axes[j].name, associations[i][j]));
+                notes.push_back(
+                    fmt::format("{} and {} partly vary together (Cramér's V {:.2f}): their shares overlap, and "
+                                "their means are over different plans",
+                                axes[i].name, axes[j].name, associations[i][j]));
 }
 
 }  // namespace

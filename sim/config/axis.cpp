@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "sim/config/key_path.hpp"
+#include "sim/config/old_keys.hpp"
 #include "sim/config/override.hpp"
 #include "sim/config/whole_number.hpp"
 #include "sim/config/yaml_text.hpp"
@@ -160,7 +161,7 @@ std::vector<Entry> flattened(const Node& mapping, const std::string& prefix) {
     for (const Entry& entry : mapping.entries) {
         const std::string path = prefix + plain_path(entry.key);
         if (entry.value.kind != Node::Kind::mapping) {
-            entries.push_back({path, entry.mark, entry.value});
+            entries.push_back({current_path(path, entry.mark), entry.mark, entry.value});
             continue;
         }
         for (Entry& inner : flattened(entry.value, path + ".")) entries.push_back(std::move(inner));

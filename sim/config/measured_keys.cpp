@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/config/key_path.hpp"
+#include "sim/config/old_keys.hpp"
 
 namespace syncline::config {
 
@@ -37,7 +38,7 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     fields.text({"name", "Name of the series. Default: the variant's name."}, series.name);
     describe_field(fields, series);
     fields.texts({"over", "Keys by which the rows differ: training.ranks."}, series.over);
-    std::transform(series.over.begin(), series.over.end(), series.over.begin(), plain_path);
+    for (std::string& key : series.over) key = current_path(plain_path(key));
     // The changes are read when they are applied.
     fields.section({"set", "Changes to the variant for all rows."}, [](Fields&) {});
     fields.text({"doubt", "Reason why these rows are unreliable, if they are; they are shown and counted separately."},
@@ -53,7 +54,7 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
 
 void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows) {
     fields.text({"key", "Path of the parameter's key, as in `--set`.", true}, parameter.key);
-    parameter.key = plain_path(parameter.key);
+    parameter.key = current_path(plain_path(parameter.key));
     fields.text({"unit", "Unit of the values that are tried: GBps, us."}, parameter.unit);
     fields.number({"least", "Minimum value, in this unit.", true}, parameter.least, 0, largest_measured);
     fields.number({"most", "Maximum value, in this unit.", true}, parameter.most, 0, largest_measured);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "sim/base/warning.hpp"
 
 namespace syncline::config {
@@ -28,6 +30,23 @@ void rename_old_keys(Node& document) {
         rename_old_keys(entry.value);
     }
     for (Node& item : document.items) rename_old_keys(item);
+}
+
+std::string current_path(const std::string& path) {
+    for (const char* old : {"on", "true"}) {
+        const std::string end = fmt::format("{}.{}", mapping, old);
+        const bool whole =
+            path.size() == end.size() || (path.size() > end.size() && path[path.size() - end.size() - 1] == '.');
+        if (path.ends_with(end) && whole) return path.substr(0, path.size() - std::strlen(old)) + now;
+    }
+    return path;
+}
+
+std::string current_path(const std::string& path, const Mark& mark) {
+    const std::string current = current_path(path);
+    if (current != path)
+        warn({locate(mark), fmt::format("'{}' is now called '{}'", path, current), "YAML 1.1 reads `on` as true"});
+    return current;
 }
 
 }  // namespace syncline::config

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "sim/config/document.hpp"
 
 namespace syncline::config {
@@ -9,5 +11,10 @@ namespace syncline::config {
 /// read as well. Must be called before documents are merged, since one name would not replace the other. A mapping with
 /// both names keeps both, and reading it reports an error.
 void rename_old_keys(Node& document);
+
+/// Returns a plain path (see plain_path()) with such keys renamed, without a warning.
+std::string current_path(const std::string& path);
+/// Returns the same for a path that is written at `mark`, with a warning.
+std::string current_path(const std::string& path, const Mark& mark);
 
 }  // namespace syncline::config

@@ -129,6 +129,7 @@ private:
             study_ = std::move(file);
             if (Node* base = study_.find("base")) {
                 assembly_.attempt([&] { assembly_.library.expand(*base, {"scenario"}); });
+                assembly_.finish();  // what follows would only complain about the unread name
                 base_ = *base;
             }
             if (const Node* axes = study_.find("axes")) axes_ = flattened(*axes);
