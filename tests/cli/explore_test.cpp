@@ -203,11 +203,13 @@ TEST_CASE("plans that do not fit are skipped, and counted by reason") {
     // 16 and 32 ranks are too many for the same reason.
     REQUIRE(some.at("not_ranked").size() == 1);
     CHECK(some.at("not_ranked")[0].at("plans") == 6);
+    CHECK(some.at("not_ranked")[0].at("varies") == true);
     CHECK(some.at("not_ranked")[0].at("reason").get<std::string>().rfind("16 ranks do not fit platform", 0) == 0);
     CHECK(some.at("not_ranked")[0].at("example").get<std::string>().find("training.ranks=16") != std::string::npos);
     const Outcome table = explore(directory, arguments);
     CHECK(table.status == 0);
-    CHECK(table.out.find("6 plans without a result:\n  6: 16 ranks do not fit platform") != std::string::npos);
+    CHECK(table.out.find("6 plans without a result:\n  6, some with different numbers: 16 ranks do not fit "
+                         "platform") != std::string::npos);
     // None is left: that is an error, and says why.
     const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--set", "axes.training.ranks=[16]"});
     CHECK(none.status == 3);

@@ -122,6 +122,17 @@ TEST_CASE("fidelity: auto says what it has picked") {
     CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
 }
 
+TEST_CASE("fidelity: adaptive routes exclude folding only if some route has an alternative") {
+    const Bench bench;
+    const std::vector<std::string> adaptive{"--fidelity", "folded", "--set",
+                                            "platform.routing.policy=adaptive-at-start"};
+    CHECK(bench.answer(collective(adaptive))["fidelity"] == "folded");
+    std::vector<std::string> torus = adaptive;
+    torus.insert(torus.end(), {"--set", "platform.fabric={topology: torus, bandwidth: 8 Gbps, latency: 1 us}"});
+    CHECK(bench.answer(collective(torus))["fidelity"] == "message");
+    CHECK(holds(bench.output(collective(torus)), "folded: nothing"));
+}
+
 TEST_CASE("fidelity: where every message is recorded nothing is folded, and the output says so") {
     const Bench bench;
     const auto with = [](std::vector<std::string> arguments) {

@@ -4,6 +4,7 @@
 #include "sim/config/study.hpp"
 #include "sim/config/yaml_text.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/stores.hpp"
 
 // `reduction.on` of earlier versions, and what writers of YAML 1.1 make of it, is read as `reduction.where`.
 
@@ -36,6 +37,35 @@ TEST_CASE("an old key in a path, or in what is set, replaces the new one") {
     Node transport = library.parse("t.yaml", "platform: {transport: {reduction: {where: host}}}", ".");
     merge(transport, parse_assignment(library, "platform.transport.reduction.on=device"));
     CHECK(flow_text(transport) == "{platform: {transport: {reduction: {where: device}}}}");
+}
+
+TEST_CASE("an axis under an old key is the axis of the current one, which an assignment replaces") {
+    const std::string path = "platform.transport.reduction.";
+    const test::Scratch directory;
+    const auto points = [&](const std::string& key, const std::vector<std::string>& assignments) {
+        const std::string file = directory.path / "study.yaml";
+        test::write_bytes(file, "base: " SYNCLINE_SOURCE_DIR
+                                "/scenarios/zhang-2021.yaml\naxes:\n  variant: [ring]\n  " +
+                                    path + key + ": [host, device]\n");
+        std::vector<std::string> all{"platform.transport=horovod-mpi"};
+        all.insert(all.end(), assignments.begin(), assignments.end());
+        std::vector<std::string> seen;
+        Study(file, all, {})
+            .each([](const std::vector<Setting>&) { return true; },
+                  [&](const StudyPoint& point, const Variant*) {
+                      for (const Setting& setting : point.settings) seen.push_back(setting.key + "=" + setting.value);
+                      seen.push_back(point.resolved.text());
+                  });
+        return seen;
+    };
+    const std::vector<std::string> varied = points("where", {});
+    CHECK(varied.size() == 6);  // two points, each with two settings and its document
+    CHECK(points("on", {}) == varied);
+    const std::vector<std::string> replaced = points("where", {path + "where=device"});
+    CHECK(replaced.size() == 3);
+    CHECK(points("on", {path + "on=device"}) == replaced);
+    CHECK(points("on", {path + "where=device"}) == replaced);
+    CHECK(points("where", {"axes." + path + "on=[device]"}) == points("where", {"axes." + path + "where=[device]"}));
 }
 
 TEST_CASE("an old key that is set for a study changes all of its points") {

@@ -7,6 +7,7 @@
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -415,6 +416,22 @@ TEST_CASE("routing: both ways round each dimension of a torus carry alike") {
     REQUIRE(hops_with.size() == 1);
     CHECK(hops_with.begin()->first == length / 4);
     CHECK(hops_with.begin()->second == 2 * static_cast<int>(topology.hosts));
+}
+
+TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the hash of the flow") {
+    // All pairs of a hypercube of 16: eight flows per link are the mean. Independent choices among equal paths exceed
+    // it by half at most here; a choice that depends on the distance alone would put all flows of a distance on one
+    // cable.
+    const Topology cube = make_topology(spec_of(Shape::hypercube, 16), fabric);
+    Router router(cube, {});
+    std::vector<int> loads(router.hops().size(), 0);
+    for (std::uint32_t shift = 1; shift < cube.hosts; ++shift) {
+        const std::vector<int> more = shift_loads(router, cube.hosts, shift);
+        std::transform(loads.begin(), loads.end(), more.begin(), loads.begin(), std::plus<>());
+    }
+    CHECK(std::accumulate(loads.begin(), loads.end(), 0) == 16 * 32);  // 32 hops from a host to all others
+    CHECK(*std::max_element(loads.begin(), loads.end()) <= 12);
+    CHECK(*std::min_element(loads.begin(), loads.end()) > 0);
 }
 
 TEST_CASE("routing: channels of the same two hosts may take different ways by ecmp, and by nothing else") {
