@@ -6,8 +6,8 @@
 
 #include "sim/base/interrupt.hpp"
 #include "sim/batch/claims.hpp"
-#include "sim/batch/pool.hpp"
 #include "sim/batch/simulation.hpp"
+#include "sim/process/pool.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::batch {

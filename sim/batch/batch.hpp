@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/batch/store.hpp"
+#include "sim/store/store.hpp"
 
 /// Runs the pending runs of a store in a pool of processes.
 ///

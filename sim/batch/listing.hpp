@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/batch/studies.hpp"
-#include "sim/batch/table.hpp"
+#include "sim/query/table.hpp"
 
 /// Listings of a batch's points.
 namespace syncline::batch {

@@ -7,7 +7,7 @@
 #include "sim/config/resolved.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/writers.hpp"
-#include "sim/replay/isolated.hpp"
+#include "sim/process/isolated.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/replay/replay.hpp"
 

@@ -9,10 +9,11 @@
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/batch/table.hpp"
-#include "sim/config/presets.hpp"
+#include "sim/check/check.hpp"
+#include "sim/document/presets.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/reasons.hpp"
+#include "sim/query/table.hpp"
 
 namespace syncline::batch {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/batch/shard.hpp"
-#include "sim/batch/store.hpp"
-#include "sim/config/study.hpp"
+#include "sim/store/shard.hpp"
+#include "sim/store/store.hpp"
+#include "sim/study/study.hpp"
 
 /// The studies that a command line names, with their points.
 namespace syncline::batch {

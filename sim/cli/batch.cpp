@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "sim/batch/batch.hpp"
-#include "sim/batch/derived.hpp"
 #include "sim/batch/listing.hpp"
-#include "sim/batch/show.hpp"
 #include "sim/batch/studies.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
+#include "sim/query/derived.hpp"
+#include "sim/query/show.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "sim/base/units.hpp"
-#include "sim/batch/pool.hpp"
+#include "sim/process/pool.hpp"
 
 namespace syncline::cli {
 

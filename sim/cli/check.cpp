@@ -3,10 +3,11 @@
 #include <memory>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/measured.hpp"
-#include "sim/config/presets.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/measured/measured.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"
 #include "sim/replay/native.hpp"

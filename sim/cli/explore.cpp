@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "sim/batch/batch.hpp"
-#include "sim/batch/derived.hpp"
-#include "sim/batch/explore.hpp"
 #include "sim/batch/studies.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/explore.hpp"
 #include "sim/output/files.hpp"
+#include "sim/query/derived.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {

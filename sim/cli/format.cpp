@@ -1,7 +1,7 @@
 #include <map>
 
-#include "sim/batch/exploration.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/exploration.hpp"
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/writers.hpp"

@@ -1,12 +1,12 @@
-#include "sim/batch/plot.hpp"
+#include "sim/plot/plot.hpp"
 
 #include <filesystem>
 #include <memory>
 
-#include "sim/batch/store.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
+#include "sim/store/store.hpp"
 
 namespace syncline::cli {
 

@@ -5,14 +5,14 @@
 #include <memory>
 #include <tuple>
 
-#include "sim/batch/derived.hpp"
-#include "sim/batch/show.hpp"
-#include "sim/batch/store.hpp"
-#include "sim/batch/table.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
+#include "sim/query/derived.hpp"
+#include "sim/query/show.hpp"
+#include "sim/query/table.hpp"
 #include "sim/report/batch.hpp"
+#include "sim/store/store.hpp"
 
 namespace syncline::cli {
 

@@ -19,7 +19,7 @@
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/presets.hpp"
+#include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/output/check.hpp"
 #include "sim/output/files.hpp"

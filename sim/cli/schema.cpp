@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/files.hpp"

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/document.hpp"
-#include "sim/config/fields.hpp"
-#include "sim/config/presets.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/fields.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/document/reader.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/placement.hpp"
 

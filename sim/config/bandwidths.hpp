@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/config/fields.hpp"
+#include "sim/document/fields.hpp"
 #include "sim/platform/cluster.hpp"
 
 /// Ranges of the bandwidths of machines.

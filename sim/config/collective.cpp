@@ -9,7 +9,7 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/override.hpp"
+#include "sim/document/override.hpp"
 
 namespace syncline::config {
 

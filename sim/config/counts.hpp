@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/config/fields.hpp"
+#include "sim/document/fields.hpp"
 
 /// Bounds of the counts of a workload. They keep sums, and their bytes, within 64 bits, and reveal typing errors.
 namespace syncline::config {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/fields.hpp"
+#include "sim/document/fields.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/plan.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/expectation.hpp"
-#include "sim/config/document.hpp"
-#include "sim/config/fields.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/fields.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/topology/shape.hpp"
 #include "sim/training/lowered.hpp"
@@ -122,15 +122,5 @@ struct WorkloadQuestion {
 /// Reads a question from options: `device`, `batch`, `compute`. Workload and device are files or presets. Throws
 /// ConfigError, located at the options.
 WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments);
-
-/// Checks one file and returns its kind: one of file_kinds(). Throws ConfigError.
-std::string check_file(const std::string& path, const Inspect& inspect = {});
-
-/// Returns the kinds of file: "scenario", "platform", "device", "transport", "workload", "topology",
-/// "selection", "study".
-const std::vector<std::string>& file_kinds();
-
-/// Returns the JSON Schema of a kind of file.
-std::string schema_of(const std::string& kind);
 
 }  // namespace syncline::config

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/fields.hpp"
+#include "sim/document/fields.hpp"
 #include "sim/workload/model.hpp"
 
 /// Reads an entry of a workload's list of layers: its keys, which depend on its kind, and the layers that it describes.

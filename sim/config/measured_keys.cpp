@@ -1,10 +1,12 @@
 #include "sim/config/measured_keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "sim/config/key_path.hpp"
-#include "sim/config/old_keys.hpp"
+#include "sim/document/key_path.hpp"
+#include "sim/document/old_keys.hpp"
 
 namespace syncline::config {
 
@@ -91,6 +93,10 @@ void describe_measured(Fields& fields, MeasuredKeys& keys) {
     fields.section(
         {"measured", "Published measurements of this scenario; `syncline validate` compares predictions with them."},
         [&](Fields& inner) { describe(inner, keys); });
+}
+
+std::string MeasuredParameter::text(double value) const {
+    return unit.empty() ? fmt::format("{}", value) : fmt::format("{} {}", value, unit);
 }
 
 }  // namespace syncline::config

@@ -1,12 +1,54 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "sim/config/fields.hpp"
-#include "sim/config/measured.hpp"
+#include "sim/base/diagnostics.hpp"
+#include "sim/document/fields.hpp"
 
+/// The key `measured` of a scenario: see sim/measured/measured.hpp.
 namespace syncline::config {
+
+struct MeasuredRow {
+    std::string name;  ///< the series' name and the row's settings: `alexnet 2`
+    std::size_t series = 0;
+    std::vector<std::string> settings;  ///< values of the series' keys
+    double value = 0;                   ///< in the field's unit
+    bool calibrates = false;
+    bool exchange_alone = false;  ///< not a training
+    Location at = {};
+};
+
+struct MeasuredSeries {
+    std::string name;     ///< default: the variant's
+    std::string variant;  ///< `base` if the file has none
+    std::string field;
+    double unit = 1;        ///< factor from the file's values to the field's unit; 0: the field has no such unit
+    std::string unit_name;  ///< as written; empty: the field's own
+    std::vector<std::string> over;  ///< keys
+    std::string doubt;              ///< why its rows are unreliable; empty: they are reliable
+    Location field_at = {}, unit_at = {};
+};
+
+/// A key whose value is unknown. Parameters with the same rows are estimated together.
+struct MeasuredParameter {
+    std::string key;
+    std::string unit;  ///< appended to the number; empty: none
+    double least = 0, most = 0;
+    std::vector<std::size_t> rows;  ///< from which it is estimated, in order
+    Location at = {};
+
+    std::string text(double value) const;  ///< as in `--set`
+};
+
+struct Measurements {
+    std::string source;
+    double noise = 0;  ///< relative; 0: not stated
+    std::vector<MeasuredSeries> series;
+    std::vector<MeasuredRow> rows;  ///< series by series
+    std::vector<MeasuredParameter> parameters;
+};
 
 /// The key `measured` as it was read, before anything is looked up.
 struct MeasuredKeys {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sim/config/fields.hpp"
+#include "sim/document/fields.hpp"
 #include "sim/training/noise.hpp"
 
 /// The keys `jitter` and `stragglers` of a scenario's training.

@@ -5,7 +5,7 @@
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/variant.hpp"
-#include "sim/config/yaml_text.hpp"
+#include "sim/document/yaml_text.hpp"
 
 namespace syncline::config {
 

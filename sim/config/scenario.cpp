@@ -6,10 +6,10 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/override.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
+#include "sim/document/override.hpp"
 
 namespace syncline::config {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sim/base/utf8.hpp"
-#include "sim/config/override.hpp"
+#include "sim/document/override.hpp"
 
 namespace syncline::config {
 

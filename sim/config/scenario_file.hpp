@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/config/assembly.hpp"
-#include "sim/config/document.hpp"
+#include "sim/document/document.hpp"
 
 namespace syncline::config {
 

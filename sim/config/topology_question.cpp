@@ -2,8 +2,8 @@
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/override.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/override.hpp"
+#include "sim/document/reader.hpp"
 
 namespace syncline::config {
 

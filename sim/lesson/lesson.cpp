@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/config/text.hpp"
+#include "sim/document/text.hpp"
 
 namespace syncline::lesson {
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "sim/replay/isolated.hpp"
+#include "sim/process/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sim/base/replay_error.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
@@ -18,12 +19,6 @@
 ///
 /// SimGrid allows one simulation per process; only this folder uses SimGrid.
 namespace syncline {
-
-/// A simulation that could not be completed.
-class ReplayError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
 
 struct Progress {
     std::uint64_t messages = 0;  ///< put so far, over all iterations

@@ -3,8 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sim/process/isolated.hpp"
 #include "sim/replay/folding.hpp"
-#include "sim/replay/isolated.hpp"
 #include "sim/replay/replay.hpp"
 
 // Encodes a Timeline as bytes, for the transfer between two processes of the same program.

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "sim/base/version.hpp"
-#include "sim/batch/json_value.hpp"
-#include "sim/batch/objective.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/report/html.hpp"
+#include "sim/store/json_value.hpp"
 
 namespace syncline {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/batch/table.hpp"
+#include "sim/query/table.hpp"
 
 namespace syncline {
 

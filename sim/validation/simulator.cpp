@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "sim/batch/pool.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/output/check.hpp"
+#include "sim/process/pool.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::validation {

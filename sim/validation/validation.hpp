@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/measured.hpp"
+#include "sim/measured/measured.hpp"
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/simulator.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "sim/analysis/exchange_experiment.hpp"
-#include "sim/config/study.hpp"
 #include "sim/replay/native.hpp"
+#include "sim/study/study.hpp"
 
 int main(int argc, char* argv[]) {
     using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-#include "sim/replay/isolated.hpp"
+#include "sim/process/isolated.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sim/platform/wiring.hpp"
-#include "sim/replay/isolated.hpp"
+#include "sim/process/isolated.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/messages.hpp"
 

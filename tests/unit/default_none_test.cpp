@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 

@@ -1,9 +1,9 @@
 #include <cmath>
 #include <string>
 
-#include "sim/config/document.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
 // The keys of device files that say what a device holds, and how fast it is for what.

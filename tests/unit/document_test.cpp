@@ -1,4 +1,4 @@
-#include "sim/config/document.hpp"
+#include "sim/document/document.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

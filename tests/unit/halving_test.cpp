@@ -1,4 +1,4 @@
-#include "sim/batch/halving.hpp"
+#include "sim/explore/halving.hpp"
 
 #include <algorithm>
 #include <cmath>

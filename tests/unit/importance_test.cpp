@@ -1,4 +1,4 @@
-#include "sim/batch/importance.hpp"
+#include "sim/explore/importance.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
-#include "sim/config/key_path.hpp"
+#include "sim/document/key_path.hpp"
 
 #include <fmt/format.h>
 
-#include "sim/config/override.hpp"
+#include "sim/document/override.hpp"
 #include "tests/catch.hpp"
 
 // Key paths with keys that hold dots: quoting, and what is wrong with quotes.

@@ -1,4 +1,4 @@
-#include "sim/config/measured.hpp"
+#include "sim/measured/measured.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

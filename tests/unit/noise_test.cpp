@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/document.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/parallelism.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/reader.hpp"
 #include "sim/training/noise.hpp"
 #include "tests/catch.hpp"
 

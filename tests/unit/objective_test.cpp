@@ -1,4 +1,4 @@
-#include "sim/batch/objective.hpp"
+#include "sim/explore/objective.hpp"
 
 #include "tests/catch.hpp"
 

@@ -1,8 +1,8 @@
-#include "sim/config/old_keys.hpp"
+#include "sim/document/old_keys.hpp"
 
-#include "sim/config/override.hpp"
-#include "sim/config/study.hpp"
-#include "sim/config/yaml_text.hpp"
+#include "sim/document/override.hpp"
+#include "sim/document/yaml_text.hpp"
+#include "sim/study/study.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 

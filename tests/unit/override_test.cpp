@@ -1,4 +1,4 @@
-#include "sim/config/override.hpp"
+#include "sim/document/override.hpp"
 
 #include <fmt/format.h>
 

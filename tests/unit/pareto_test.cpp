@@ -1,4 +1,4 @@
-#include "sim/batch/pareto.hpp"
+#include "sim/explore/pareto.hpp"
 
 #include <algorithm>
 #include <random>

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/config/document.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -1,4 +1,4 @@
-#include "sim/batch/plot.hpp"
+#include "sim/plot/plot.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-#include "sim/config/presets.hpp"
+#include "sim/document/presets.hpp"
+#include "sim/check/check.hpp"
 
 #include <fstream>
 

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/config/reader.hpp"
-#include "sim/config/schema.hpp"
+#include "sim/document/reader.hpp"
+#include "sim/document/schema.hpp"
 #include "tests/catch.hpp"
 
 // Keys that hold a word or a number, or else a mapping; and paths to what is rejected.

@@ -1,4 +1,4 @@
-#include "sim/config/reader.hpp"
+#include "sim/document/reader.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/schema.hpp"
+#include "sim/document/schema.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <string>
 
-#include "sim/config/reader.hpp"
-#include "sim/config/study.hpp"
-#include "sim/config/yaml_text.hpp"
+#include "sim/document/reader.hpp"
+#include "sim/document/yaml_text.hpp"
+#include "sim/study/study.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 

@@ -4,8 +4,9 @@
 #include <fstream>
 #include <functional>
 
+#include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/size_range.hpp"
+#include "sim/document/size_range.hpp"
 #include "tests/catch.hpp"
 
 // Selections, sweeps and exchanges alone in files: what is read, and what is refused.

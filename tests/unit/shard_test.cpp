@@ -3,7 +3,7 @@
 #include <string>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/batch/shard.hpp"
+#include "sim/store/shard.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

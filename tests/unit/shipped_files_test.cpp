@@ -2,6 +2,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 

@@ -1,10 +1,10 @@
-#include "sim/batch/store.hpp"
+#include "sim/store/store.hpp"
 
 #include <filesystem>
 #include <fstream>
 
-#include "sim/batch/derived.hpp"
 #include "sim/output/files.hpp"
+#include "sim/query/derived.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "sim/batch/store.hpp"
+#include "sim/store/store.hpp"
 
 /// Small stores, made without any simulation.
 namespace syncline::test {

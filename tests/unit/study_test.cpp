@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/batch/plans.hpp"
-#include "sim/config/study.hpp"
+#include "sim/explore/plans.hpp"
+#include "sim/study/study.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;

@@ -1,4 +1,4 @@
-#include "sim/batch/table.hpp"
+#include "sim/query/table.hpp"
 
 #include <cmath>
 #include <set>

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/check/check.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"

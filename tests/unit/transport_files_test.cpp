@@ -2,9 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/document.hpp"
+#include "sim/check/check.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
 // Transports as files say them.

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/config/document.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/reader.hpp"
+#include "sim/document/document.hpp"
+#include "sim/document/reader.hpp"
 #include "sim/workload/model.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"

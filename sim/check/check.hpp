@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/files.hpp"
+
+/// All kinds of file together: checking any of them, and the schema of each.
+namespace syncline::config {
+
+/// Returns whether the file looks like a study or a scenario, with or without errors. Throws ConfigError if it is not
+/// YAML.
+bool is_study_or_scenario(const std::string& path);
+
+/// Checks one file and returns its kind: one of file_kinds(). Throws ConfigError.
+std::string check_file(const std::string& path, const Inspect& inspect = {});
+
+/// Returns the kinds of file: "scenario", "platform", "device", "transport", "workload", "topology",
+/// "selection", "study".
+const std::vector<std::string>& file_kinds();
+
+/// Returns the JSON Schema of a kind of file.
+std::string schema_of(const std::string& kind);
+
+}  // namespace syncline::config

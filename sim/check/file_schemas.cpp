@@ -1,0 +1,39 @@
+#include <stdexcept>
+
+#include "sim/check/check.hpp"
+#include "sim/document/schema.hpp"
+#include "sim/study/study_file.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+template <class Thing>
+std::string schema_for(const std::string& kind) {
+    return schema("syncline-" + kind, "Syncline " + kind, [](Fields& fields) {
+        Thing thing;
+        describe(fields, thing);
+    });
+}
+
+}  // namespace
+
+const std::vector<std::string>& file_kinds() {
+    static const std::vector<std::string> kinds{"scenario", "platform", "device",    "transport",
+                                                "workload", "topology", "selection", "study"};
+    return kinds;
+}
+
+std::string schema_of(const std::string& kind) {
+    if (kind == "scenario") return schema_for<Scenario>(kind);
+    if (kind == "platform") return schema_for<Cluster>(kind);
+    if (kind == "device") return schema_for<Device>(kind);
+    if (kind == "transport") return schema_for<Transport>(kind);
+    if (kind == "workload") return schema_for<Model>(kind);
+    if (kind == "topology") return schema_for<TopologySpec>(kind);
+    if (kind == "selection") return schema_for<Selection>(kind);
+    if (kind == "study") return schema_for<StudyFile>(kind);
+    throw std::logic_error("no kind of file '" + kind + "'");
+}
+
+}  // namespace syncline::config

@@ -1,0 +1,158 @@
+#include "sim/document/presets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace syncline::config {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns the folders of a kind's presets.
+const std::vector<std::string>& folders_of(const std::string& kind) {
+    static const std::map<std::string, std::vector<std::string>> folders{
+        {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
+        {"study", {"scenarios/studies"}},
+        {"platform", {"platforms"}},
+        {"device", {"platforms/devices"}},
+        {"transport", {"platforms/transports"}},
+        {"selection", {"platforms/selections"}},
+        {"topology", {"topologies"}},
+        {"workload", {"workloads"}},
+    };
+    return folders.at(kind);
+}
+
+/// Returns the clone in which the program was built, for example in its folder build/release; empty if there is none.
+fs::path clone_of_program() {
+    std::error_code error;
+    fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    constexpr int highest = 4;
+    for (int level = 0; level < highest && folder.has_relative_path(); ++level, folder = folder.parent_path()) {
+        const auto has = [&](const char* name) { return fs::is_directory(folder / name, error); };
+        if (has("scenarios") && has("platforms") && has("workloads")) return folder;
+    }
+    return {};
+}
+
+/// Returns the existing folders with presets of these kinds, each with its kind.
+std::vector<std::pair<std::string, fs::path>> folders_there(const Kinds& kinds) {
+    std::vector<std::pair<std::string, fs::path>> folders;
+    std::error_code error;
+    for (const fs::path& root : data_roots())
+        for (const std::string& kind : kinds)
+            for (const std::string& folder : folders_of(kind))
+                if (fs::is_directory(root / folder, error)) folders.emplace_back(kind, root / folder);
+    return folders;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (entry->path().extension() == ".yaml") names.push_back(entry->path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Returns "a shape, a topology or a platform".
+std::string one_of(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += fmt::format("{}a {}", i == 0 ? "" : i + 1 < names.size() ? ", " : " or ", names[i]);
+    return text;
+}
+
+/// Returns the name that was probably meant, and the known names by folder.
+std::string hint_for(const std::string& word, const fs::path& place, const Kinds& kinds,
+                     std::vector<std::string> known) {
+    std::error_code error;
+    if (const fs::path file = place.string() + ".yaml"; fs::is_regular_file(file, error))
+        return fmt::format("did you mean '{}.yaml'?", word);
+    std::vector<std::string> sentences;
+    if (!known.empty()) sentences.push_back(fmt::format("shapes are {}", fmt::join(known, ", ")));
+    for (const auto& [kind, folder] : folders_there(kinds)) {
+        const std::vector<std::string> names = names_in(folder);
+        if (names.empty()) continue;
+        sentences.push_back(fmt::format("{} has {}", folder.string(), fmt::join(names, ", ")));
+        known.insert(known.end(), names.begin(), names.end());
+    }
+    if (sentences.empty()) return fmt::format("there is no folder {}; name a file", folders_of(kinds.front()).front());
+    const std::string names = fmt::format("{}", fmt::join(sentences, "; "));
+    const auto meant = closest(word, known);
+    return meant ? fmt::format("did you mean '{}'? {}", *meant, names) : names;
+}
+
+/// Returns the presets called `name`: the first of each kind, with its file.
+std::map<std::string, fs::path> presets_called(const std::string& name, const Kinds& kinds) {
+    std::map<std::string, fs::path> found;
+    std::error_code error;
+    for (const auto& [kind, folder] : folders_there(kinds))
+        if (const fs::path file = folder / (name + ".yaml"); fs::is_regular_file(file, error))
+            found.emplace(kind, file);
+    return found;
+}
+
+}  // namespace
+
+std::vector<fs::path> data_roots() {
+    std::vector<fs::path> roots{""};
+    std::error_code error;
+    static const fs::path clone = clone_of_program();
+    if (!clone.empty() && !fs::equivalent(clone, ".", error)) roots.push_back(clone);
+    return roots;
+}
+
+fs::path data_folder(const std::string& name) {
+    std::error_code error;
+    for (const fs::path& root : data_roots())
+        if (fs::is_directory(root / name, error)) return root / name;
+    return name;
+}
+
+bool is_path(std::string_view word) {
+    constexpr std::array ends{".yaml", ".yml", ".json", ".xml", ".graphml", ".dot", ".gv"};
+    return word.find('/') != std::string_view::npos ||
+           std::any_of(ends.begin(), ends.end(), [&](const char* end) { return word.ends_with(end); });
+}
+
+fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::string>& words) {
+    std::error_code error;
+    const fs::path place = referred_file(word);
+    if (word.scalar.empty() || is_path(word.scalar) || kinds.empty() || fs::is_regular_file(place, error)) return place;
+    const std::map<std::string, fs::path> found = presets_called(word.scalar, kinds);
+    if (found.size() == 1) return found.begin()->second;
+    std::vector<std::string> names, files;
+    for (const auto& [kind, file] : found) {
+        names.push_back(kind);
+        files.push_back(file.string());
+    }
+    if (!found.empty())
+        throw ConfigError(
+            {{locate(word.mark), fmt::format("'{}' is the name of a {}", word.scalar, fmt::join(names, " and of a ")),
+              fmt::format("name the file: {}", fmt::join(files, " or "))}});
+    if (fs::exists(place, error)) return place;  // a directory, a pipe
+    names = kinds;
+    if (!words.empty()) names.insert(names.begin(), "shape");
+    const std::string any = kinds.size() > 2 ? "a preset" : one_of(names);
+    throw ConfigError({{locate(word.mark), fmt::format("'{}' is neither a file nor {}", word.scalar, any),
+                        hint_for(word.scalar, place, kinds, words)}});
+}
+
+std::string find_argument(const std::string& argument, const Kinds& kinds, const std::vector<std::string>& words) {
+    Library library;
+    Node word;
+    word.kind = Node::Kind::scalar;
+    word.mark = library.cite(argument, argument, "");
+    word.scalar = argument;
+    return find_file(word, kinds, words).string();
+}
+
+}  // namespace syncline::config

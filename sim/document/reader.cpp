@@ -1,0 +1,439 @@
+#include "sim/document/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "sim/base/utf8.hpp"
+#include "sim/document/size_range.hpp"
+#include "sim/document/text.hpp"
+#include "sim/document/whole_number.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+constexpr std::size_t most_errors = 50;
+
+/// Collects the errors and files that one reading finds.
+class Findings {
+public:
+    Findings(std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) : errors_(errors), files_(files) {}
+
+    void note(const Mark& name, const std::filesystem::path& path, const std::string& text) {
+        if (files_) files_->push_back({name, path, text});
+    }
+
+    /// Returns whether further errors are dropped: of a list of a million wrong values the first ones are enough.
+    bool enough() const { return count_ == most_errors; }
+
+    void add(const Mark& mark, const std::string& message, const std::string& hint) {
+        if (enough()) return;
+        ++count_;
+        const Diagnostic error{locate(mark), message, hint};
+        const bool known = std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) {
+            return same_place(other.where, error.where) && other.message == error.message;
+        });
+        if (!known) errors_.push_back(error);
+    }
+
+private:
+    std::vector<Diagnostic>& errors_;
+    std::vector<OtherFile>* files_;
+    std::size_t count_ = 0;
+};
+
+std::string quoted_list(const std::vector<std::string>& words) {
+    return fmt::format("'{}'", fmt::join(words, "', '"));
+}
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
+    return known.empty() ? "" : fmt::format("write one of {}", quoted_list(known));
+}
+
+std::optional<double> plain_number(std::string_view text, double least, double most) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, number);
+    const bool good = problem == std::errc() && stop == end && number >= least && number <= most;
+    return good ? std::optional(number) : std::nullopt;
+}
+
+/// One mapping of the document. `what` names it in messages.
+class Reader : public Fields {
+public:
+    Reader(const Node& node, std::string what, Findings& findings)
+        : node_(node), what_(std::move(what)), findings_(findings) {}
+
+    void text(Key key, std::string& value) override {
+        if (const Node* node = find(key))
+            if (auto text = word(key, *node)) value = std::move(*text);
+    }
+
+    void texts(Key key, std::vector<std::string>& values) override {
+        if (const Node* node = find(key))
+            read_list(key, *node, values, "texts", [&](const Node& item) { return word(key, item); });
+    }
+
+    void file(Key key, const std::function<void(const std::string&, const std::string&)>& body) override {
+        const Node* node = scalar(key, "the name of a file");
+        if (!node) return;
+        const std::filesystem::path path = referred_file(*node);
+        const Text file = read_text(path, largest_other_file);
+        if (!file.text) return fail(node->mark, file.error, file.hint);
+        findings_.note(node->mark, path, *file.text);
+        body(shown(path), *file.text);
+    }
+
+    void flag(Key key, bool& value) override {
+        const Node* node = scalar(key, "true or false");
+        if (!node) return;
+        if (node->quoted || (node->scalar != "true" && node->scalar != "false"))
+            return fail(node->mark, fmt::format("'{}' is {}, not true or false", key.name, kind_of(*node)));
+        value = node->scalar == "true";
+    }
+
+    void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
+        if (const Node* node = scalar(key, "a whole number"))
+            if (const auto number = whole(key, *node, least, most)) value = *number;
+    }
+
+    void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
+        const Node* node = find(key);
+        if (!node) return;
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        if (node->kind != Node::Kind::sequence) {
+            const auto number = whole(key, *node, least, most);
+            if (number) values.assign(size, *number);
+            return;
+        }
+        std::vector<std::int64_t> numbers;
+        for (const Node& item : node->items)
+            if (const auto number = whole(key, item, least, most)) numbers.push_back(*number);
+        if (node->items.size() != size)
+            return fail(node->mark, fmt::format("'{}' has {} numbers, not {}", key.name, node->items.size(), size));
+        if (numbers.size() == size) values = std::move(numbers);
+    }
+
+    void integer_list(Key key, std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) override {
+        if (const Node* node = find(key))
+            read_list(key, *node, values, "whole numbers",
+                      [&](const Node& item) { return whole(key, item, least, most); });
+    }
+
+    void count_or_list(Key key, std::int64_t& count, std::vector<std::int64_t>& list, std::int64_t most) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return integer_list(key, list, 0, most);
+        if (const auto number = whole(key, *node, 1, most)) count = *number;
+    }
+
+    void quantity(Key key, double& value, Dimension dimension, QuantityRange range) override {
+        if (const Node* node = find(key))
+            if (const auto number = measure(key, *node, dimension, range)) value = *number;
+    }
+
+    void quantities(Key key, std::vector<double>& values, Dimension dimension, QuantityRange range) override {
+        const auto one = [&](const Node& item) { return measure(key, item, dimension, range); };
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return read_list(key, *node, values, "numbers with a unit", one);
+        if (const auto number = one(*node)) values = {*number};
+    }
+
+    void sizes(Key key, std::vector<std::uint64_t>& values) override {
+        const Node* node = find(key);
+        if (!node) return;
+        const auto one = [&](const Node& item) -> std::optional<std::uint64_t> {
+            const auto bytes = measure(key, item, Dimension::bytes, {.zero = true, .most = largest_size});
+            if (!bytes) return {};
+            if (*bytes == std::floor(*bytes)) return static_cast<std::uint64_t>(*bytes);
+            fail(item.mark, fmt::format("'{}' is not a whole number of bytes", key.name));
+            return {};
+        };
+        if (node->kind == Node::Kind::sequence && node->items.size() > most_sizes)
+            return fail(node->mark, fmt::format("the list has more than {} sizes", most_sizes));
+        if (node->kind == Node::Kind::sequence) return read_list(key, *node, values, "sizes", one);
+        if (node->kind != Node::Kind::scalar || !is_size_range(node->scalar)) {
+            if (const auto bytes = one(*node)) values = {*bytes};
+            return;
+        }
+        SizeRange range = parse_size_range(node->scalar);
+        if (range.sizes.empty()) return fail(node->mark, fmt::format("'{}': {}", key.name, range.error), range.hint);
+        values = std::move(range.sizes);
+    }
+
+    void number(Key key, double& value, double least, double most) override {
+        const Node* node = scalar(key, "a number");
+        if (!node) return;
+        const auto number = node->quoted ? std::nullopt : plain_number(node->scalar, least, most);
+        if (!number)
+            return fail(node->mark,
+                        fmt::format("'{}' is {}, not a number from {} to {}", key.name, kind_of(*node), least, most));
+        value = *number;
+    }
+
+    void number_or_percent(Key key, double& value, bool& percent, double least, double most, const char* off) override {
+        const Node* node = scalar(key, "a number");
+        if (!node) return;
+        if (off && node->scalar == off) return void(value = 0);
+        std::string_view text = node->scalar;
+        const bool sign = text.ends_with('%');
+        if (sign) text.remove_suffix(1);
+        while (sign && text.ends_with(' ')) text.remove_suffix(1);
+        const auto number = node->quoted && !sign ? std::nullopt : plain_number(text, least, most);
+        if (!number)
+            return fail(node->mark,
+                        fmt::format("'{}' is {}, not a number from {} to {}, with or without '%'", key.name,
+                                    kind_of(*node), least, most),
+                        off ? fmt::format("or '{}'", off) : "");
+        value = *number;
+        percent = sign;
+    }
+
+    void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
+        const Node* listed = list ? node_.find(key.name) : nullptr;
+        if (listed && listed->kind == Node::Kind::sequence) {
+            value = static_cast<int>(words.size());
+            return integer_list(key, *list, 0, 1 << 24);
+        }
+        const Node* node = scalar(key, "a word");
+        if (!node) return;
+        const auto found = std::find(words.begin(), words.end(), node->scalar);
+        if (found == words.end())
+            return fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
+                        suggestion(node->scalar, words));
+        value = static_cast<int>(found - words.begin());
+    }
+
+    void section(Key key, const std::function<void(Fields&)>& body, const char* off) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (off && node->kind == Node::Kind::scalar && node->scalar == off) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        std::string hint = off ? fmt::format("write keys, or '{}'", off) : "";
+        if (key.file) hint = "write keys, or the name of a file";
+        fail(node->mark, fmt::format("'{}' is {}, not a mapping", key.name, kind_of(*node)), hint);
+    }
+
+    void each(Key key, const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind != Node::Kind::sequence)
+            return fail(node->mark, fmt::format("'{}' is {}, not a list", key.name, kind_of(*node)));
+        inside_each(key, *node, body);
+    }
+
+    void quantity_or_each(Key key, double& value, Dimension dimension, QuantityRange range,
+                          const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::sequence) return inside_each(key, *node, body);
+        if (const auto number = measure(key, *node, dimension, range)) value = *number;
+    }
+
+    void choice_or_section(Key key, int& value, const std::vector<std::string>& words,
+                           const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        const auto found = std::find(words.begin(), words.end(), node->scalar);
+        if (node->kind == Node::Kind::scalar && found != words.end()) {
+            value = static_cast<int>(found - words.begin());
+            return;
+        }
+        const auto near = closest(node->scalar, words);
+        fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
+             near ? fmt::format("did you mean '{}'?", *near)
+                  : fmt::format("write keys, or {}{}", words.size() > 1 ? "one of " : "", quoted_list(words)));
+    }
+
+    void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
+                            const std::function<void(Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind == Node::Kind::mapping) return inside(*node, key.name, body);
+        if (const auto number = whole(key, *node, least, most)) value = *number;
+    }
+
+    void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
+        const Node* node = find(key);
+        if (!node) return;
+        if (node->kind != Node::Kind::mapping)
+            return fail(node->mark, fmt::format("'{}' is {}, not a mapping", key.name, kind_of(*node)));
+        for (const Entry& entry : node->entries) {
+            if (entry.key.empty()) fail(entry.mark, fmt::format("a name in '{}' is empty", key.name));
+            inside(entry.value, entry.key, [&](Fields& fields) { body(entry.key, fields); });
+        }
+    }
+
+    void reject(std::string_view key, const std::string& message, const std::string& hint) override {
+        fail(follow(key).node->mark, message, hint);
+    }
+
+    bool given(std::string_view key) const override { return follow(key).whole; }
+    bool sound() const override { return sound_; }
+
+    /// Runs `body`, then reports unknown keys and missing required keys.
+    void run(const std::function<void(Fields&)>& body) {
+        if (node_.kind != Node::Kind::mapping)
+            return fail(node_.mark, fmt::format("{} is {}, not a mapping", what_, kind_of(node_)));
+        body(*this);
+        if (!known_.empty()) report_unknown();
+        if (missing_.empty()) return;
+        const char* form = missing_.size() == 1 ? "missing key {} in {}" : "missing keys {} in {}";
+        fail(node_.mark, fmt::format(fmt::runtime(form), quoted_list(missing_), what_));
+    }
+
+private:
+    void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
+        sound_ = false;
+        findings_.add(mark, message, hint);
+    }
+
+    struct Followed {
+        const Node* node;  ///< the last existing node on the path
+        bool whole;        ///< `node` is at the end of the path
+    };
+
+    Followed follow(std::string_view path) const {
+        const Node* node = &node_;
+        while (!path.empty()) {
+            const std::string_view part = path.substr(0, path.find('.'));
+            const Node* next = node->find(part);
+            if (node->kind == Node::Kind::sequence) {
+                std::size_t item = node->items.size();
+                std::from_chars(part.data(), part.data() + part.size(), item);
+                if (item < node->items.size()) next = &node->items[item];
+            }
+            if (!next) return {node, false};
+            node = next;
+            path.remove_prefix(std::min(path.size(), part.size() + 1));
+        }
+        return {node, true};
+    }
+
+    void inside(const Node& node, const std::string& what, const std::function<void(Fields&)>& body) {
+        Reader inner(node, what, findings_);
+        inner.run(body);
+        sound_ = sound_ && inner.sound_;
+    }
+
+    void inside_each(const Key& key, const Node& list, const std::function<void(Fields&)>& body) {
+        if (list.items.empty()) return fail(list.mark, fmt::format("'{}' has no items", key.name));
+        for (std::size_t i = 0; i < list.items.size(); ++i)
+            inside(list.items[i], fmt::format("item {} of {}", i + 1, key.name), body);
+    }
+
+    /// Returns the value of `key` if the key is given and its value is not empty.
+    const Node* find(const Key& key) {
+        known_.emplace_back(key.name);
+        const Node* node = node_.find(key.name);
+        const bool required = key.required || (key.unless && !node_.find(key.unless));
+        if (!node && required) {
+            sound_ = false;
+            missing_.emplace_back(key.name);
+        }
+        if (!node || node->kind != Node::Kind::null) return node;
+        fail(node->mark, fmt::format("'{}' has no value", key.name),
+             key.required ? "" : "remove the key to use its default");
+        return nullptr;
+    }
+
+    bool check_scalar(const Key& key, const Node& node, const char* expected) {
+        if (node.kind == Node::Kind::scalar) return true;
+        fail(node.mark, fmt::format("'{}' is {}, not {}", key.name, kind_of(node), expected));
+        return false;
+    }
+
+    const Node* scalar(const Key& key, const char* expected) {
+        const Node* node = find(key);
+        return node && check_scalar(key, *node, expected) ? node : nullptr;
+    }
+
+    /// Reads the items of a list with `read`. If one is wrong, `values` stay unchanged.
+    template <class Value, class Read>
+    void read_list(const Key& key, const Node& node, std::vector<Value>& values, const char* what, const Read& read) {
+        if (node.kind != Node::Kind::sequence)
+            return fail(node.mark, fmt::format("'{}' is {}, not a list of {}", key.name, kind_of(node), what));
+        if (node.items.empty()) return fail(node.mark, fmt::format("'{}' has no items", key.name));
+        std::vector<Value> result;
+        for (const Node& item : node.items)
+            if (auto value = read(item)) result.push_back(std::move(*value));
+        if (result.size() == node.items.size()) values = std::move(result);
+    }
+
+    std::optional<std::string> word(const Key& key, const Node& node) {
+        if (!check_scalar(key, node, "a text")) return {};
+        if (!node.scalar.empty() && !has_control(node.scalar)) return node.scalar;
+        const char* what = node.scalar.empty() ? "is empty" : "contains a control character";
+        fail(node.mark, fmt::format("'{}' {}", key.name, what));
+        return {};
+    }
+
+    std::optional<double> measure(const Key& key, const Node& node, Dimension dimension, const QuantityRange& range) {
+        if (!check_scalar(key, node, "a number with a unit")) return {};
+        if (range.word && node.scalar == range.word) return range.word_value;
+        const Quantity quantity = parse_quantity(node.scalar, dimension);
+        std::string error, hint;
+        if (!quantity.value) {
+            error = fmt::format("'{}': {}", key.name, quantity.error);
+            hint = quantity.hint;
+            if (range.word)
+                hint = closest(node.scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
+                                                          : fmt::format("{}, or '{}'", hint, range.word);
+        } else if (range.zero && *quantity.value < 0) {
+            error = fmt::format("'{}' is {}, but must not be negative", key.name, node.scalar);
+        } else if (!range.zero && *quantity.value <= 0) {
+            error = fmt::format("'{}' is {}, but must be above zero", key.name, node.scalar);
+            if (range.word) hint = fmt::format("or '{}'", range.word);
+        } else if (*quantity.value < range.least || *quantity.value > range.most) {
+            error = fmt::format("'{}' is {}, which is out of range", key.name, node.scalar);
+            hint = fmt::format("from {} to {}", format_quantity(range.least, dimension),
+                               format_quantity(range.most, dimension));
+        } else {
+            return quantity.value;
+        }
+        fail(node.mark, error, hint);
+        return {};
+    }
+
+    std::optional<std::int64_t> whole(const Key& key, const Node& node, std::int64_t least, std::int64_t most) {
+        const WholeNumber number = parse_whole(node, least, most);
+        if (!number.value) fail(node.mark, fmt::format("'{}': {}", key.name, number.error), number.hint);
+        return number.value;
+    }
+
+    void report_unknown() {
+        for (const Entry& entry : node_.entries) {
+            if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+            sound_ = false;
+            if (findings_.enough()) return;
+            fail(entry.mark, fmt::format("unknown key '{}'", entry.key), suggestion(entry.key, known_));
+            // A misspelt key is not also reported as missing.
+            if (const auto meant = closest(entry.key, known_)) std::erase(missing_, *meant);
+        }
+    }
+
+    const Node& node_;
+    const std::string what_;
+    Findings& findings_;
+    bool sound_ = true;
+    std::vector<std::string> known_;
+    std::vector<std::string> missing_;
+};
+
+}  // namespace
+
+void read(const Node& node, const std::string& what, const std::function<void(Fields&)>& body,
+          std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) {
+    Findings findings(errors, files);
+    Reader(node, what, findings).run(body);
+}
+
+}  // namespace syncline::config

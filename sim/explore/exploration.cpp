@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/base/version.hpp"
+#include "sim/explore/exploration.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/output/text.hpp"
+#include "sim/query/show.hpp"
+#include "sim/store/json_value.hpp"
+
+namespace syncline::batch {
+
+using namespace text;
+
+namespace {
+
+/// Returns a column's name without its unit, which is shown with the values instead.
+std::string head(const std::string& column) {
+    for (const char* unit : {"_samples_per_s", "_Bps", "_bytes", "_s"})
+        if (column.ends_with(unit)) return column.substr(0, column.size() - std::string(unit).size());
+    return column;
+}
+
+std::string readable(const std::string& column, double value) {
+    if (column.ends_with("_samples_per_s")) return fmt::format("{:.5g} samples/s", value);
+    if (column.ends_with("_Bps")) return bandwidth(value);
+    if (column.ends_with("_bytes")) return format_quantity(value, Dimension::bytes);
+    if (column.ends_with("_s")) return seconds(value);
+    return fmt::format("{:.4g}", value);
+}
+
+std::string readable(const std::string& column, const Value& value) {
+    if (const auto* number = std::get_if<double>(&value)) return readable(column, *number);
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return field(*whole);
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    return "-";
+}
+
+Json json(const Rows& rows) {
+    Json list = Json::array();
+    for (const auto& row : rows.rows) {
+        Json object;
+        for (std::size_t i = 0; i < row.size(); ++i) object[rows.columns[i]] = json_of(row[i]);
+        list.push_back(std::move(object));
+    }
+    return list;
+}
+
+std::string table(const Rows& rows, bool ranks) {
+    std::vector<Row> cells(1);
+    if (ranks) cells.front().emplace_back("rank");
+    for (const std::string& column : rows.columns) cells.front().push_back(head(column));
+    for (std::size_t r = 0; r < rows.rows.size(); ++r) {
+        Row& row = cells.emplace_back();
+        if (ranks) row.push_back(fmt::format("{}", r + 1));
+        for (std::size_t i = 0; i < rows.columns.size(); ++i) row.push_back(readable(rows.columns[i], rows.rows[r][i]));
+    }
+    return aligned(cells);
+}
+
+/// Returns "80 ranked, 4 failed"; counts of zero are left out.
+std::string in_words(const PlanCounts& counts) {
+    std::vector<std::string> parts{fmt::format("{} ranked", counts.ranked)};
+    const auto add = [&](std::int64_t number, const char* what) {
+        if (number > 0) parts.push_back(fmt::format("{} {}", number, what));
+    };
+    add(counts.outside_constraints, "outside the constraints");
+    add(counts.failed, "failed");
+    add(counts.without_value, "without a value");
+    add(counts.unfit, "that do not fit");
+    add(counts.left_out, "left out after a cheaper setting");
+    add(counts.skipped, "skipped, never simulated");
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Returns the most frequent reasons, one per line.
+std::string not_ranked_lines(const std::vector<NotRanked>& all) {
+    constexpr std::size_t most = 5;
+    std::int64_t plans = 0, others = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        plans += all[i].plans;
+        if (i >= most) others += all[i].plans;
+    }
+    if (plans == 0) return "";
+    std::string text = fmt::format("{} plans without a result:\n", plans);
+    for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
+        text += fmt::format("  {}{}: {}, for example ({})\n", all[i].plans,
+                            all[i].varies ? ", some with different numbers" : "", all[i].reason, all[i].example);
+    if (others > 0)
+        text += fmt::format("  {}: for {} more reasons, listed by --format json\n", others, all.size() - most);
+    return text;
+}
+
+std::string summary(const Exploration& e) {
+    std::string text =
+        fmt::format("{}: {} {}", e.study, e.objective.most ? "maximise" : "minimise", e.objective.expression.text);
+    for (std::size_t i = 0; i < e.constraints.size(); ++i)
+        text += fmt::format("{} {}", i == 0 ? " where" : " and", e.constraints[i]);
+    text += fmt::format("\n\n{} plans{}: {}\n", e.plans,
+                        e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", in_words(e.counts));
+    text += e.stages.empty() ? fmt::format("all fitting plans are simulated: {} simulations\n", e.simulations)
+                             : fmt::format("search: {} simulations of a budget of {}\n", e.simulations, e.budget);
+    text += not_ranked_lines(e.not_ranked);
+    for (const std::string& note : e.notes) text += fmt::format("note: {}\n", note);
+    return text;
+}
+
+std::string axes_table(const Exploration& e, const std::string& objective) {
+    std::vector<Row> cells{{"axis", "share of variance", "best value by mean", "mean"}};
+    for (const AxisImportance& axis : e.axes)
+        cells.push_back(
+            {axis.axis,
+             fmt::format(
+                 "{:.1f} %{}", 100 * axis.share,
+                 axis.confounded_with.empty() ? "" : fmt::format(" with {}", fmt::join(axis.confounded_with, ", "))),
+             axis.best_value, readable(objective, axis.best_mean)});
+    return aligned(cells);
+}
+
+std::string stages_table(const Exploration& e) {
+    std::vector<Row> cells{{"stage", "plans", "kept", "simulations"}};
+    for (const Stage& stage : e.stages)
+        cells.push_back({stage.setting, field(stage.plans), field(stage.kept), field(stage.simulations)});
+    return aligned(cells);
+}
+
+}  // namespace
+
+std::string to_table(const Exploration& e) {
+    std::string text = summary(e);
+    if (!e.ranked.rows.empty()) {
+        text.append("\n").append(table(e.ranked, true));
+        text += fmt::format("\nPareto front: no plan is both faster ({}) and cheaper ({}) than one of these\n\n",
+                            head(e.time), head(e.cost)) +
+                table(e.front, false);
+    }
+    if (!e.axes.empty()) text.append("\n").append(axes_table(e, e.objective_column));
+    if (!e.stages.empty()) text.append("\n").append(stages_table(e));
+    return text;
+}
+
+std::string to_json(const Exploration& e) {
+    Json stages = Json::array(), axes = Json::array(), not_ranked = Json::array();
+    for (const Stage& stage : e.stages)
+        stages.push_back({{"setting", stage.setting},
+                          {"plans", stage.plans},
+                          {"kept", stage.kept},
+                          {"simulations", stage.simulations}});
+    for (const AxisImportance& axis : e.axes)
+        axes.push_back({{"axis", axis.axis},
+                        {"share_of_variance", axis.share},
+                        {"best_value", axis.best_value},
+                        {"best_mean", axis.best_mean},
+                        {"confounded_with", axis.confounded_with}});
+    for (const NotRanked& one : e.not_ranked)
+        not_ranked.push_back(
+            {{"reason", one.reason}, {"varies", one.varies}, {"plans", one.plans}, {"example", one.example}});
+    return dumped({{"schema_version", result_schema_version},
+                   {"study", e.study},
+                   {"objective", e.objective.expression.text},
+                   {"direction", e.objective.most ? "most" : "least"},
+                   {"constraints", e.constraints},
+                   {"plans", e.plans},
+                   {"repeats", e.repeats},
+                   {"budget", e.budget > 0 ? Json(e.budget) : Json(nullptr)},
+                   {"simulations", e.simulations},
+                   {"counts",
+                    {{"ranked", e.counts.ranked},
+                     {"outside_constraints", e.counts.outside_constraints},
+                     {"failed", e.counts.failed},
+                     {"without_value", e.counts.without_value},
+                     {"unfit", e.counts.unfit},
+                     {"left_out", e.counts.left_out},
+                     {"skipped", e.counts.skipped}}},
+                   {"not_ranked", std::move(not_ranked)},
+                   {"ranked", json(e.ranked)},
+                   {"front", {{"time", e.time}, {"cost", e.cost}, {"plans", json(e.front)}}},
+                   {"axes", std::move(axes)},
+                   {"stages", std::move(stages)},
+                   {"notes", e.notes}});
+}
+
+std::string to_csv(const Exploration& e) {
+    std::vector<std::string> fields{"rank"};
+    for (const std::string& column : e.ranked.columns) fields.push_back(quoted(column));
+    std::string text = line(fields);
+    for (std::size_t r = 0; r < e.ranked.rows.size(); ++r) {
+        fields = {field(r + 1)};
+        for (const Value& value : e.ranked.rows[r]) fields.push_back(field_of(value));
+        text += line(fields);
+    }
+    return text;
+}
+
+}  // namespace syncline::batch

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/config/files.hpp"
+#include "sim/config/measured_keys.hpp"
+#include "sim/config/resolved.hpp"
+
+/// Published measurements on a cluster, given in the scenario that describes it by its key `measured`.
+///
+///     measured:
+///       source: Horovod with NCCL on Piz Daint (...)
+///       noise: 5 %                              # the spread that the source states
+///       field: throughput_samples_per_s         # the measured field of a variant's result, named as in JSON
+///       series:                                 # measurements that differ by a few keys, smallest first
+///         - variant: alexnet
+///           over: [training.ranks]
+///           rows:
+///             - {at: [1], value: 2025, calibrates: true}
+///             - {at: [2], value: 1608, calibrates: true}
+///             - {at: [4], value: 2469}          # this one is predicted
+///       parameters:                             # estimated from the calibration rows, in this order
+///         - {key: platform.device.calibration.alexnet-tf.throughput, unit: images/s, least: 500, most: 9000,
+///            rows: [alexnet 1]}
+///         - {key: platform.transport.bandwidth, unit: GBps, least: 0.5, most: 12.5, rows: [alexnet 2]}
+///
+/// A row is either a calibration row or a predicted row, never both. Rejected are: a parameter that uses a predicted
+/// row; a calibration row that no parameter uses, which would only be excluded from the score; a row that repeats
+/// another one under whatever name or field, also if they differ only by a parameter's key or by the name of something
+/// in it; and a parameter that would replace a key given by rows or their series. A series may have `name`, `set`
+/// (changes to the variant), `field`, `unit` of its values and `doubt`. Without `rows` a parameter is estimated from
+/// all calibration rows. Left out: two keys, or two spellings of a value, with the same meaning are not recognised.
+namespace syncline::config {
+
+/// The files and options that give the measurements.
+struct MeasuredFiles {
+    std::string scenario;
+    std::string measured = {};                  ///< a file with the key's content, or CSV; empty: the key
+    std::vector<std::string> fits = {};         ///< parameters that replace those written: `KEY=LEAST..MOST UNIT`
+    std::vector<std::string> assignments = {};  ///< `--set`
+};
+
+class MeasuredScenario {
+public:
+    /// Throws ConfigError with all errors, including those of every row's scenario. validation::require_fields() checks
+    /// that results have the fields.
+    MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect);
+    ~MeasuredScenario();
+    MeasuredScenario(MeasuredScenario&&) noexcept;
+
+    const std::string& name() const;
+    const Measurements& measurements() const;
+    /// Returns the scenario of a row. `values` are by parameter; an empty one keeps the scenario's own value. Throws
+    /// ConfigError.
+    Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const;
+
+    struct Parts;
+
+private:
+    std::unique_ptr<Parts> parts_;
+};
+
+/// Returns whether the file is a scenario with the key `measured`. Throws ConfigError if it is not YAML.
+bool is_measured(const std::string& path);
+
+}  // namespace syncline::config

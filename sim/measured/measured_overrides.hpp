@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/config/assembly.hpp"
+#include "sim/measured/measured.hpp"
+
+namespace syncline::config {
+
+/// Reports values that a parameter would replace. A parameter's value is applied to every row's scenario after the
+/// changes of the row and its series, and before `--set`. `measured` is the content of the key, `last` are the values
+/// of `--set`.
+///
+/// A series may set a mapping of which the parameter is a part, such as another transport.
+void check_overrides(Assembly& assembly, const Measurements& measurements, const Node& measured,
+                     const std::vector<Node>& last);
+
+}  // namespace syncline::config

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/config/assembly.hpp"
+#include "sim/document/document.hpp"
+
+/// Reads measurements from other forms than the key `measured` (measured.hpp), and converts them to its content.
+namespace syncline::config {
+
+/// Returns whether the file is a table in CSV (RFC 4180). Its last column is a field of the result, `variant` is the
+/// variant, and other columns are keys. Every row is a calibration row.
+///
+///     variant,training.ranks,throughput_samples_per_s
+///     ring,2,305.5
+bool is_measured_table(const std::string& path);
+/// Reads such a table. Reports errors to `assembly`, and then returns a null.
+Node measured_table(Assembly& assembly, const std::string& path);
+
+/// Replaces the parameters of `measured` by `KEY=LEAST..MOST UNIT`, which are estimated from all calibration rows.
+void replace_parameters(Assembly& assembly, Node& measured, const std::vector<std::string>& texts);
+
+}  // namespace syncline::config

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/plot/curves.hpp"
+
+/// Axes of plots: their name, unit, range and ticks.
+///
+/// Units come from columns' names (`iteration_time_s`, `bus_bandwidth_Bps`, `memory.total_bytes`) or from the values
+/// (`25 Gbps`), with the prefix that suits the largest value.
+namespace syncline::batch {
+
+struct Tick {
+    double at = 0;  ///< in the axis's unit, as all numbers here
+    std::string text;
+};
+
+struct PlotAxis {
+    std::string label;
+    double unit = 1;  ///< values are divided by this before they are drawn
+    double low = 0, high = 1;
+    bool logarithmic = false;
+    std::vector<Tick> ticks;  ///< empty: gnuplot chooses them
+};
+
+/// The name of `expression` in words, without its unit (`iteration time`), and that unit.
+struct Spoken {
+    std::string name, unit;
+};
+Spoken spoken(const Table& table, const std::string& expression);
+
+PlotAxis x_axis(const Spoken& what, const Curves& curves, bool logarithmic);
+PlotAxis y_axis(const Spoken& what, const Curves& curves, bool logarithmic);
+
+}  // namespace syncline::batch

@@ -1,0 +1,172 @@
+#include "sim/plot/curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace syncline::batch {
+
+namespace {
+
+constexpr std::size_t distinguishable = 12;  // curves
+
+std::string text_of(const Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
+    if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+    return "none";
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// A point of the table.
+struct Point {
+    Value x, series;
+    double y = 0;
+    std::string study;
+    std::vector<std::string> others;  ///< values by `Points::axes`
+};
+
+struct Points {
+    std::vector<std::string> axes;
+    std::vector<Point> points;
+};
+
+/// Returns the points that can be drawn; `notes` lists the others.
+Points read_points(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
+    Points read;
+    read.axes = table.settings();
+    read.axes.push_back("repeat");
+    read.axes.push_back("study");
+    std::vector<std::string> columns{options.x, options.y, options.series.value_or(options.x), "status", "study"};
+    const std::size_t fixed = columns.size();
+    columns.insert(columns.end(), read.axes.begin(), read.axes.end());
+    const Rows rows = table.select({.where = options.where, .sort = {}, .group = {}, .columns = columns});
+
+    std::size_t failed = 0, pending = 0, without = 0;
+    for (const std::vector<Value>& row : rows.rows) {
+        const std::string status = text_of(row[3]);
+        const auto y = number_of(row[1]);
+        const auto x = number_of(row[0]);
+        const bool drawable = y && std::isfinite(*y) && !std::holds_alternative<std::monostate>(row[0]) &&
+                              !(options.log_y && *y <= 0) && !(options.log_x && x && *x <= 0);
+        if (status == "failed")
+            ++failed;
+        else if (status != "done")
+            ++pending;
+        else if (!drawable)
+            ++without;
+        if (status != "done" || !drawable) continue;
+        Point point{row[0], options.series ? row[2] : Value(), *y, text_of(row[4]), {}};
+        for (std::size_t i = fixed; i < row.size(); ++i) point.others.push_back(text_of(row[i]));
+        read.points.push_back(std::move(point));
+    }
+    if (failed > 0) notes.push_back(counted(failed, "failed point") + " left out");
+    if (pending > 0) notes.push_back(counted(pending, "point") + " without a result yet left out");
+    if (without > 0)
+        notes.push_back(fmt::format("{} left out: no {}number for '{}' or '{}'", counted(without, "point"),
+                                    options.log_x || options.log_y ? "positive " : "", options.x, options.y));
+    if (read.points.empty())
+        throw NothingToDraw(rows.rows.empty() ? "no point satisfies the conditions"
+                                              : fmt::format("{}", fmt::join(notes, ", ")));
+    return read;
+}
+
+/// Returns, for each other axis, the maximum number of its values in one knot.
+std::vector<std::size_t> values_in_a_knot(const Points& points, const Marks& xs, const Marks& series) {
+    std::vector<std::size_t> most(points.axes.size());
+    std::map<std::pair<std::size_t, std::size_t>, std::vector<std::set<std::string>>> values;
+    for (const Point& point : points.points) {
+        auto& of = values[{series.of(point.series), xs.of(point.x)}];
+        of.resize(most.size());
+        for (std::size_t i = 0; i < most.size(); ++i) {
+            of[i].insert(point.others[i]);
+            most[i] = std::max(most[i], of[i].size());
+        }
+    }
+    return most;
+}
+
+std::string averaged_over(const Points& points, const Marks& xs, const Marks& series) {
+    const std::vector<std::size_t> most = values_in_a_knot(points, xs, series);
+    std::vector<std::string> over;
+    for (std::size_t i = 0; i < most.size(); ++i)
+        if (most[i] > 1) over.push_back(fmt::format("{} values of '{}'", most[i], points.axes[i]));
+    if (over.empty()) return "";
+    return fmt::format("{}, with bars from minimum to maximum", fmt::join(over, " and "));
+}
+
+std::vector<Value> values(const std::vector<Point>& points, Value Point::*member) {
+    std::vector<Value> all;
+    for (const Point& point : points) all.push_back(point.*member);
+    return all;
+}
+
+Knot knot(std::size_t x, const std::vector<double>& ys) {
+    double sum = 0;
+    for (const double y : ys) sum += y;
+    const auto [least, most] = std::minmax_element(ys.begin(), ys.end());
+    // Rounding must not move the mean of equal numbers away from them.
+    return {x, std::clamp(sum / static_cast<double>(ys.size()), *least, *most), *least, *most};
+}
+
+}  // namespace
+
+Marks::Marks(const std::vector<Value>& values) {
+    texts_ =
+        !std::all_of(values.begin(), values.end(), [](const Value& value) { return number_of(value).has_value(); });
+    std::set<std::string> seen;
+    std::map<double, std::string> numbers;
+    for (const Value& value : values) {
+        const std::string text = text_of(value);
+        if (!texts_)
+            numbers.emplace(*number_of(value), text);
+        else if (seen.insert(text).second)
+            marks_.push_back({static_cast<double>(marks_.size()), text});
+    }
+    for (const auto& [number, text] : numbers) marks_.push_back({number, text});
+}
+
+std::size_t Marks::of(const Value& value) const {
+    const auto found = std::find_if(marks_.begin(), marks_.end(), [&](const Mark& mark) {
+        return texts_ ? mark.text == text_of(value) : mark.at == *number_of(value);
+    });
+    return static_cast<std::size_t>(found - marks_.begin());
+}
+
+bool Curves::averaged() const {
+    for (const Curve& curve : curves)
+        for (const Knot& each : curve.knots)
+            if (each.least < each.most) return true;
+    return false;
+}
+
+Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
+    const Points read = read_points(table, options, notes);
+    const Marks xs(values(read.points, &Point::x)), series(values(read.points, &Point::series));
+    if (xs.texts() && options.log_x)
+        throw SqlError(fmt::format("'{}' has texts, which cannot be on a logarithmic axis", options.x));
+
+    std::vector<std::map<std::size_t, std::vector<double>>> at(series.all().size());
+    for (const Point& point : read.points) at[series.of(point.series)][xs.of(point.x)].push_back(point.y);
+    Curves result{xs.texts(), xs.all(), {}, read.points.front().study, averaged_over(read, xs, series)};
+    if (!result.averaged_over.empty())
+        notes.push_back(fmt::format("each point is the mean over {}; choose one with --where", result.averaged_over));
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        result.curves.push_back({options.series ? series.all()[i].text : "", {}});
+        for (const auto& [x, ys] : at[i]) result.curves.back().knots.push_back(knot(x, ys));
+    }
+    for (const Point& point : read.points)
+        if (point.study != result.study) result.study.clear();
+    if (result.curves.size() > distinguishable)
+        notes.push_back(
+            fmt::format("{} curves are hard to distinguish; choose fewer with --where", result.curves.size()));
+    return result;
+}
+
+}  // namespace syncline::batch

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/plot/plot.hpp"
+
+/// The content of a plot: a curve for each value of the series, with a knot for each x that has points.
+namespace syncline::batch {
+
+/// A value that points share: its position and its text.
+struct Mark {
+    double at = 0;  ///< the number, or a quantity in its base unit; for texts the place in the order, from 0
+    std::string text;
+};
+
+struct Knot {
+    std::size_t x = 0;  ///< index in Curves::xs
+    double mean = 0, least = 0, most = 0;
+};
+
+struct Curve {
+    std::string name;
+    std::vector<Knot> knots;  ///< by x
+};
+
+struct Curves {
+    bool categories = false;  ///< x values are texts
+    std::vector<Mark> xs;     ///< ascending
+    std::vector<Curve> curves;
+    std::string study;          ///< empty if the points belong to several studies
+    std::string averaged_over;  ///< the axes along which points of one knot differ
+
+    bool averaged() const;  ///< returns whether a knot has different values
+};
+
+/// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
+class Marks {
+public:
+    explicit Marks(const std::vector<Value>& values);
+    const std::vector<Mark>& all() const { return marks_; }
+    bool texts() const { return texts_; }
+    std::size_t of(const Value& value) const;
+
+private:
+    bool texts_ = false;
+    std::vector<Mark> marks_;
+};
+
+/// Reads the curves of a plot. Throws SqlError and NothingToDraw.
+Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes);
+
+}  // namespace syncline::batch

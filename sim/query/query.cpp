@@ -1,0 +1,184 @@
+#include "sim/query/query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "sim/query/table.hpp"
+#include "sim/store/store.hpp"
+
+/// Queries of a Table, as SQL.
+namespace syncline::batch {
+
+namespace {
+
+constexpr const char* main_figures[] = {"iteration_time_s",  "throughput_samples_per_s", "scaling_efficiency", "cost",
+                                        "completion_time_s", "bus_bandwidth_Bps"};
+
+std::string joined(const std::vector<std::string>& parts, const char* between = ", ") {
+    return fmt::format("{}", fmt::join(parts, between));
+}
+
+/// Returns the SQL of `expression` or `expression desc`; missing values come last.
+std::string order_of(const std::string& sort, const Names& names) {
+    std::string expression = sort;
+    const auto space = expression.find_last_of(" )");
+    std::string word = space == std::string::npos ? "" : expression.substr(space + 1);
+    for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    const bool descending = word == "desc";
+    if (descending || word == "asc") expression.resize(space + (expression[space] == ')' ? 1 : 0));
+    return fmt::format("({}) {} NULLS LAST", names.quoted(expression), descending ? "DESC" : "ASC");
+}
+
+Rows all_of(Statement& statement) {
+    Rows rows;
+    for (int i = 0; i < statement.columns(); ++i) rows.columns.push_back(statement.name(i));
+    while (statement.step()) {
+        std::vector<Value>& row = rows.rows.emplace_back();
+        for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.value(i));
+    }
+    return rows;
+}
+
+}  // namespace
+
+Statement prepared(Database& database, const std::string& sql, const Names& names) {
+    try {
+        return database.prepare(sql);
+    } catch (const SqlError& error) {
+        constexpr std::string_view begin = "no such column: ";
+        const std::string message = error.what();
+        if (!message.starts_with(begin)) throw SqlError(message, "write texts in single quotes: algorithm = 'ring'");
+        const std::string name = message.substr(begin.size());
+        const auto meant = closest(name, names.all());
+        throw SqlError(fmt::format("there is no column '{}'", name),
+                       meant ? fmt::format("did you mean '{}'?", *meant)
+                             : fmt::format("write texts in single quotes; columns are {}", joined(names.all())),
+                       name);
+    }
+}
+
+std::string Table::filter(const Query& query) const {
+    std::string sql = "1";
+    for (const std::string& condition : query.where) sql += fmt::format(" AND ({})", quoted(condition));
+    return sql;
+}
+
+bool Table::is_setting(const std::string& column) const {
+    return std::find(keys_.begin(), keys_.end(), column) != keys_.end();
+}
+
+/// Returns the name of a column of the result.
+std::string Table::heading(const std::string& expression) const {
+    const auto column = names_.find(expression);
+    if (!column) return expression;
+    const auto key = std::find(keys_.begin(), keys_.end(), *column);
+    return key == keys_.end() ? *column : settings_[static_cast<std::size_t>(key - keys_.begin())];
+}
+
+/// Returns the settings that distinguish the points, their status, and the main figures.
+std::vector<std::string> Table::default_columns(const Query& query) {
+    const auto counts = [&](const std::string& what) {
+        Statement count = prepared(memory_, fmt::format("SELECT {} FROM points WHERE {}", what, filter(query)), names_);
+        count.step();
+        return count.integer(0);
+    };
+    const auto varies = [&](const std::string& name) {
+        return counts(fmt::format("count(DISTINCT {0}) + (count({0}) < count(*) AND count({0}) > 0)", quoted(name))) >
+               1;
+    };
+    std::vector<std::string> columns;
+    if (query.group.empty()) {
+        if (varies("study")) columns.push_back("study");
+        for (const std::string& key : keys_)
+            if (varies(key)) columns.push_back(key);
+        for (const char* name : {"repeat", "seed"})
+            if (varies(name)) columns.push_back(name);
+        if (columns.empty()) columns.push_back("point");
+        if (counts("count(*) > 0 AND count(CASE status WHEN 'done' THEN 1 END) < count(*)") > 0)
+            columns.push_back("status");
+    }
+    for (const char* figure : main_figures) {
+        const auto name = names_.find(figure);
+        if (name && counts(fmt::format("count({}) > 0 OR count(*) = 0", sql_name(*name))) > 0) columns.push_back(*name);
+    }
+    if (query.group.empty() && counts("count(*) > 0 AND count(message) = count(*)") > 0) columns.push_back("message");
+    return columns;
+}
+
+Rows Table::plain(const Query& query, const std::vector<std::string>& columns) {
+    std::vector<std::string> shown, order;
+    for (const std::string& expression : columns) {
+        const auto column = names_.find(expression);
+        shown.push_back(column && is_setting(*column)
+                            ? fmt::format("coalesce({}, {})", sql_name(written(*column)), sql_name(*column))
+                            : fmt::format("({})", quoted(expression)));
+    }
+    for (const std::string& sort : query.sort) order.push_back(order_of(sort, names_));
+    for (const char* last : {"study", "point", "repeat"}) order.push_back(fmt::format("points.{}", last));
+    Statement statement = prepared(
+        memory_, fmt::format("SELECT {} FROM points WHERE {} ORDER BY {}", joined(shown), filter(query), joined(order)),
+        names_);
+    Rows rows = all_of(statement);
+    std::transform(columns.begin(), columns.end(), rows.columns.begin(),
+                   [this](const std::string& expression) { return heading(expression); });
+    return rows;
+}
+
+Rows Table::grouped(const Query& query, const std::vector<std::string>& columns) {
+    // Deviations from the mean are squared, not values, since the difference of large sums would lose all digits.
+    std::vector<std::string> inner, outer, groups;
+    Names results;
+    for (std::size_t i = 0; i < query.group.size(); ++i) {
+        const auto column = names_.find(query.group[i]);
+        if (!column) prepared(memory_, fmt::format("SELECT {} FROM points", sql_name(query.group[i])), names_);
+        const std::string name = heading(query.group[i]);
+        inner.push_back(fmt::format("{} AS g{}, {} AS w{}", sql_name(*column), i,
+                                    sql_name(is_setting(*column) ? written(*column) : *column), i));
+        groups.push_back(fmt::format("g{}", i));
+        outer.push_back(fmt::format("coalesce(min(w{0}), g{0}) AS {1}", i, sql_name(name)));
+        results.add(name, {*column});
+    }
+    results.add("points");
+    outer.push_back("count(*) AS points");
+    const std::string by = joined(groups);
+    std::vector<std::string> middle;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::string name = heading(columns[i]);
+        inner.push_back(fmt::format("CASE WHEN typeof({0}) IN ('integer', 'real') THEN {0} END AS x{1}",
+                                    fmt::format("({})", quoted(columns[i])), i));
+        middle.push_back(fmt::format("avg(x{0}) OVER (PARTITION BY {1}) AS m{0}", i, by));
+        const std::pair<const char*, std::string> parts[] = {
+            {"mean", "avg(x{0})"},
+            {"least", "min(x{0})"},
+            {"most", "max(x{0})"},
+            {"deviation", "root(sum((x{0} - m{0}) * (x{0} - m{0})) / nullif(count(x{0}) - 1, 0))"}};
+        for (const auto& [part, sql] : parts) {
+            const std::string result = fmt::format("{}_{}", name, part);
+            outer.push_back(fmt::format(fmt::runtime(sql), i) + " AS " + sql_name(result));
+            results.add(result);
+        }
+    }
+    std::vector<std::string> order;
+    for (const std::string& sort : query.sort) order.push_back(order_of(sort, results));
+    for (const std::string& group : groups) order.push_back(group + " NULLS LAST");
+    middle.push_back("*");
+    const std::string sql = fmt::format(
+        "SELECT * FROM (SELECT {}, {} FROM (SELECT {} FROM (SELECT {} FROM points WHERE {})) GROUP BY {}) ORDER BY {}",
+        joined(outer), by, joined(middle), joined(inner), filter(query), by, joined(order));
+    Statement statement = prepared(memory_, sql, names_);
+    Rows rows = all_of(statement);
+    const std::size_t width = rows.columns.size() - groups.size();
+    rows.columns.resize(width);
+    for (std::vector<Value>& row : rows.rows) row.resize(width);
+    return rows;
+}
+
+Rows Table::select(const Query& query) {
+    const std::vector<std::string> columns = query.columns.empty() ? default_columns(query) : query.columns;
+    return query.group.empty() ? plain(query, columns) : grouped(query, columns);
+}
+
+}  // namespace syncline::batch

@@ -1,0 +1,257 @@
+#include "sim/store/database.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "sim/output/files.hpp"
+
+namespace syncline::batch {
+
+namespace {
+
+/// Maximum wait for another program's transaction, which may be adding the points of a large study.
+constexpr int patience_ms = 120'000;
+
+Value value_of(sqlite3_value* value) {
+    switch (sqlite3_value_type(value)) {
+        case SQLITE_INTEGER:
+            return static_cast<std::int64_t>(sqlite3_value_int64(value));
+        case SQLITE_FLOAT:
+            return sqlite3_value_double(value);
+        case SQLITE_NULL:
+            return {};
+        default: {
+            const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+            return std::string(text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+        }
+    }
+}
+
+void call(sqlite3_context* context, int count, sqlite3_value** values) {
+    std::vector<Value> arguments;
+    for (int i = 0; i < count; ++i) arguments.push_back(value_of(values[i]));
+    const Value result = (*static_cast<Database::Function*>(sqlite3_user_data(context)))(arguments);
+    if (const auto* whole = std::get_if<std::int64_t>(&result))
+        sqlite3_result_int64(context, *whole);
+    else if (const auto* number = std::get_if<double>(&result))
+        sqlite3_result_double(context, *number);
+    else if (const auto* text = std::get_if<std::string>(&result))
+        sqlite3_result_text64(context, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    else
+        sqlite3_result_null(context);
+}
+
+/// Returns the system's error message, else that of SQLite.
+std::string reason(sqlite3* handle) {
+    const int code = sqlite3_system_errno(handle);
+    return code != 0 ? std::strerror(code) : sqlite3_errmsg(handle);
+}
+
+}  // namespace
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
+
+Statement::~Statement() {
+    sqlite3_finalize(statement_);
+}
+
+Statement& Statement::bind(const std::vector<Value>& values) {
+    sqlite3_reset(statement_);
+    sqlite3_clear_bindings(statement_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const int place = static_cast<int>(i) + 1;
+        int code = SQLITE_OK;
+        if (const auto* whole = std::get_if<std::int64_t>(&values[i]))
+            code = sqlite3_bind_int64(statement_, place, *whole);
+        else if (const auto* number = std::get_if<double>(&values[i]))
+            code = sqlite3_bind_double(statement_, place, *number);
+        else if (const auto* text = std::get_if<std::string>(&values[i]))
+            code = sqlite3_bind_text64(statement_, place, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+        if (code != SQLITE_OK) database_.fail(code);
+    }
+    return *this;
+}
+
+bool Statement::step() {
+    const int code = sqlite3_step(statement_);
+    if (code == SQLITE_ROW) return true;
+    sqlite3_reset(statement_);
+    if (code != SQLITE_DONE) database_.fail(code);
+    return false;
+}
+
+void Statement::reset() {
+    sqlite3_reset(statement_);
+}
+
+Value Statement::value(int column) const {
+    switch (sqlite3_column_type(statement_, column)) {
+        case SQLITE_INTEGER:
+            return integer(column);
+        case SQLITE_FLOAT:
+            return sqlite3_column_double(statement_, column);
+        case SQLITE_NULL:
+            return {};
+        default:
+            return text(column);
+    }
+}
+
+std::string Statement::text(int column) const {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return {text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::int64_t Statement::integer(int column) const {
+    return sqlite3_column_int64(statement_, column);
+}
+
+int Statement::columns() const {
+    return sqlite3_column_count(statement_);
+}
+
+std::string Statement::name(int column) const {
+    return sqlite3_column_name(statement_, column);
+}
+
+Database::Database() : shown_("memory") {
+    const int code = sqlite3_open(":memory:", &handle_);
+    if (code != SQLITE_OK) fail(code);
+    // Otherwise a misspelt name in double quotes would be a text.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+}
+
+Database::Database(const std::filesystem::path& file, Mode mode) : shown_(file.string()) {
+    // A reader, too, must roll back what a killed program left unfinished, if permissions allow.
+    const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
+    const int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
+    try {
+        if (code != SQLITE_OK) fail(code);
+        sqlite3_extended_result_codes(handle_, 1);
+        sqlite3_busy_timeout(handle_, patience_ms);
+        if (mode == Mode::read)
+            run("PRAGMA query_only = 1");
+        else if (sqlite3_db_readonly(handle_, "main") == 1)
+            fail(SQLITE_READONLY);
+    } catch (...) {
+        sqlite3_close(handle_);
+        throw;
+    }
+}
+
+Database::~Database() {
+    sqlite3_close_v2(handle_);
+}
+
+Statement Database::prepare(std::string_view sql) {
+    sqlite3_stmt* statement = nullptr;
+    const char* rest = nullptr;
+    const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, &rest);
+    if (code != SQLITE_OK) fail(code);
+    Statement prepared(*this, statement);
+    const std::string_view left = sql.substr(static_cast<std::size_t>(rest - sql.data()));
+    if (statement == nullptr || left.find_first_not_of(" \n") != std::string_view::npos)
+        throw SqlError("this is not a single statement");
+    return prepared;
+}
+
+Statement& Database::kept(std::string_view sql) {
+    const auto found = kept_.find(sql);
+    return found != kept_.end() ? found->second : kept_.emplace(sql, prepare(sql)).first->second;
+}
+
+void Database::run(const std::string& sql) {
+    const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) fail(code);
+}
+
+Value Database::ask(std::string_view sql, const std::vector<Value>& values) {
+    Statement statement = prepare(sql);
+    if (!statement.bind(values).step()) return {};
+    return statement.value(0);
+}
+
+std::int64_t Database::changes() const {
+    return sqlite3_changes64(handle_);
+}
+
+void Database::keep_journal() {
+    // This journal mode keeps the database in one file and works on any file system. Truncating the journal instead of
+    // deleting it avoids a write to the directory.
+    ask("PRAGMA journal_mode = TRUNCATE");
+    run("PRAGMA synchronous = FULL");
+}
+
+void Database::define(const std::string& name, Function function) {
+    functions_.push_back(std::make_unique<Function>(std::move(function)));
+    const int code = sqlite3_create_function_v2(handle_, name.c_str(), -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                                functions_.back().get(), call, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) fail(code);
+}
+
+void Database::fail(int code) const {
+    const auto refuse = [&](const char* doing, const std::string& why, const char* what_now) {
+        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, shown_, why, what_now));
+    };
+    if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
+        refuse("read", "a killed program left it half written, and it is read-only",
+               "; copy its directory to a writable place");
+    switch (code & 0xff) {
+        case SQLITE_NOMEM:
+            throw std::bad_alloc();
+        case SQLITE_FULL:
+            refuse("write", "the disk is full", "; its previous content is unchanged");
+            break;
+        case SQLITE_IOERR:
+            refuse("read or write", reason(handle_), "; its previous content is unchanged");
+            break;
+        case SQLITE_READONLY:
+            refuse("write", "it is read-only", "");
+            break;
+        case SQLITE_PERM:
+        case SQLITE_AUTH:
+        case SQLITE_CANTOPEN:
+            refuse("open", reason(handle_), "");
+            break;
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_PROTOCOL:
+            refuse("use", fmt::format("another program has locked it for {} s", patience_ms / 1000), "");
+            break;
+        case SQLITE_CORRUPT:
+            throw OutputError(
+                fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
+        case SQLITE_NOTADB:
+            throw OutputError(fmt::format("error: {} is not an SQLite database; nothing has been changed", shown_));
+    }
+    throw SqlError(sqlite3_errmsg(handle_));
+}
+
+bool is_keyword(const std::string& word) {
+    return sqlite3_keyword_check(word.data(), static_cast<int>(word.size())) != 0;
+}
+
+Transaction::Transaction(Database& database) : database_(database) {
+    database_.run("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+    if (!open_) return;
+    try {
+        database_.run("ROLLBACK");
+    } catch (const std::exception&) {
+        // The error that ended the transaction has already rolled it back.
+    }
+}
+
+void Transaction::commit() {
+    database_.run("COMMIT");
+    open_ = false;
+}
+
+}  // namespace syncline::batch

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include "sim/base/version.hpp"
+#include "sim/output/files.hpp"
+#include "sim/store/store.hpp"
+
+/// The store as a file: its schema, and the check that it is an undamaged store of ours.
+namespace syncline::batch {
+
+namespace {
+
+constexpr std::int64_t application_id = 0x53796e63;  // "Sync"
+constexpr std::int64_t format = 1;
+
+constexpr const char* schema = R"(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE texts(hash TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE runs(run_id TEXT PRIMARY KEY, version TEXT NOT NULL, seed NOT NULL, platform TEXT, workload TEXT,
+                  training TEXT, collective TEXT, status TEXT NOT NULL, message TEXT, result TEXT,
+                  checksum TEXT NOT NULL);
+CREATE TABLE points(study TEXT NOT NULL, number INTEGER NOT NULL, repeat INTEGER NOT NULL, settings TEXT NOT NULL,
+                    run_id TEXT NOT NULL, checksum TEXT NOT NULL, PRIMARY KEY (study, number, repeat));
+CREATE TABLE attempts(run_id TEXT NOT NULL, status TEXT NOT NULL, wall_s REAL NOT NULL);
+CREATE INDEX attempts_of ON attempts(run_id);
+CREATE VIEW scenarios(run_id, scenario) AS
+    SELECT run_id, coalesce(c.text, '') || coalesce(p.text, '') || coalesce(t.text, '') || coalesce(w.text, '')
+    FROM runs LEFT JOIN texts c ON c.hash = collective LEFT JOIN texts p ON p.hash = platform
+              LEFT JOIN texts t ON t.hash = training LEFT JOIN texts w ON w.hash = workload;
+)";
+
+const std::string run_checksum =
+    "hash(run_id, version, seed || '', platform, workload, training, collective, status, message, result)";
+
+/// Queries that find rows that have been changed, and name them.
+const std::string unsound[] = {
+    "SELECT 'run ' || run_id FROM runs WHERE checksum <> " + run_checksum,
+    "SELECT 'point ' || number || ' of ' || study FROM points "
+    "WHERE checksum <> hash(study, number || '', repeat || '', settings, run_id)",
+    "SELECT 'text ' || hash FROM texts WHERE hash <> hash(text)",
+    "SELECT 'point ' || number || ' of ' || study FROM points WHERE run_id NOT IN (SELECT run_id FROM runs)",
+};
+
+/// Returns the schema as SQLite stores it. A damaged schema may still be valid SQL.
+std::string schema_of(Database& database) {
+    const Value text =
+        database.ask("SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
+    const auto* known = std::get_if<std::string>(&text);
+    return known != nullptr ? *known : "";
+}
+
+}  // namespace
+
+void Store::make() {
+    Transaction transaction(database_);
+    const bool empty = database_.ask("SELECT count(*) FROM sqlite_schema") == Value(std::int64_t{0}) &&
+                       database_.ask("PRAGMA application_id") == Value(std::int64_t{0});
+    if (!empty) return;
+    database_.run(schema);
+    database_.run(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, format));
+    database_.prepare("INSERT INTO meta VALUES ('version', ?)").bind({std::string(version)}).step();
+    transaction.commit();
+}
+
+void Store::check() {
+    const std::string name = file_.string();
+    const Value application = database_.ask("PRAGMA application_id");
+    if (application == Value(std::int64_t{0}) &&
+        database_.ask("SELECT count(*) FROM sqlite_schema") == Value(std::int64_t{0}))
+        throw OutputError(fmt::format("error: {} is empty; `syncline batch STUDY --out {}` fills it", name,
+                                      file_.parent_path().string()));
+    if (application != Value(application_id))
+        throw OutputError(
+            fmt::format("error: {} is another program's database, not Syncline's; use another directory", name));
+    const std::int64_t its_format = std::get<std::int64_t>(database_.ask("PRAGMA user_version"));
+    if (its_format != format)
+        throw OutputError(
+            fmt::format("error: {} has store format {}, but syncline {} reads format {}; use another directory, or the "
+                        "version that wrote it",
+                        name, its_format, version, format));
+    const auto damaged = [&](const std::string& what) {
+        throw OutputError(fmt::format("error: {} is damaged: {}; nothing has been changed", name, what));
+    };
+    Database expected;
+    expected.run(schema);
+    if (schema_of(database_) != schema_of(expected)) damaged("its tables have been changed");
+    const Value its_version = database_.ask("SELECT value FROM meta WHERE key = 'version'");
+    if (its_version != Value(std::string(version))) {
+        const auto* text = std::get_if<std::string>(&its_version);
+        throw OutputError(
+            fmt::format("error: {} was written by syncline {}, but this is {}, whose results may differ; use another "
+                        "directory, or that version",
+                        name, text != nullptr ? *text : "of unknown version", version));
+    }
+    const Value found = database_.ask("PRAGMA integrity_check(1)");
+    if (found != Value(std::string("ok"))) damaged(std::get<std::string>(found));
+    for (const std::string& sql : unsound) {
+        const Value row = database_.ask(sql);
+        if (const auto* text = std::get_if<std::string>(&row)) damaged(*text + " has been changed");
+    }
+}
+
+void Store::seal(const std::string& run_id) {
+    static const std::string sql = "UPDATE runs SET checksum = " + run_checksum + " WHERE run_id = ?";
+    database_.kept(sql).bind({run_id}).step();
+}
+
+}  // namespace syncline::batch

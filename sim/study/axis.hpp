@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/config/assembly.hpp"
+#include "sim/document/document.hpp"
+
+namespace syncline::config {
+
+inline constexpr std::size_t most_points = 1'000'000;
+
+/// A key along which a study varies, and its values.
+struct AxisColumn {
+    std::string key;  ///< a path
+    Mark mark;
+    std::vector<Node> values;
+    std::vector<std::string> texts;  ///< of each value, as shown to users: see Setting
+};
+
+/// Reads the value of an axis's key: a list; powers `2^1..2^10`; a range `2..64`, `2..64 step 2`, whose end is included
+/// if a step reaches it; or one value. Reports errors to `assembly`, and then returns no values.
+AxisColumn read_axis(Assembly& assembly, const std::string& key, const Mark& mark, const Node& node);
+
+/// Returns the texts of a column's values: a file's name without directory and extension, if the values stay distinct.
+std::vector<std::string> texts_of(const std::vector<Node>& values);
+
+/// Returns the entries of a mapping with plain paths as keys, in the order written: `{a: {b: 1, c.d: 2}}` becomes `a.b:
+/// 1`, `a.c.d: 2`.
+std::vector<Entry> flattened(const Node& mapping, const std::string& prefix = "");
+
+/// Returns a plain text as a value.
+Node scalar(const Mark& mark, std::string text);
+
+/// Returns the document `{a: {b: value}}` for the path `a.b`. Throws ConfigError if it is not a path.
+Node document_of(const std::string& path, const Mark& mark, Node value);
+
+}  // namespace syncline::config
