@@ -6,7 +6,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* example = R"(write for example platform.device.calibration."gpt-3.6b".throughput)";
+constexpr const char* path_example = R"(write for example platform.device.calibration."gpt-3.6b".throughput)";
 
 /// Returns the end of the quoted text that begins at `start`, after its closing quote; npos if that is missing.
 std::size_t end_of_quoted(std::string_view text, std::size_t start) {
@@ -42,14 +42,14 @@ KeyPath parse_path(std::string_view text) {
         std::size_t end = 0;
         if (at < text.size() && text[at] == '"') {
             end = end_of_quoted(text, at);
-            if (end == std::string_view::npos) return fail(at, "unclosed quote in this path", example);
+            if (end == std::string_view::npos) return fail(at, "unclosed quote in this path", path_example);
             path.parts.push_back({unquoted(text.substr(at, end - at)), at});
-            if (end < text.size() && text[end] != '.') return fail(end, "missing dot after the quote", example);
+            if (end < text.size() && text[end] != '.') return fail(end, "missing dot after the quote", path_example);
         } else {
             end = std::min(text.find('.', at), text.size());
             const std::string_view part = text.substr(at, end - at);
             if (const auto quote = part.find('"'); quote != std::string_view::npos)
-                return fail(at + quote, "quote in the middle of a key", example);
+                return fail(at + quote, "quote in the middle of a key", path_example);
             path.parts.push_back({std::string(part), at});
         }
         if (path.parts.back().key.empty()) return fail(at, "this path has an empty part", "join keys by single dots");

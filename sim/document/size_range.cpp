@@ -11,9 +11,9 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* example = "write for example 4B..512MiB, or 4B..512MiB*4";
+constexpr const char* range_example = "write for example 4B..512MiB, or 4B..512MiB*4";
 
-SizeRange wrong(const std::string& error, const std::string& hint = example) {
+SizeRange wrong(const std::string& error, const std::string& hint = range_example) {
     return {{}, error, hint};
 }
 

@@ -19,7 +19,7 @@ namespace syncline::config {
 namespace {
 
 constexpr std::size_t deepest = 64;
-constexpr std::size_t most_errors = 20;
+constexpr std::size_t most_syntax_errors = 20;
 
 const std::string core_tag = "tag:yaml.org,2002:";
 
@@ -81,7 +81,7 @@ public:
 
     void fail(const Mark& mark, const std::string& message, const std::string& hint) {
         errors_.push_back({locate(mark), message, hint});
-        if (errors_.size() == most_errors) throw ConfigError(errors_);
+        if (errors_.size() == most_syntax_errors) throw ConfigError(errors_);
     }
     [[noreturn]] void stop(const Mark& mark, const std::string& message, const std::string& hint) {
         errors_.push_back({locate(mark), message, hint});

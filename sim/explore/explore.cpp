@@ -21,10 +21,6 @@ struct Ranked {
     std::vector<std::optional<double>> figures;
 };
 
-std::int64_t count(std::size_t size) {
-    return static_cast<std::int64_t>(size);
-}
-
 /// Returns the figures besides the objective: time, cost, and others that are shown.
 std::vector<Figure> name_columns(Results& results, Exploration& result) {
     result.objective = results.settled(result.objective);
@@ -58,7 +54,7 @@ std::vector<Ranked> rank(const std::vector<Plan>& plans, std::vector<Figures> fi
                 break;
         }
     }
-    result.counts.ranked = count(ranked.size());
+    result.counts.ranked = std::ssize(ranked);
     return ranked;
 }
 
@@ -161,20 +157,20 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     result.study = planned.study.name();
     result.objective = options.objective;
     for (const config::Condition& constraint : options.constraints) result.constraints.push_back(constraint.text);
-    result.plans = count(plans.size());
+    result.plans = std::ssize(plans);
     result.repeats = planned.study.repeats();
     result.budget = options.budget;
-    result.counts.unfit = count(plans.size() - last.size());
+    result.counts.unfit = std::ssize(plans) - std::ssize(last);
 
     Measurement measurement(store, options.objective, options.constraints, options.retry_failed, simulate);
-    const bool searched = options.budget > 0 && count(last.size()) * result.repeats > options.budget;
+    const bool searched = options.budget > 0 && std::ssize(last) * result.repeats > options.budget;
     if (searched) {
         Search found = search(planned, last, options.budget, options.seed, measurement);
         std::sort(found.kept.begin(), found.kept.end());
         std::vector<Plan> kept;
         for (const std::size_t place : found.kept) kept.push_back(last[place]);
-        result.counts.skipped = count(last.size() - found.first);
-        result.counts.left_out = count(found.first - kept.size());
+        result.counts.skipped = std::ssize(last) - static_cast<std::int64_t>(found.first);
+        result.counts.left_out = static_cast<std::int64_t>(found.first) - std::ssize(kept);
         result.stages = std::move(found.stages);
         last = std::move(kept);
     } else {
@@ -187,7 +183,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     result.not_ranked = reasons_of(store, result.study, plans);
     Results results(store, result.study);
     if (results.empty()) {
-        result.counts.failed = count(last.size());
+        result.counts.failed = std::ssize(last);
         return result;
     }
     measurement.figures(results, {});  // checks the expressions

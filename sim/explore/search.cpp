@@ -20,10 +20,6 @@ struct Rung {
     std::vector<Plan> plans;  ///< by place in `fitting`; without points if the plan does not fit at this setting
 };
 
-std::int64_t count(std::size_t size) {
-    return static_cast<std::int64_t>(size);
-}
-
 std::vector<Plan> at(const std::vector<Plan>& plans, const std::vector<std::size_t>& places) {
     std::vector<Plan> chosen;
     for (const std::size_t place : places) chosen.push_back(plans[place]);
@@ -142,15 +138,16 @@ Search search(const PlannedStudy& planned, const std::vector<Plan>& fitting, std
     const std::vector<std::size_t> order =
         known ? best_first(measurement.objective(), *known) : drawn(planned.study, fitting, result.first, seed);
     result.stages.push_back({known ? "closed form" : fmt::format("drawn, evenly over the axes (seed {})", seed),
-                             count(fitting.size()), count(result.first), 0});
+                             std::ssize(fitting), static_cast<std::int64_t>(result.first), 0});
 
     const auto rank = [&](std::size_t r, const std::vector<std::size_t>& chosen) -> std::vector<std::size_t> {
         if (measurement.interrupted()) return {};
         const Rung& rung = rungs[r];
         const std::vector<Plan> plans = at(rung.plans, chosen);
         const bool cheaper = r + 1 < rungs.size();
-        result.stages.push_back({rung.setting, count(chosen.size()), count(cheaper ? sizes[r + 1] : chosen.size()),
-                                 count(chosen.size()) * repeats});
+        result.stages.push_back({rung.setting, std::ssize(chosen),
+                                 cheaper ? static_cast<std::int64_t>(sizes[r + 1]) : std::ssize(chosen),
+                                 std::ssize(chosen) * repeats});
         if (cheaper) note(measurement.store(), rung, plans);
         if (!measurement.run(rung.study, plans) || !cheaper) return chosen;
         Results results(measurement.store(), rung.study);

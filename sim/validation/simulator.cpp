@@ -37,13 +37,13 @@ std::vector<double> Simulator::answers(const std::vector<Question>& questions) {
     for (const Question& question : questions)
         if (!answers_.contains(key(question)) && noted.insert(key(question)).second) waiting.push_back(&question);
 
-    batch::Pool pool(jobs_, std::nullopt);
+    Pool pool(jobs_, std::nullopt);
     for (std::size_t next = 0; next < waiting.size() || !pool.idle();) {
         for (; next < waiting.size() && !pool.full(); ++next) {
             const Question& question = *waiting[next];
             pool.start(std::to_string(next), [&question] { return simulate(question); });
         }
-        for (const batch::Ended& ended : pool.ended(for_ever_s)) {
+        for (const Ended& ended : pool.ended(for_ever_s)) {
             const Question& question = *waiting[std::stoul(ended.id)];
             if (!ended.done) throw ReplayError(fmt::format("{}: {}", question.name, ended.text));
             answers_[key(question)] = std::strtod(ended.text.c_str(), nullptr);
