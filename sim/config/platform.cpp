@@ -217,7 +217,7 @@ void describe(Fields& fields, Cluster& cluster) {
                    [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });
     fields.section({"transport",
                     "Costs that software adds to links: overheads, copies, limits; or the name of a file that "
-                    "describes them. Default: none.",
+                    "describes them. Default: no such costs.",
                     false, true},
                    [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);

@@ -42,7 +42,8 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     if (options.uncontended && !cluster.native) {
         ReplayOptions alone;
         alone.contention = false;
-        explanation.uncontended_time_s = replay_iteration(training, options.watch, alone).time.iteration_s;
+        explanation.uncontended_time_s =
+            replay_iteration(training, replayed.graph, options.watch, alone).time.iteration_s;
     }
     explanation.theory = theory_beside(training, recorded, explanation, options.uncontended);
     if (!options.changes.empty())

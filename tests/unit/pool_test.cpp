@@ -143,7 +143,7 @@ TEST_CASE("pool: of a talkative end the last lines are kept") {
         std::signal(SIGABRT, SIG_DFL);  // which Catch has taken
         std::abort();
     });
-    CHECK(holds(ended.text, "it said: line 99"));
+    CHECK(holds(ended.text, "its output: line 99"));
     CHECK(holds(ended.text, "line 9998\nline 9999"));
     CHECK(ended.text.size() < 600);
 }

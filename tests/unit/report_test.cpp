@@ -149,7 +149,7 @@ TEST_CASE("report: a chain of too many pieces keeps the longest, in their order"
     REQUIRE(json["critical_path"].size() == 2);
     CHECK(json["critical_path"][0]["what"] == "forward of layer-0");
     CHECK(json["critical_path"][1]["what"] == "backward of layer-0");
-    CHECK(json["path_note"] == "The 2 longest of 3 pieces.");
+    CHECK(json["path_note"] == "Only the 2 longest of 3 segments are listed.");
 }
 
 TEST_CASE("report: without a recording there is the result alone", "[report]") {
@@ -160,7 +160,7 @@ TEST_CASE("report: without a recording there is the result alone", "[report]") {
     CHECK(variant.explanation.is_null());
     CHECK(variant.timeline.is_null());
     CHECK(variant.links["links"].size() == 4);
-    CHECK_THAT(variant.links["notes"].dump(), Contains("Only the 4 links"));
+    CHECK_THAT(variant.links["notes"].dump(), Contains("Only the 4 most utilised links"));
 }
 
 TEST_CASE("report: a batch's page has its points, settings as they are written and as numbers", "[report]") {

@@ -1,0 +1,90 @@
+#include "sim/training/lowered.hpp"
+
+#include <utility>
+
+#include "sim/analysis/dry_run.hpp"
+#include "sim/analysis/experiment.hpp"
+#include "sim/config/files.hpp"
+#include "sim/explain/explain.hpp"
+#include "sim/training/iteration.hpp"
+#include "sim/training/memory.hpp"
+#include "tests/catch.hpp"
+
+// A plan is lowered once, and its graph built once, by everything that answers a question about it. The linker puts the
+// wrappers below around both functions (--wrap in tests/CMakeLists.txt).
+
+using namespace syncline;
+
+namespace {
+
+int lowered = 0, built = 0;
+
+}  // namespace
+
+Lowered real_lower(Cluster cluster, Model model,
+                   Plan plan) __asm__("__real__ZN8syncline5lowerENS_7ClusterENS_5ModelENS_4PlanE");
+Lowered wrapped_lower(Cluster cluster, Model model,
+                      Plan plan) __asm__("__wrap__ZN8syncline5lowerENS_7ClusterENS_5ModelENS_4PlanE");
+TaskGraph real_build(const Lowered& training) __asm__("__real__ZN8syncline15build_iterationERKNS_7LoweredE");
+TaskGraph wrapped_build(const Lowered& training) __asm__("__wrap__ZN8syncline15build_iterationERKNS_7LoweredE");
+
+Lowered wrapped_lower(Cluster cluster, Model model, Plan plan) {
+    ++lowered;
+    return real_lower(std::move(cluster), std::move(model), std::move(plan));
+}
+
+TaskGraph wrapped_build(const Lowered& training) {
+    ++built;
+    return real_build(training);
+}
+
+namespace {
+
+using Counts = std::pair<int, int>;
+
+/// Counts while `ask` answers a question about the default scenario's ring, with `more` set: lowered, built.
+template <class Ask>
+Counts counts(const std::vector<std::string>& more, const Ask& ask) {
+    std::vector<std::string> assignments{"variants={a: {}}", "training.iterations=1", "training.ranks=4"};
+    assignments.insert(assignments.end(), more.begin(), more.end());
+    lowered = built = 0;
+    const config::Scenario scenario =
+        config::load_scenario(SYNCLINE_SOURCE_DIR "/scenarios/zhang-2021.yaml", assignments);
+    for (const config::Variant& variant : scenario.variants) ask(variant);
+    return {lowered, built};
+}
+
+}  // namespace
+
+TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so for the reference of one rank") {
+    const auto run = [](const config::Variant& variant) {
+        CHECK(memory_of(variant.lowered()).fits());
+        simulate(variant.lowered());
+    };
+    CHECK(counts({"training.ranks=1"}, run) == Counts(1, 1));
+    CHECK(counts({}, run) == Counts(2, 2));
+    CHECK(counts({"training.exchange=parameter-server", "training.algorithm=~"}, run) == Counts(2, 2));
+    // Whether these fit is only known of the lowered form.
+    const std::vector<std::string> rows{"training.parallelism={model: 2}", "training.batch_per_rank=64"};
+    CHECK(counts(rows, run) == Counts(2, 2));
+    CHECK(counts({"training.parallelism={grid: auto}", "training.batch=64", "training.batch_per_rank=~"}, run) ==
+          Counts(3 * 2, 3 * 2));
+}
+
+TEST_CASE("lowered: an explanation takes no more, and a change one more each") {
+    ExplainOptions options;
+    const auto explained = [&](const config::Variant& variant) {
+        CHECK(memory_of(variant.lowered()).fits());
+        explain(variant.lowered(), options);
+    };
+    CHECK(counts({"training.ranks=1"}, explained) == Counts(1, 1));
+    CHECK(counts({}, explained) == Counts(2, 2));
+    options.changes = {parse_change("link:nic x2"), parse_change("batch x2")};
+    CHECK(counts({}, explained) == Counts(4, 4));
+}
+
+TEST_CASE("lowered: a dry run lowers once and builds nothing unless the number of messages decides") {
+    const auto dry = [](const config::Variant& variant) { dry_run(variant.lowered()); };
+    CHECK(counts({}, dry) == Counts(1, 0));
+    CHECK(counts({"training.fidelity=auto"}, dry) == Counts(1, 1));
+}
