@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/topology/builder.hpp"
@@ -73,6 +74,15 @@ Topology build(const shapes::Request& request) {
     throw std::logic_error("the shape has no builder");
 }
 
+/// Returns whether all choices between equally short paths are directions around a ring, or dimensions of a torus.
+bool is_circular(const TopologySpec& spec) {
+    if (spec.shape == Shape::ring || spec.shape == Shape::torus) return true;
+    const auto branches = [](const HierarchyLevel& level) {
+        return level.pattern == Shape::exponential || level.pattern == Shape::hypercube;
+    };
+    return spec.shape == Shape::hierarchical && std::none_of(spec.levels.begin(), spec.levels.end(), branches);
+}
+
 }  // namespace
 
 Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
@@ -94,7 +104,7 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
     require_ranges(spec);
     require_agreement(request);
     Topology topology = build(request);
-    topology.circular = spec.shape == Shape::ring || spec.shape == Shape::torus;
+    topology.circular = is_circular(spec);
     require_connected(topology);
     return topology;
 }

@@ -42,7 +42,7 @@ struct Topology {
     std::uint32_t cables = 0;
     /// Fat trees only: number of parents of a vertex, by level from the hosts up.
     std::vector<std::uint32_t> parents;
-    bool circular = false;  ///< rings and tori: hosts half way round are equally far in both directions
+    bool circular = false;  ///< equally short paths are directions around a ring, or dimensions of a torus
 
     /// Adds a host or switch. All hosts must be added before the first switch; throws std::logic_error otherwise.
     std::uint32_t add_host(std::string vertex_name);

@@ -444,7 +444,7 @@ TEST_CASE("bad input: wrong types") {
         {"name: {a: 1}\nplatform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\n",
          ":1:7: error: 'name' is a mapping, not a text", ""},
         {"platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\nvariants: [a]\n",
-         ":4:11: error: 'variants' is not a mapping", "name"},
+         ":4:11: error: 'variants' is not a mapping", "keys that differ, by variant"},
         {"platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\nvariants: {a: 1}\n",
          ":4:15: error: variant 'a' is not a mapping", ""},
         {"platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\nvariants: {a: {name: b}}\n",
@@ -744,11 +744,11 @@ TEST_CASE("usage: verbs and options that are not there") {
     bench.scenario("ranks: 2");
     check_usage(run_in(bench, {"rum", "scenario.yaml"}), "did you mean 'run'?");
     check_usage(run_in(bench, {"colective"}), "did you mean 'collective'?");
-    check_usage(run_in(bench, {"frobnicate"}), "there is no verb 'frobnicate'");
+    check_usage(run_in(bench, {"frobnicate"}), "unknown verb 'frobnicate'");
     check_usage(run_in(bench, {"frobnicate"}),
                 "run, collective, topology, workload, check, batch, explore, explain, results, plot, lesson, validate, "
                 "calibrate, schema");
-    check_usage(run_in(bench, {"scenario.yaml"}), "there is no verb 'scenario.yaml'");
+    check_usage(run_in(bench, {"scenario.yaml"}), "unknown verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");
     check_usage(run_in(bench, {"run"}), "SCENARIO");

@@ -267,7 +267,7 @@ TEST_CASE("check: without expectations there is nothing to check, and nothing is
     CHECK(outcome.status == 3);
     CHECK(outcome.out.empty());
     CHECK(holds(outcome.err, "scenario.yaml:1:1: error: nothing to check\n"));
-    CHECK(holds(outcome.err, "hint: `expect:` in the scenario"));
+    CHECK(holds(outcome.err, "hint: list the expected results under `expect:` in the scenario"));
     CHECK(bench.check({"--dry-run"}).status == 2);
 }
 

@@ -256,7 +256,7 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
     refused({"--bytes", "4B", "--selection", "selection.yaml", "--operation", "broadcast"},
             "'mine' has no row for broadcast", "");
     refused({"--bytes", "4B", "--selection", "none.yaml"}, "none.yaml", std::string(12, ' '));
-    refused({"--bytes", "4B", "--contributors", "9"}, "9 of 8 ranks", std::string(15, ' '));
+    refused({"--bytes", "4B", "--contributors", "9"}, "9 is more than the 8 ranks", std::string(15, ' '));
     refused({"--bytes", "4B", "--algorithm", "recursive-doubling", "--receivers", "2"},
             "does not support fewer receivers than ranks", std::string(12, ' '));
     for (const std::string key : {"contributors", "receivers"}) {

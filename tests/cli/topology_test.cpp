@@ -288,7 +288,7 @@ TEST_CASE("topology: what is wrong is shown where it stands") {
                   "negative.yaml:2:12: error: 'bandwidth' is -1 Gbps, but must be above zero");
     directory.write("unused.yaml", "topology: ring\narity: 4\n");
     check_refused(ask(directory, {"unused.yaml"}), "unused.yaml:2:8: error: 'arity' has no effect in a ring",
-                  "a tree has it");
+                  "it applies to a tree");
     directory.write("apart.yaml", "topology: graph\nedges: [{from: a, to: b}, {from: c, to: d}]\n");
     check_refused(ask(directory, {"apart.yaml"}), "apart.yaml:1:1: error: there is no path from 'a' to 'c'");
     directory.write("loop.yaml", "topology: graph\nedges: [{from: a, to: a}]\n");
