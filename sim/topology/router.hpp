@@ -116,7 +116,7 @@ private:
     Routing::Shortest shortest_;
     Routing::Policy policy_;
     bool single_way_;
-    bool circular_;  ///< a ring or torus
+    bool circular_;          ///< a ring or torus
     double unit_s_ = 1e-15;  ///< unit of latency; coarser if the sums would overflow
     std::vector<Hop> hops_;
     std::vector<std::vector<std::uint32_t>> out_, in_;  // hops by vertex
