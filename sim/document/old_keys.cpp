@@ -10,13 +10,13 @@ namespace syncline::config {
 
 namespace {
 
-constexpr const char* mapping = "reduction";
+constexpr const char* renamed_in = "reduction";
 constexpr const char* now = "where";
 
 void rename_in(Node& reduction) {
     for (Entry& entry : reduction.entries) {
         if ((entry.key != "on" && entry.key != "true") || reduction.find(now)) continue;
-        warn({locate(entry.mark), fmt::format("'{}' of '{}' is now called '{}'", entry.key, mapping, now),
+        warn({locate(entry.mark), fmt::format("'{}' of '{}' is now called '{}'", entry.key, renamed_in, now),
               fmt::format("write `{}: {}`; YAML 1.1 reads `on` as true", now, entry.value.scalar)});
         entry.key = now;
     }
@@ -26,7 +26,7 @@ void rename_in(Node& reduction) {
 
 void rename_old_keys(Node& document) {
     for (Entry& entry : document.entries) {
-        if (entry.key == mapping) rename_in(entry.value);
+        if (entry.key == renamed_in) rename_in(entry.value);
         rename_old_keys(entry.value);
     }
     for (Node& item : document.items) rename_old_keys(item);
@@ -34,7 +34,7 @@ void rename_old_keys(Node& document) {
 
 std::string current_path(const std::string& path) {
     for (const char* old : {"on", "true"}) {
-        const std::string end = fmt::format("{}.{}", mapping, old);
+        const std::string end = fmt::format("{}.{}", renamed_in, old);
         const bool whole =
             path.size() == end.size() || (path.size() > end.size() && path[path.size() - end.size() - 1] == '.');
         if (path.ends_with(end) && whole) return path.substr(0, path.size() - std::strlen(old)) + now;
