@@ -128,7 +128,7 @@ private:
 };
 
 void require_accuracy(const Points& points, const Options& options) {
-    const Figures all = figures(points.points, true);
+    const AccuracyFigures all = figures(points.points, true);
     if (all.rows == 0) throw Failed("no row is predicted");
     std::string missed;
     const auto miss = [&](const std::string& what, double value, double least) {

@@ -40,7 +40,7 @@ std::string from_here(const std::filesystem::path& path) {
 
 std::string Resolved::text() const {
     std::string text;
-    for (const Section& section : sections) text += section.text;
+    for (const ResolvedSection& section : sections) text += section.text;
     return text;
 }
 

@@ -15,14 +15,14 @@
 namespace syncline::config {
 
 /// One key of the scenario's top level. Points of a study share most of them.
-struct Section {
+struct ResolvedSection {
     std::string key;   ///< `platform`, `workload`, `training`, `collective`
     std::string text;  ///< YAML, the key included, ended by a newline
 };
 
 struct Resolved {
-    std::vector<Section> sections;   ///< by key
-    std::vector<std::string> files;  ///< contents, in the order in which the sections name them
+    std::vector<ResolvedSection> sections;  ///< by key
+    std::vector<std::string> files;         ///< contents, in the order in which the sections name them
 
     /// Returns all sections as one YAML document, which is a scenario.
     std::string text() const;

@@ -66,7 +66,7 @@ PathKind kind_of(ActKind kind) {
 
 class WayBack {
 public:
-    WayBack(const Recorded& recorded, const Names& names)
+    WayBack(const Recorded& recorded, const TaskNames& names)
         : recorded_(recorded), names_(names), busiest_(recorded), ran_(recorded.graph().streams().size()) {
         for (std::uint32_t iteration = recorded.first_iteration(); iteration <= recorded.last_iteration(); ++iteration)
             for (TaskId task = 0; task < recorded.graph().tasks().size(); ++task)
@@ -213,7 +213,7 @@ private:
     }
 
     const Recorded& recorded_;
-    const Names& names_;
+    const TaskNames& names_;
     const BusiestLinks busiest_;
     std::vector<std::vector<Ran>> ran_;  ///< by stream, in order of time
     std::vector<std::uint32_t> place_;   ///< index in its stream's list, by place_of()
@@ -225,7 +225,7 @@ private:
 
 }  // namespace
 
-std::vector<PathPiece> critical_path(const Recorded& recorded, const Names& names) {
+std::vector<PathPiece> critical_path(const Recorded& recorded, const TaskNames& names) {
     return WayBack(recorded, names).path();
 }
 

@@ -20,7 +20,7 @@
 namespace syncline {
 
 /// Returns the segments of the critical path in order of time.
-std::vector<PathPiece> critical_path(const Recorded& recorded, const Names& names);
+std::vector<PathPiece> critical_path(const Recorded& recorded, const TaskNames& names);
 
 /// Adds up the segments of the same kind and task, the largest sum first.
 std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s);

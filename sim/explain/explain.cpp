@@ -28,7 +28,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
         explanation.level_reason = fmt::format("{} iterations have {} messages, but at most {} are recorded",
                                                iterations, messages, options.most_messages);
     const Recorded recorded(replayed);
-    const Names names(training);
+    const TaskNames names(training);
     explanation.iterations = replayed.window;
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();

@@ -34,7 +34,7 @@ std::vector<LinkParts> from_counts(const Recorded& recorded, const Cluster& clus
 
 class Links {
 public:
-    Links(const Recorded& recorded, const Names& names, const Cluster& cluster)
+    Links(const Recorded& recorded, const TaskNames& names, const Cluster& cluster)
         : recorded_(recorded), trace_(recorded.trace()), names_(names), cluster_(cluster) {}
 
     std::vector<LinkParts> busiest() const {
@@ -135,13 +135,13 @@ private:
 
     const Recorded& recorded_;
     const Trace& trace_;
-    const Names& names_;
+    const TaskNames& names_;
     const Cluster& cluster_;
 };
 
 }  // namespace
 
-std::vector<LinkParts> link_parts(const Recorded& recorded, const Names& names, const Cluster& cluster) {
+std::vector<LinkParts> link_parts(const Recorded& recorded, const TaskNames& names, const Cluster& cluster) {
     if (recorded.trace().empty()) return from_counts(recorded, cluster);
     return Links(recorded, names, cluster).busiest();
 }

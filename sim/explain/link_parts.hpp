@@ -15,6 +15,6 @@ namespace syncline {
 
 /// Returns the ten most utilised links, the most utilised first. Lost time is 0 with SimGrid's own network models,
 /// whose flows include latency and corrections. If messages are not recorded, only bytes and utilisation are known.
-std::vector<LinkParts> link_parts(const Recorded& recorded, const Names& names, const Cluster& cluster);
+std::vector<LinkParts> link_parts(const Recorded& recorded, const TaskNames& names, const Cluster& cluster);
 
 }  // namespace syncline

@@ -4,7 +4,7 @@
 
 namespace syncline {
 
-Names::Names(const Lowered& training) : ranks_(static_cast<std::uint32_t>(training.plan.ranks)) {
+TaskNames::TaskNames(const Lowered& training) : ranks_(static_cast<std::uint32_t>(training.plan.ranks)) {
     for (const Layer& layer : training.model.layers) layers_.push_back(layer.name);
     for (const Bucket& bucket : training.buckets) {
         // The layers are in backward order: the first one to be ready is the last one in the model.
@@ -19,11 +19,11 @@ Names::Names(const Lowered& training) : ranks_(static_cast<std::uint32_t>(traini
     }
 }
 
-std::string Names::bucket(std::uint32_t number) const {
+std::string TaskNames::bucket(std::uint32_t number) const {
     return number < buckets_.size() ? buckets_[number] : fmt::format("bucket {}", number);
 }
 
-std::string Names::task(const Task& task) const {
+std::string TaskNames::task(const Task& task) const {
     const auto layer = [&] { return task.subject < layers_.size() ? layers_[task.subject] : "the last layer"; };
     switch (task.phase) {
         case Phase::forward:
@@ -58,11 +58,11 @@ std::string Names::task(const Task& task) const {
     return "task";
 }
 
-std::string Names::process(ProcessId process) const {
+std::string TaskNames::process(ProcessId process) const {
     return process < ranks_ ? fmt::format("rank {}", process) : fmt::format("server {}", process - ranks_);
 }
 
-std::vector<std::string> Names::of(const TaskGraph& graph) const {
+std::vector<std::string> TaskNames::of(const TaskGraph& graph) const {
     std::vector<std::string> names;
     for (const Task& one : graph.tasks()) names.push_back(task(one));
     return names;

@@ -9,9 +9,9 @@
 /// Names of the tasks and processes of an iteration, for people.
 namespace syncline {
 
-class Names {
+class TaskNames {
 public:
-    explicit Names(const Lowered& training);
+    explicit TaskNames(const Lowered& training);
 
     /// Returns for example "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
     std::string task(const Task& task) const;

@@ -161,7 +161,7 @@ std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, co
     return parts;
 }
 
-std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const Names& names) {
+std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const TaskNames& names) {
     const TaskGraph& graph = recorded.graph();
     std::map<std::string, std::uint32_t> number;
     std::vector<BucketParts> parts;

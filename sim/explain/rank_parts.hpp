@@ -21,6 +21,6 @@ std::vector<RankParts> rank_parts(const Recorded& recorded, std::uint32_t ranks)
 std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, const Model& model);
 
 /// Returns the exchanges of one rank, in order of their start.
-std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const Names& names);
+std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const TaskNames& names);
 
 }  // namespace syncline

@@ -17,7 +17,7 @@ namespace {
 
 /// A plan with its figures: objective, time, cost, and others that are shown.
 struct Ranked {
-    const Plan* plan;
+    const Candidate* plan;
     std::vector<std::optional<double>> figures;
 };
 
@@ -36,7 +36,7 @@ std::vector<Figure> name_columns(Results& results, Exploration& result) {
 }
 
 /// Returns the ranked plans, best first, and counts the others.
-std::vector<Ranked> rank(const std::vector<Plan>& plans, std::vector<Figures> figures, Exploration& result) {
+std::vector<Ranked> rank(const std::vector<Candidate>& plans, std::vector<PlanFigures> figures, Exploration& result) {
     std::vector<Ranked> ranked;
     for (const std::size_t place : best_first(result.objective, figures)) {
         switch (figures[place].outcome) {
@@ -94,11 +94,11 @@ Rows rows(const std::vector<Ranked>& chosen, const std::vector<std::string>& key
     return rows;
 }
 
-std::vector<std::string> varied(const std::vector<std::string>& keys, const std::vector<Plan>& plans) {
+std::vector<std::string> varied(const std::vector<std::string>& keys, const std::vector<Candidate>& plans) {
     std::vector<std::string> some;
     for (const std::string& key : keys) {
         const std::string first = setting_of(plans.front(), key);
-        const auto other = [&](const Plan& plan) { return setting_of(plan, key) != first; };
+        const auto other = [&](const Candidate& plan) { return setting_of(plan, key) != first; };
         if (std::any_of(plans.begin(), plans.end(), other)) some.push_back(key);
     }
     return some;
@@ -106,7 +106,7 @@ std::vector<std::string> varied(const std::vector<std::string>& keys, const std:
 
 /// Rates the axes on the ranked plans only.
 std::vector<AxisImportance> rate(const config::Study& study, const std::vector<Ranked>& ranked, Exploration& result) {
-    std::vector<const Plan*> plans;
+    std::vector<const Candidate*> plans;
     std::vector<double> values;
     for (const Ranked& one : ranked) {
         plans.push_back(one.plan);
@@ -125,12 +125,12 @@ std::string first_error(const std::string& message) {
 }
 
 /// Returns the reasons why some of `plans` do not fit and others failed.
-std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const std::vector<Plan>& plans) {
+std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const std::vector<Candidate>& plans) {
     std::map<std::int64_t, std::string> failed;
     for (const Failure& failure : first_failures(store, study, std::numeric_limits<std::int64_t>::max()))
         failed.emplace(failure.point, failure.message);
     Reasons reasons;
-    for (const Plan& plan : plans) {
+    for (const Candidate& plan : plans) {
         for (const config::StudyPoint* point : plan.points) {
             const auto failure = failed.find(point->number);
             if (point->misfit.empty() && failure == failed.end()) continue;
@@ -149,9 +149,10 @@ std::vector<NotRanked> reasons_of(Store& store, const std::string& study, const 
 Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOptions& options,
                     const Simulate& simulate) {
     add_points(store, planned, Shard{});
-    const std::vector<Plan> plans = plans_of(planned.points);
-    std::vector<Plan> last;
-    std::copy_if(plans.begin(), plans.end(), std::back_inserter(last), [](const Plan& plan) { return plan.fits(); });
+    const std::vector<Candidate> plans = plans_of(planned.points);
+    std::vector<Candidate> last;
+    std::copy_if(plans.begin(), plans.end(), std::back_inserter(last),
+                 [](const Candidate& plan) { return plan.fits(); });
 
     Exploration result;
     result.study = planned.study.name();
@@ -167,7 +168,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     if (searched) {
         Search found = search(planned, last, options.budget, options.seed, measurement);
         std::sort(found.kept.begin(), found.kept.end());
-        std::vector<Plan> kept;
+        std::vector<Candidate> kept;
         for (const std::size_t place : found.kept) kept.push_back(last[place]);
         result.counts.skipped = std::ssize(last) - static_cast<std::int64_t>(found.first);
         result.counts.left_out = static_cast<std::int64_t>(found.first) - std::ssize(kept);
@@ -188,7 +189,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     }
     measurement.figures(results, {});  // checks the expressions
     const std::vector<Figure> shown = name_columns(results, result);
-    std::vector<Figures> figures = measurement.figures(results, last, shown);
+    std::vector<PlanFigures> figures = measurement.figures(results, last, shown);
     const std::vector<Ranked> ranked = rank(last, std::move(figures), result);
     const auto& all = planned.study.keys();
     const std::vector<std::string> keys = varied(all, plans);

@@ -10,7 +10,7 @@ constexpr const char* cost_per_sample = "cost_per_million_samples";
 
 using ByPoint = std::map<std::int64_t, Value>;
 
-std::optional<double> mean(const Plan& plan, const ByPoint& values) {
+std::optional<double> mean(const Candidate& plan, const ByPoint& values) {
     double sum = 0;
     for (const config::StudyPoint* point : plan.points) {
         const auto found = values.find(point->number);
@@ -22,7 +22,7 @@ std::optional<double> mean(const Plan& plan, const ByPoint& values) {
 }
 
 template <class Predicate>
-bool all_of(const Plan& plan, const ByPoint& values, const Predicate& predicate) {
+bool all_of(const Candidate& plan, const ByPoint& values, const Predicate& predicate) {
     return std::all_of(plan.points.begin(), plan.points.end(), [&](const config::StudyPoint* point) {
         const auto found = values.find(point->number);
         return found != values.end() && predicate(found->second);
@@ -73,18 +73,18 @@ std::map<std::int64_t, Value> Results::select(const config::Condition& expressio
     }
 }
 
-std::vector<Figures> Results::of(const std::vector<Plan>& plans, const Objective& objective,
-                                 const std::vector<config::Condition>& constraints,
-                                 const std::vector<Figure>& columns) {
+std::vector<PlanFigures> Results::of(const std::vector<Candidate>& plans, const Objective& objective,
+                                     const std::vector<config::Condition>& constraints,
+                                     const std::vector<Figure>& columns) {
     const ByPoint status = select({"status", {}});
     std::vector<ByPoint> values, held;
     values.push_back(select(objective.expression));
     for (const Figure& column : columns) values.push_back(select({column.expression, {}}));
     for (const config::Condition& constraint : constraints) held.push_back(select(constraint));
 
-    std::vector<Figures> all;
-    for (const Plan& plan : plans) {
-        Figures& figures = all.emplace_back();
+    std::vector<PlanFigures> all;
+    for (const Candidate& plan : plans) {
+        PlanFigures& figures = all.emplace_back();
         for (const ByPoint& column : values) figures.values.push_back(mean(plan, column));
         const bool done = all_of(plan, status, [](const Value& value) { return value == Value("done"); });
         const bool within = std::all_of(held.begin(), held.end(), [&](const ByPoint& constraint) {

@@ -19,7 +19,7 @@ struct Figure {
 
 enum class Outcome { ranked, outside_constraints, failed, without_value };
 
-struct Figures {
+struct PlanFigures {
     Outcome outcome = Outcome::failed;
     /// Means over the plan's points, by column; empty if one of the points has no value. The first is the objective, if
     /// the outcome implies that there is one.
@@ -46,8 +46,8 @@ public:
     Objective settled(Objective objective);
 
     /// Returns the figures of each plan: the objective, then `columns`. Throws ConfigError for invalid expressions.
-    std::vector<Figures> of(const std::vector<Plan>& plans, const Objective& objective,
-                            const std::vector<config::Condition>& constraints, const std::vector<Figure>& columns);
+    std::vector<PlanFigures> of(const std::vector<Candidate>& plans, const Objective& objective,
+                                const std::vector<config::Condition>& constraints, const std::vector<Figure>& columns);
 
     /// Returns the column that a valid expression names, if it is a column: `throughput` is throughput_samples_per_s.
     std::string name_of(const std::string& expression) const;

@@ -5,9 +5,9 @@
 
 namespace syncline::batch {
 
-bool Measurement::run(const std::string& study, const std::vector<Plan>& plans) {
+bool Measurement::run(const std::string& study, const std::vector<Candidate>& plans) {
     std::set<std::string> wanted;
-    for (const Plan& plan : plans)
+    for (const Candidate& plan : plans)
         for (const config::StudyPoint* point : plan.points) wanted.insert(run_id(point->resolved, point->seed));
     simulated_.insert(wanted.begin(), wanted.end());
     std::vector<std::string> runs;
@@ -24,16 +24,16 @@ bool Measurement::run(const std::string& study, const std::vector<Plan>& plans) 
     return !interrupted_;
 }
 
-std::vector<Figures> Measurement::figures(Results& results, const std::vector<Plan>& plans,
-                                          const std::vector<Figure>& columns) {
-    if (results.empty()) return std::vector<Figures>(plans.size());
+std::vector<PlanFigures> Measurement::figures(Results& results, const std::vector<Candidate>& plans,
+                                              const std::vector<Figure>& columns) {
+    if (results.empty()) return std::vector<PlanFigures>(plans.size());
     checked_ = true;
     return results.of(plans, results.settled(objective_), constraints_, columns);
 }
 
-std::vector<std::size_t> best_first(const Objective& objective, const std::vector<Figures>& figures) {
+std::vector<std::size_t> best_first(const Objective& objective, const std::vector<PlanFigures>& figures) {
     const auto is_better = [&](std::size_t one, std::size_t other) {
-        const Figures &a = figures[one], &b = figures[other];
+        const PlanFigures &a = figures[one], &b = figures[other];
         if (a.outcome != b.outcome) return a.outcome < b.outcome;
         const bool both = !a.values.empty() && a.values.front() && b.values.front();
         return both && better(objective, *a.values.front(), *b.values.front());

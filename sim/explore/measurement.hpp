@@ -26,10 +26,10 @@ public:
           simulate_(simulate) {}
 
     /// Simulates the plans, which must be in the store as points of `study`. Returns false if it was interrupted.
-    bool run(const std::string& study, const std::vector<Plan>& plans);
+    bool run(const std::string& study, const std::vector<Candidate>& plans);
     /// Returns the plans' figures: the objective, then `columns`. Throws ConfigError for invalid expressions.
-    std::vector<Figures> figures(Results& results, const std::vector<Plan>& plans,
-                                 const std::vector<Figure>& columns = {});
+    std::vector<PlanFigures> figures(Results& results, const std::vector<Candidate>& plans,
+                                     const std::vector<Figure>& columns = {});
 
     Store& store() { return store_; }
     const Objective& objective() const { return objective_; }
@@ -49,6 +49,6 @@ private:
 
 /// Returns places in `figures`, best first: ranked ones, then those outside the constraints, then the others. The sort
 /// is stable.
-std::vector<std::size_t> best_first(const Objective& objective, const std::vector<Figures>& figures);
+std::vector<std::size_t> best_first(const Objective& objective, const std::vector<PlanFigures>& figures);
 
 }  // namespace syncline::batch

@@ -37,13 +37,13 @@ std::vector<std::vector<std::string>> groups_of(const config::Study& study) {
 
 }  // namespace
 
-bool Plan::fits() const {
+bool Candidate::fits() const {
     return std::all_of(points.begin(), points.end(),
                        [](const config::StudyPoint* point) { return point->misfit.empty(); });
 }
 
-std::vector<Plan> plans_of(const std::vector<config::StudyPoint>& points) {
-    std::vector<Plan> plans;
+std::vector<Candidate> plans_of(const std::vector<config::StudyPoint>& points) {
+    std::vector<Candidate> plans;
     for (const config::StudyPoint& point : points) {
         const bool repeats = !plans.empty() && point.combination == plans.back().points.back()->combination;
         if (!repeats) plans.push_back({point.settings, {}});
@@ -53,7 +53,7 @@ std::vector<Plan> plans_of(const std::vector<config::StudyPoint>& points) {
     return plans;
 }
 
-std::vector<PlanAxis> axes_of(const config::Study& study, const std::vector<const Plan*>& plans) {
+std::vector<PlanAxis> axes_of(const config::Study& study, const std::vector<const Candidate*>& plans) {
     std::vector<PlanAxis> axes;
     for (const std::vector<std::string>& keys : groups_of(study)) {
         PlanAxis axis;
@@ -61,7 +61,7 @@ std::vector<PlanAxis> axes_of(const config::Study& study, const std::vector<cons
         for (const std::string& key : keys) names.push_back(short_name(key, study.keys()));
         axis.name = fmt::format("{}", fmt::join(names, " + "));
         std::map<std::string, std::size_t> known;
-        for (const Plan* plan : plans) {
+        for (const Candidate* plan : plans) {
             std::vector<std::string> texts;
             for (const std::string& key : keys) texts.push_back(setting_of(*plan, key));
             const std::string value = fmt::format("{}", fmt::join(texts, " + "));
@@ -80,7 +80,7 @@ std::string short_name(const std::string& key, const std::vector<std::string>& k
     return std::count_if(keys.begin(), keys.end(), same) > 1 ? key : last;
 }
 
-std::string setting_of(const Plan& plan, const std::string& key) {
+std::string setting_of(const Candidate& plan, const std::string& key) {
     for (const config::Setting& setting : plan.settings)
         if (setting.key == key) return setting.value;
     return "";

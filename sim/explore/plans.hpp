@@ -9,7 +9,7 @@
 /// Plans, the alternatives of a study: all repetitions of a point are one plan.
 namespace syncline::batch {
 
-struct Plan {
+struct Candidate {
     std::vector<config::Setting> settings;          ///< without the settings that each repetition draws
     std::vector<const config::StudyPoint*> points;  ///< its repetitions among the study's points
 
@@ -17,7 +17,7 @@ struct Plan {
 };
 
 /// Returns the plans in the study's order.
-std::vector<Plan> plans_of(const std::vector<config::StudyPoint>& points);
+std::vector<Candidate> plans_of(const std::vector<config::StudyPoint>& points);
 
 /// One axis over plans: keys that vary together, and the value that each plan has.
 struct PlanAxis {
@@ -27,12 +27,12 @@ struct PlanAxis {
 };
 
 /// Returns the axes of which these plans have more than one value.
-std::vector<PlanAxis> axes_of(const config::Study& study, const std::vector<const Plan*>& plans);
+std::vector<PlanAxis> axes_of(const config::Study& study, const std::vector<const Candidate*>& plans);
 
 /// Returns a key as shown in tables: its last part, if no other of `keys` has the same.
 std::string short_name(const std::string& key, const std::vector<std::string>& keys);
 
 /// Returns the value of a setting; empty if the plan has no such setting.
-std::string setting_of(const Plan& plan, const std::string& key);
+std::string setting_of(const Candidate& plan, const std::string& key);
 
 }  // namespace syncline::batch

@@ -17,11 +17,11 @@ namespace {
 struct Rung {
     std::string setting, study;
     std::vector<config::StudyPoint> points;
-    std::vector<Plan> plans;  ///< by place in `fitting`; without points if the plan does not fit at this setting
+    std::vector<Candidate> plans;  ///< by place in `fitting`; without points if the plan does not fit at this setting
 };
 
-std::vector<Plan> at(const std::vector<Plan>& plans, const std::vector<std::size_t>& places) {
-    std::vector<Plan> chosen;
+std::vector<Candidate> at(const std::vector<Candidate>& plans, const std::vector<std::size_t>& places) {
+    std::vector<Candidate> chosen;
     for (const std::size_t place : places) chosen.push_back(plans[place]);
     return chosen;
 }
@@ -41,7 +41,7 @@ bool match(Rung& rung) {
     for (const config::StudyPoint& point : rung.points)
         if (point.misfit.empty()) known.emplace(key_of(point), &point);
     bool differs = false;
-    for (Plan& plan : rung.plans) {
+    for (Candidate& plan : rung.plans) {
         std::vector<const config::StudyPoint*> points;
         for (const config::StudyPoint* point : plan.points) {
             const auto found = known.find(key_of(*point));
@@ -55,7 +55,7 @@ bool match(Rung& rung) {
     return differs;
 }
 
-std::vector<Rung> rungs_of(const PlannedStudy& planned, const std::vector<Plan>& fitting) {
+std::vector<Rung> rungs_of(const PlannedStudy& planned, const std::vector<Candidate>& fitting) {
     std::vector<std::vector<std::string>> cheaper = planned.study.question().cheaper;
     if (cheaper.empty() && trains(*fitting.front().points.front())) cheaper = {{"training.iterations=1"}};
     std::vector<Rung> rungs;
@@ -69,9 +69,9 @@ std::vector<Rung> rungs_of(const PlannedStudy& planned, const std::vector<Plan>&
 }
 
 /// Adds the chosen plans of a cheaper setting to the store, and no others.
-void note(Store& store, const Rung& rung, const std::vector<Plan>& chosen) {
+void note(Store& store, const Rung& rung, const std::vector<Candidate>& chosen) {
     std::set<const config::StudyPoint*> wanted;
-    for (const Plan& plan : chosen) wanted.insert(plan.points.begin(), plan.points.end());
+    for (const Candidate& plan : chosen) wanted.insert(plan.points.begin(), plan.points.end());
     store.begin_study(rung.study);
     for (const config::StudyPoint& point : rung.points) {
         if (wanted.count(&point) > 0)
@@ -100,9 +100,9 @@ std::optional<double> forecast_of(const Objective& objective, const config::Stud
 }
 
 /// Returns the forecasts of all plans, if all have one.
-std::optional<std::vector<Figures>> forecasts(const Objective& objective, const std::vector<Plan>& plans) {
-    std::vector<Figures> all;
-    for (const Plan& plan : plans) {
+std::optional<std::vector<PlanFigures>> forecasts(const Objective& objective, const std::vector<Candidate>& plans) {
+    std::vector<PlanFigures> all;
+    for (const Candidate& plan : plans) {
         const auto value = forecast_of(objective, *plan.points.front());
         if (!value) return {};
         all.push_back({Outcome::ranked, {value}});
@@ -110,10 +110,10 @@ std::optional<std::vector<Figures>> forecasts(const Objective& objective, const 
     return all;
 }
 
-std::vector<std::size_t> drawn(const config::Study& study, const std::vector<Plan>& fitting, std::size_t size,
+std::vector<std::size_t> drawn(const config::Study& study, const std::vector<Candidate>& fitting, std::size_t size,
                                std::uint64_t seed) {
-    std::vector<const Plan*> plans;
-    for (const Plan& plan : fitting) plans.push_back(&plan);
+    std::vector<const Candidate*> plans;
+    for (const Candidate& plan : fitting) plans.push_back(&plan);
     std::vector<std::vector<std::size_t>> values(plans.size());
     for (const PlanAxis& axis : axes_of(study, plans))
         for (std::size_t plan = 0; plan < plans.size(); ++plan) values[plan].push_back(axis.value_of[plan]);
@@ -122,8 +122,8 @@ std::vector<std::size_t> drawn(const config::Study& study, const std::vector<Pla
 
 }  // namespace
 
-Search search(const PlannedStudy& planned, const std::vector<Plan>& fitting, std::int64_t budget, std::uint64_t seed,
-              Measurement& measurement) {
+Search search(const PlannedStudy& planned, const std::vector<Candidate>& fitting, std::int64_t budget,
+              std::uint64_t seed, Measurement& measurement) {
     const std::int64_t repeats = planned.study.repeats();
     if (budget < repeats)
         throw ConfigError({{{planned.path, 1, 1, ""},
@@ -143,7 +143,7 @@ Search search(const PlannedStudy& planned, const std::vector<Plan>& fitting, std
     const auto rank = [&](std::size_t r, const std::vector<std::size_t>& chosen) -> std::vector<std::size_t> {
         if (measurement.interrupted()) return {};
         const Rung& rung = rungs[r];
-        const std::vector<Plan> plans = at(rung.plans, chosen);
+        const std::vector<Candidate> plans = at(rung.plans, chosen);
         const bool cheaper = r + 1 < rungs.size();
         result.stages.push_back({rung.setting, std::ssize(chosen),
                                  cheaper ? static_cast<std::int64_t>(sizes[r + 1]) : std::ssize(chosen),

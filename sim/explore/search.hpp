@@ -22,7 +22,7 @@ struct Search {
 };
 
 /// Searches `fitting`, the plans that can be simulated. `budget` is a number of simulations below that of the points.
-Search search(const PlannedStudy& planned, const std::vector<Plan>& fitting, std::int64_t budget, std::uint64_t seed,
-              Measurement& measurement);
+Search search(const PlannedStudy& planned, const std::vector<Candidate>& fitting, std::int64_t budget,
+              std::uint64_t seed, Measurement& measurement);
 
 }  // namespace syncline::batch

@@ -10,7 +10,7 @@
 namespace syncline::batch {
 
 /// A value that points share: its position and its text.
-struct Mark {
+struct Tick {
     double at = 0;  ///< the number, or a quantity in its base unit; for texts the place in the order, from 0
     std::string text;
 };
@@ -27,7 +27,7 @@ struct Curve {
 
 struct Curves {
     bool categories = false;  ///< x values are texts
-    std::vector<Mark> xs;     ///< ascending
+    std::vector<Tick> xs;     ///< ascending
     std::vector<Curve> curves;
     std::string study;          ///< empty if the points belong to several studies
     std::string averaged_over;  ///< the axes along which points of one knot differ
@@ -36,16 +36,16 @@ struct Curves {
 };
 
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
-class Marks {
+class Ticks {
 public:
-    explicit Marks(const std::vector<Value>& values);
-    const std::vector<Mark>& all() const { return marks_; }
+    explicit Ticks(const std::vector<Value>& values);
+    const std::vector<Tick>& all() const { return marks_; }
     bool texts() const { return texts_; }
     std::size_t of(const Value& value) const;
 
 private:
     bool texts_ = false;
-    std::vector<Mark> marks_;
+    std::vector<Tick> marks_;
 };
 
 /// Reads the curves of a plot. Throws SqlError and NothingToDraw.

@@ -120,7 +120,7 @@ std::vector<std::string> split_list(const std::string& text) {
     return parts;
 }
 
-void Names::add(const std::string& column, const std::vector<std::string>& aliases) {
+void ColumnNames::add(const std::string& column, const std::vector<std::string>& aliases) {
     const auto claim = [&](const std::string& said) {
         const auto same = [&](const auto& known) { return known.first == said; };
         if (std::none_of(names_.begin(), names_.end(), same)) names_.emplace_back(said, column);
@@ -129,7 +129,7 @@ void Names::add(const std::string& column, const std::vector<std::string>& alias
     for (const std::string& alias : aliases) claim(alias);
 }
 
-std::optional<std::string> Names::find(const std::string& name) const {
+std::optional<std::string> ColumnNames::find(const std::string& name) const {
     for (const auto& [said, column] : names_)
         if (said == name) return column;
     if (is_keyword(name)) return {};
@@ -138,7 +138,7 @@ std::optional<std::string> Names::find(const std::string& name) const {
     return {};
 }
 
-std::string Names::quoted(const std::string& expression) const {
+std::string ColumnNames::quoted(const std::string& expression) const {
     std::string sql;
     for (const Token& token : tokens_of(expression)) {
         const bool quantity =
@@ -152,7 +152,7 @@ std::string Names::quoted(const std::string& expression) const {
 }
 
 /// Quotes the longest beginning of the run that is a column: `ranks-1` is a difference, `batch-size` may be a name.
-std::string Names::columns_in(const Token& run) const {
+std::string ColumnNames::columns_in(const Token& run) const {
     const std::string& text = run.written;
     for (std::size_t end = text.size(); end != std::string::npos && end > 0; end = text.find_last_of(".-", end - 1)) {
         if (end == text.size() && run.called) continue;
@@ -166,7 +166,7 @@ std::string Names::columns_in(const Token& run) const {
     return text.substr(0, minus + 1) + columns_in({run.kind, text.substr(minus + 1), run.called});
 }
 
-std::vector<std::string> Names::all() const {
+std::vector<std::string> ColumnNames::all() const {
     std::vector<std::string> said;
     for (const auto& [name, column] : names_) said.push_back(name);
     return said;

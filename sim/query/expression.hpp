@@ -24,7 +24,7 @@ std::vector<Token> tokens_of(const std::string& expression);
 std::vector<std::string> split_list(const std::string& text);
 
 /// The columns that expressions may name, with their aliases.
-class Names {
+class ColumnNames {
 public:
     /// Adds a column. A name or alias that already exists keeps its meaning.
     void add(const std::string& column, const std::vector<std::string>& aliases = {});

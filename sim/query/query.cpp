@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& parts, const char* between = 
 }
 
 /// Returns the SQL of `expression` or `expression desc`; missing values come last.
-std::string order_of(const std::string& sort, const Names& names) {
+std::string order_of(const std::string& sort, const ColumnNames& names) {
     std::string expression = sort;
     const auto space = expression.find_last_of(" )");
     std::string word = space == std::string::npos ? "" : expression.substr(space + 1);
@@ -44,7 +44,7 @@ Rows all_of(Statement& statement) {
 
 }  // namespace
 
-Statement prepared(Database& database, const std::string& sql, const Names& names) {
+Statement prepared(Database& database, const std::string& sql, const ColumnNames& names) {
     try {
         return database.prepare(sql);
     } catch (const SqlError& error) {
@@ -130,7 +130,7 @@ Rows Table::plain(const Query& query, const std::vector<std::string>& columns) {
 Rows Table::grouped(const Query& query, const std::vector<std::string>& columns) {
     // Deviations from the mean are squared, not values, since the difference of large sums would lose all digits.
     std::vector<std::string> inner, outer, groups;
-    Names results;
+    ColumnNames results;
     for (std::size_t i = 0; i < query.group.size(); ++i) {
         const auto column = names_.find(query.group[i]);
         if (!column) prepared(memory_, fmt::format("SELECT {} FROM points", sql_name(query.group[i])), names_);

@@ -14,6 +14,6 @@ inline std::string written(const std::string& key) {
 }
 
 /// Prepares SQL that contains users' expressions. Throws SqlError, which explains unknown names.
-Statement prepared(Database& database, const std::string& sql, const Names& names);
+Statement prepared(Database& database, const std::string& sql, const ColumnNames& names);
 
 }  // namespace syncline::batch

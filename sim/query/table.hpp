@@ -73,7 +73,7 @@ private:
     Rows grouped(const Query& query, const std::vector<std::string>& columns);
 
     Database memory_;
-    Names names_;
+    ColumnNames names_;
     std::vector<std::string> keys_, settings_, figures_, columns_;
     std::map<std::string, Value> numbers_;  ///< the values by which settings are compared
     std::map<std::string, Statement> conditions_;

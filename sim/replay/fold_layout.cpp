@@ -70,9 +70,9 @@ bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
     return true;
 }
 
-Section section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
-                   std::uint32_t channel, bool alike, Wires& wires) {
-    Section section;
+RingSection section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
+                       std::uint32_t channel, bool alike, Wires& wires) {
+    RingSection section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
@@ -199,7 +199,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         const Program program = exchange.algorithm->program(member, members, exchange.bytes, iteration);
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(exchange, program, runs, group[member], group, wires));
-        std::vector<Section>& sections = layout.sections.emplace_back();
+        std::vector<RingSection>& sections = layout.sections.emplace_back();
         for (const Run& run : runs)
             sections.push_back(section_of(program, run, group[member], group, exchange.channel, alike, wires));
         // If fewer ranks contribute than there are blocks, some blocks are empty.
@@ -254,14 +254,14 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     // By ring: the ring that all members come from; none if they come from different rings, or from other steps.
     std::vector<std::uint32_t> before(layout.rings.size(), none);
     std::vector<bool> seen(layout.rings.size(), false);
-    for (std::vector<Section>& sections : layout.sections) {
+    for (std::vector<RingSection>& sections : layout.sections) {
         std::uint32_t last = none;
-        for (Section& section : sections) {
-            if (section.ring != Section::no_ring) {
+        for (RingSection& section : sections) {
+            if (section.ring != RingSection::no_ring) {
                 const FoldedRing& ring = layout.rings[section.ring];
-                if (ring.padded && !pads(ring)) section.ring = Section::no_ring;
+                if (ring.padded && !pads(ring)) section.ring = RingSection::no_ring;
             }
-            if (section.ring != Section::no_ring) {
+            if (section.ring != RingSection::no_ring) {
                 if (!seen[section.ring]) before[section.ring] = last;
                 if (before[section.ring] != last) before[section.ring] = none;
                 seen[section.ring] = true;

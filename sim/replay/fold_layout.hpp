@@ -37,7 +37,7 @@ namespace syncline {
 
 inline constexpr std::uint32_t exact_members = 128;
 
-struct Section {
+struct RingSection {
     static constexpr std::uint32_t no_ring = ~std::uint32_t{0};
 
     std::uint32_t taken = 0;       ///< number of steps
@@ -62,7 +62,7 @@ struct FoldedRing {
 };
 
 struct FoldLayout {
-    std::vector<std::vector<Section>> sections;  ///< by member
+    std::vector<std::vector<RingSection>> sections;  ///< by member
     std::vector<FoldedRing> rings;
 };
 

@@ -46,7 +46,7 @@ class Folding::Ring {
 public:
     struct Member {
         StreamId stream = 0;
-        const Section* section = nullptr;
+        const RingSection* section = nullptr;
         double last_s = 0;  ///< time at which it was last between two steps
         bool folds = false;
     };
@@ -126,7 +126,7 @@ simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
     return *wake_[stream];
 }
 
-void Folding::use(const Section& section, const Ring* by) {
+void Folding::use(const RingSection& section, const Ring* by) {
     for (const std::uint32_t resource : section.uses) {
         ++users_[resource];
         changed_s_[resource] = now_s();
@@ -139,8 +139,8 @@ void Folding::use(const Section& section, const Ring* by) {
         if (ring.get() != by && (ring->cut > 0 || ring->waits())) disturb(*ring);
 }
 
-Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const Section& section) {
-    if (section.ring == Section::no_ring || !folds(pass.exchange)) {
+Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const RingSection& section) {
+    if (section.ring == RingSection::no_ring || !folds(pass.exchange)) {
         use(section, nullptr);
         return {&section, nullptr, 0, false};
     }

@@ -51,7 +51,7 @@ public:
 
     /// A member in one of its sections.
     struct Visit {
-        const Section* section = nullptr;
+        const RingSection* section = nullptr;
         Ring* ring = nullptr;  ///< null if the section does not repeat
         std::uint32_t place = 0;
         bool padded = false;
@@ -63,12 +63,12 @@ public:
         ExchangeId exchange = 0;
         std::uint32_t iteration = 0;
         std::uint32_t time = 0;  ///< number of the execution by this member, counted from 0
-        const std::vector<Section>* sections = nullptr;
+        const std::vector<RingSection>* sections = nullptr;
     };
     Pass begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
 
     /// Puts the calling actor to sleep until the ring's other members have arrived, if the ring gathers.
-    Visit enter(StreamId stream, const Pass& pass, const Section& section);
+    Visit enter(StreamId stream, const Pass& pass, const RingSection& section);
     /// Records that the member has completed `steps` of its section. Returns the number of further steps that are
     /// folded, after sleeping for their time.
     std::uint32_t stepped(const Visit& visit, std::uint32_t steps);
@@ -82,7 +82,7 @@ private:
 
     const FoldLayout& layout(ExchangeId exchange, std::uint32_t iteration);
     simgrid::s4u::Semaphore& wake(StreamId stream);
-    void use(const Section& section, const Ring* by);
+    void use(const RingSection& section, const Ring* by);
     void judge(Ring& ring, std::uint32_t number);
     /// Returns true if no other section has used its links since then.
     bool alone(const Ring& ring, double since_s);

@@ -112,7 +112,7 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     Walk walk(program);
     if (Folding* folding = session_.folding()) {
         const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
-        for (const Section& section : *pass.sections)
+        for (const RingSection& section : *pass.sections)
             run_section(*folding, section, pass, group, walk, program.partition);
     } else {
         for (; !walk.done(); walk.next()) run_step(walk, program.partition, exchange, group);
@@ -121,7 +121,7 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-void StreamActor::run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+void StreamActor::run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass,
                               std::span<const ProcessId> group, Walk& walk, const Partition& partition) {
     const Exchange& exchange = session_.graph.exchange(pass.exchange);
     const Folding::Visit visit = folding.enter(stream_, pass, section);

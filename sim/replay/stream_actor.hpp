@@ -61,7 +61,7 @@ private:
     void spend(const Rest& rest);
     /// Records an act, if messages are recorded.
     void record(ActKind kind, double start_s, double end_s);
-    void run_section(Folding& folding, const Section& section, const Folding::Pass& pass,
+    void run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass,
                      std::span<const ProcessId> group, Walk& walk, const Partition& partition);
     /// Skips folded steps and counts what they send.
     void skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Exchange& exchange,

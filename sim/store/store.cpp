@@ -73,7 +73,7 @@ std::string run_id(const config::Resolved& resolved, std::uint64_t seed) {
     Hash hash;
     hash.add(version);
     hash.add(std::to_string(seed));
-    for (const config::Section& section : resolved.sections) {
+    for (const config::ResolvedSection& section : resolved.sections) {
         hash.add(section.key);
         hash.add(section.text);
     }
@@ -113,7 +113,7 @@ std::string Store::add(const config::StudyPoint& point) {
     std::vector<Value> row{run_id(point), std::string(version), seed_value(point.seed)};
     row.resize(row.size() + section_keys.size());
     Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
-    for (const config::Section& section : point.resolved.sections) {
+    for (const config::ResolvedSection& section : point.resolved.sections) {
         const auto place = std::find(section_keys.begin(), section_keys.end(), section.key);
         if (place == section_keys.end()) throw std::logic_error("a scenario has no section " + section.key);
         const std::string hash = hash_of(section.text);

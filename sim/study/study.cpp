@@ -12,7 +12,7 @@ namespace syncline::config {
 namespace {
 
 /// One way to settle what a point leaves open: its size or its grid.
-struct Choice {
+struct Combination {
     std::vector<Setting> settings;
     std::function<void(Assembly&, Node&)> apply = [](Assembly&, Node&) {};
 };
@@ -34,8 +34,8 @@ void set(std::vector<Setting>& settings, const Setting& setting) {
     settings.push_back(setting);
 }
 
-std::vector<Choice> choices_of(const Reading& reading, const Node& document) {
-    std::vector<Choice> choices;
+std::vector<Combination> choices_of(const Reading& reading, const Node& document) {
+    std::vector<Combination> choices;
     if (!reading.variant) return {{}};
     if (reading.variant->collective) {
         const Mark mark = document.find("collective")->mark;
@@ -70,7 +70,7 @@ public:
     void each(const Study::Wanted& wanted, const Visit& visit) {
         StudyPoint point;
         for (at_.assign(parts_.axes.size(), 0);;) {
-            for (const Choice& choice : choices()) {
+            for (const Combination& choice : choices()) {
                 std::optional<Reading> reading;
                 ++point.combination;
                 for (point.repeat = 1; point.repeat <= parts_.file.repeat; ++point.repeat) {
@@ -142,13 +142,13 @@ private:
         return reading;
     }
 
-    std::vector<Choice> choices() {
+    std::vector<Combination> choices() {
         if (!parts_.open) return {{}};
         const Node document = put_together(static_cast<std::uint64_t>(parts_.file.seed));
         return choices_of(read(document), document);
     }
 
-    std::vector<Setting> settings(const Choice& choice, std::uint64_t seed) const {
+    std::vector<Setting> settings(const Combination& choice, std::uint64_t seed) const {
         std::vector<Setting> settings;
         for (std::size_t axis = 0; axis < at_.size(); ++axis)
             for (const AxisColumn& column : parts_.axes[axis].columns)

@@ -97,7 +97,7 @@ GraphLayout springs(const Topology& topology) {
     return layout;
 }
 
-GraphLayout arrange(const TopologySpec& spec, const Topology& topology) {
+GraphLayout lay_out(const TopologySpec& spec, const Topology& topology) {
     const bool switches = topology.hosts < topology.vertices();
     switch (spec.shape) {
         case Shape::star:

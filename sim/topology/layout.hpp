@@ -35,7 +35,7 @@ struct GraphLayout {
     std::vector<bool> around;    ///< by cable: wraps around a torus, so it is drawn as two stubs; empty: none does
 };
 
-GraphLayout arrange(const TopologySpec& spec, const Topology& topology);
+GraphLayout lay_out(const TopologySpec& spec, const Topology& topology);
 
 /// Layouts by kind. `circle` puts hosts on a circle, and in its middle a switch or, if there is none, host `in_middle`.
 GraphLayout circle(const Topology& topology, bool in_middle);

@@ -37,7 +37,7 @@ public:
         : spec_(spec),
           topology_(topology),
           style_(style),
-          layout_(arrange(spec, topology)),
+          layout_(lay_out(spec, topology)),
           colours_(colour_cables(spec, topology)) {
         for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
             const Arc& arc = topology.graph[*edge];

@@ -23,7 +23,7 @@ struct ActRun {
     std::size_t first = 0, end = 0;
 };
 
-std::unordered_map<std::uint64_t, ActRun> runs_of(const std::vector<Act>& acts) {
+std::unordered_map<std::uint64_t, ActRun> act_runs(const std::vector<Act>& acts) {
     std::unordered_map<std::uint64_t, ActRun> runs;
     for (std::size_t first = 0, end = 0; first < acts.size(); first = end) {
         while (end < acts.size() && acts[end].task == acts[first].task && acts[end].iteration == acts[first].iteration)
@@ -147,7 +147,7 @@ Lane Drawing::lane(StreamId stream) const {
     const bool with_acts = level_ >= TraceLevel::acts && !view_.timeline.trace.empty();
     const std::vector<Act> none;
     const std::vector<Act>& acts = with_acts ? view_.timeline.trace.acts[stream] : none;
-    const auto runs = runs_of(acts);
+    const auto runs = act_runs(acts);
     for (const Slice& task : tasks) {
         lane.slices.push_back(task);
         const auto run = runs.find(key(task.task, task.iteration));

@@ -102,7 +102,7 @@ std::vector<std::vector<ServerPart>> place(const std::vector<Bucket>& buckets, c
     return parts;
 }
 
-std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets) {
+std::vector<BucketRun> bucket_runs(const std::vector<Bucket>& buckets) {
     std::vector<BucketRun> runs;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         if (b == 0 || !same_ranks(buckets[b], buckets[b - 1])) runs.push_back({b, b});

@@ -66,7 +66,7 @@ std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_byt
 struct BucketRun {
     std::size_t first = 0, end = 0;
 };
-std::vector<BucketRun> runs_of(const std::vector<Bucket>& buckets);
+std::vector<BucketRun> bucket_runs(const std::vector<Bucket>& buckets);
 
 /// The ranks of each group that exchanges `bucket`.
 std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan);

@@ -31,8 +31,8 @@ std::uint32_t drawn_urgency(std::uint64_t seed, std::size_t bucket) {
 
 }  // namespace
 
-Results last_of(const TaskGraph& graph, const Results& results) {
-    Results last{last_on_streams(graph, results.everyone), {}};
+Arrivals last_of(const TaskGraph& graph, const Arrivals& results) {
+    Arrivals last{last_on_streams(graph, results.everyone), {}};
     for (const std::vector<Arrival>& own : results.own) last.own.push_back(last_on_streams(graph, own));
     return last;
 }
@@ -49,22 +49,23 @@ Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
     return result;
 }
 
-Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
-                        const Ready& ready, const Cluster& cluster, const Coordination& coordination) {
+Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                         const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                         const Coordination& coordination) {
     std::vector<StreamId> streams;
     for (const ProcessId worker : workers) streams.push_back(graph.add_stream(worker, StreamKind::exchange));
     return add_collectives(graph, workers, streams, buckets, ready, cluster, coordination);
 }
 
-Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
-                        const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
-                        const Coordination& coordination) {
+Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
+                         const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                         const Coordination& coordination) {
     const auto gather = std::make_shared<const Push>();
     const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
     if (!coordination.urgency.empty()) graph.take_by_priority(streams);
 
-    Results results{{}, std::vector<std::vector<Arrival>>(workers.size())};
+    Arrivals results{{}, std::vector<std::vector<Arrival>>(workers.size())};
     std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket whose pieces are added
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
         const std::uint32_t urgency = coordination.urgency.empty() ? 0 : coordination.urgency[bucket];

@@ -23,14 +23,14 @@ struct Arrival {
 
 /// Tasks after which a rank has the results: tasks that every rank waits for, and the rank's own. On every stream they
 /// are in the order of the tasks.
-struct Results {
+struct Arrivals {
     std::vector<Arrival> everyone;
     std::vector<std::vector<Arrival>> own;  ///< by rank
 };
 
 /// Drops tasks that are followed by another of the list on the same stream: what remains is what a rank waits for that
 /// needs all results.
-Results last_of(const TaskGraph& graph, const Results& results);
+Arrivals last_of(const TaskGraph& graph, const Arrivals& results);
 
 /// Agreement of the ranks on the order of buckets.
 struct Coordination {
@@ -52,13 +52,14 @@ struct Collective {
 
 /// Adds one collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations
 /// included. A rank continues when its own part is done.
-Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<Collective>& buckets,
-                        const Ready& ready, const Cluster& cluster, const Coordination& coordination = {});
+Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                         const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                         const Coordination& coordination = {});
 
 /// Adds the same to existing streams, by worker, after their present tasks.
-Results add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
-                        const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
-                        const Coordination& coordination = {});
+Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
+                         const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
+                         const Coordination& coordination = {});
 
 /// Returns the node of each server, for clients at `places`. With ServerLocation::dedicated these are the nodes after
 /// the clients'. `packed`: server i on the node of client i, cyclically, so that servers share the first nodes if
@@ -77,9 +78,9 @@ std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vecto
 ///
 /// All ranks agree on the order of pushes and pulls, as in add_collectives; BytePS lets each worker choose for itself,
 /// which is the same if all compute at the same speed.
-Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                             const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
-                             const Servers& servers, const Cluster& cluster, const Coordination& coordination = {});
+Arrivals add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                              const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
+                              const Servers& servers, const Cluster& cluster, const Coordination& coordination = {});
 
 /// Returns the seconds per reduced byte for a rate in bytes per second.
 inline double gamma_of(double reduction_Bps) {

@@ -82,8 +82,8 @@ public:
     GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
         : graph_(graph), training_(training), workers_(workers) {}
 
-    Results add(const Ready& ready) {
-        Results results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+    Arrivals add(const Ready& ready) {
+        Arrivals results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         std::vector<Collective> collectives;
         const std::vector<Bucket>& buckets = training_.buckets;
         for (std::size_t b = 0; b < buckets.size(); ++b)
@@ -103,10 +103,10 @@ public:
 
 private:
     /// `ready`: null if the order of the streams is the only dependency.
-    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Results& results) {
+    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Arrivals& results) {
         // Priorities and negotiations require plans in which all ranks form one group.
         const Coordination coordination = ready ? coordinate(training_.buckets, training_.plan) : Coordination{};
-        for (const auto& [first, end] : runs_of(training_.buckets)) {
+        for (const auto& [first, end] : bucket_runs(training_.buckets)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
             for (const std::vector<std::uint32_t>& group : groups_of(training_.buckets[first], training_.plan)) {
@@ -119,7 +119,7 @@ private:
                     for (std::size_t b = 0; b < members_ready.size(); ++b)
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
-                const Results some_results =
+                const Arrivals some_results =
                     add_collectives(graph_, members, streams, some, members_ready, training_.cluster, coordination);
                 for (std::size_t member = 0; member < group.size(); ++member)
                     for (const Arrival& arrival : some_results.own[member])
@@ -170,7 +170,7 @@ TaskGraph build_iteration(const Lowered& training) {
         const std::vector<TaskId> releases = iteration.add_releases(buckets, plan);
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
-    Results results{{}, std::vector<std::vector<Arrival>>(ranks)};
+    Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};
     if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));

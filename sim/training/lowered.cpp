@@ -48,7 +48,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training) {
     const bool sharded = plan.parallelism.sharding != Sharding::none;
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
     std::vector<Chosen> all;
-    for (const auto& [first, end] : runs_of(training.buckets)) {
+    for (const auto& [first, end] : bucket_runs(training.buckets)) {
         // All groups of a run have the same size, so that the first represents them.
         const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
         std::vector<Place> members;

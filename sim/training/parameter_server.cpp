@@ -76,8 +76,8 @@ public:
         }
     }
 
-    Results pull() {
-        Results results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+    Arrivals pull() {
+        Arrivals results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         std::optional<TaskId> barrier;
         if (plan_.pull == PullStart::together) {
             const StreamId stream = graph_.add_stream(workers_.front(), StreamKind::release);
@@ -173,9 +173,9 @@ std::vector<std::uint32_t> server_nodes(const Servers& servers, const std::vecto
     return nodes;
 }
 
-Results add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
-                             const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
-                             const Servers& plan, const Cluster& cluster, const Coordination& coordination) {
+Arrivals add_parameter_server(TaskGraph& graph, const std::vector<ProcessId>& workers,
+                              const std::vector<std::vector<ServerPart>>& buckets, const Ready& ready,
+                              const Servers& plan, const Cluster& cluster, const Coordination& coordination) {
     ParameterServer server(graph, workers, plan, cluster, coordination);
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket)
         server.push(bucket, buckets[bucket], ready.empty() ? nullptr : &ready[bucket]);

@@ -58,7 +58,7 @@ std::vector<std::optional<TaskId>> Teams::reduce(std::uint32_t bucket, std::uint
 }
 
 void Teams::broadcast(std::uint32_t bucket, std::uint64_t bytes, const std::vector<std::vector<TaskId>>& pulled,
-                      std::uint32_t urgency, Results& results) {
+                      std::uint32_t urgency, Arrivals& results) {
     static const auto from_first = std::make_shared<const Pull>();
     for (std::size_t i = 0; i < teams_.size(); ++i) {
         const Team& team = teams_[i];

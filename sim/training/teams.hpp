@@ -30,7 +30,7 @@ public:
 
     /// Broadcasts a bucket within each team when its leader has pulled it: `pulled[team]`.
     void broadcast(std::uint32_t bucket, std::uint64_t bytes, const std::vector<std::vector<TaskId>>& pulled,
-                   std::uint32_t urgency, Results& results);
+                   std::uint32_t urgency, Arrivals& results);
 
 private:
     /// A team. Only teams of several ranks have streams.

@@ -22,7 +22,7 @@ public:
         values_.resize(measurements_.parameters.size());
         calibration_.parameters.resize(values_.size());
         for (const std::vector<std::size_t>& group : groups()) find(group);
-        std::vector<Question> questions;
+        std::vector<RowRun> questions;
         for (std::size_t row = 0; row < measurements_.rows.size(); ++row) questions.push_back(question(row, values_));
         calibration_.predicted = simulator_.answers(questions);
         return std::move(calibration_);
@@ -45,7 +45,7 @@ private:
         return groups;
     }
 
-    Question question(std::size_t row, const Values& values) const {
+    RowRun question(std::size_t row, const Values& values) const {
         const config::MeasuredRow& one = measurements_.rows[row];
         return {scenario_.resolved(one, values).text(), measurements_.series[one.series].field,
                 fmt::format("{}, row '{}'", scenario_.name(), one.name)};
@@ -58,7 +58,7 @@ private:
         for (const std::size_t parameter : group)
             unknowns.push_back({measurements_.parameters[parameter].least, measurements_.parameters[parameter].most});
         Fit fit = least_squares(unknowns, rows.size(), [&](const std::vector<Trial>& trials) {
-            std::vector<Question> questions;
+            std::vector<RowRun> questions;
             for (const Trial& trial : trials) {
                 Values values = values_;
                 for (std::size_t i = 0; i < group.size(); ++i) values[group[i]] = trial[i];

@@ -6,7 +6,7 @@ namespace syncline::validation {
 
 namespace {
 
-Json object(const Figures& figures) {
+Json object(const AccuracyFigures& figures) {
     return {{"rows", figures.rows},
             {"median_accuracy", number_or_null(figures.median_accuracy)},
             {"worst_accuracy", number_or_null(figures.worst_accuracy)},
@@ -78,7 +78,7 @@ Json object(const Validation& one) {
               {"parameters", list(one, one.calibration.parameters)},
               {"rows", std::move(rows)},
               {"leave_one_out", std::move(left_out)}};
-    const Figures all = figures({one}, true);
+    const AccuracyFigures all = figures({one}, true);
     json["median_accuracy"] = number_or_null(all.median_accuracy);
     json["worst_accuracy"] = number_or_null(all.worst_accuracy);
     json["share_above_085"] = number_or_null(all.share_above_085);
@@ -90,7 +90,7 @@ Json object(const Validation& one) {
 std::string to_json(const Points& points) {
     Json list = Json::array();
     for (const Validation& one : points.points) list.push_back(object(one));
-    const Figures all = figures(points.points, true);
+    const AccuracyFigures all = figures(points.points, true);
     Json without = object(figures(points.points, false));
     return dumped({{"schema_version", result_schema_version},
                    {"syncline", version},

@@ -138,7 +138,7 @@ std::string head_of(const Validation& one) {
     return fmt::format("{}: {}{}\n\n", one.name, all.source, spread);
 }
 
-std::string line_of(const std::string& name, const Figures& figures) {
+std::string line_of(const std::string& name, const AccuracyFigures& figures) {
     constexpr double all = 100;
     if (figures.rows == 0) return fmt::format("{}: no row is predicted\n", name);
     return fmt::format("{}: {} predicted, accuracy: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %\n", name,

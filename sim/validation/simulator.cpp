@@ -19,7 +19,7 @@ constexpr std::uint64_t seed = 1;
 constexpr double for_ever_s = 3600;
 
 /// Simulates in a separate process, which returns only the number.
-std::string simulate(const Question& question) {
+std::string simulate(const RowRun& question) {
     const std::optional<double> value = number_of(batch::simulate_run(question.scenario, seed), question.field);
     if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
     if (*value <= 0)
@@ -30,28 +30,28 @@ std::string simulate(const Question& question) {
 
 }  // namespace
 
-std::vector<double> Simulator::answers(const std::vector<Question>& questions) {
-    const auto key = [](const Question& question) { return Key{question.scenario, question.field}; };
-    std::vector<const Question*> waiting;
+std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
+    const auto key = [](const RowRun& question) { return Key{question.scenario, question.field}; };
+    std::vector<const RowRun*> waiting;
     std::set<Key> noted;
-    for (const Question& question : questions)
+    for (const RowRun& question : questions)
         if (!answers_.contains(key(question)) && noted.insert(key(question)).second) waiting.push_back(&question);
 
     Pool pool(jobs_, std::nullopt);
     for (std::size_t next = 0; next < waiting.size() || !pool.idle();) {
         for (; next < waiting.size() && !pool.full(); ++next) {
-            const Question& question = *waiting[next];
+            const RowRun& question = *waiting[next];
             pool.start(std::to_string(next), [&question] { return simulate(question); });
         }
         for (const Ended& ended : pool.ended(for_ever_s)) {
-            const Question& question = *waiting[std::stoul(ended.id)];
+            const RowRun& question = *waiting[std::stoul(ended.id)];
             if (!ended.done) throw ReplayError(fmt::format("{}: {}", question.name, ended.text));
             answers_[key(question)] = std::strtod(ended.text.c_str(), nullptr);
             if (watch_) watch_(answers_.size());
         }
     }
     std::vector<double> answers;
-    for (const Question& question : questions) answers.push_back(answers_.at(key(question)));
+    for (const RowRun& question : questions) answers.push_back(answers_.at(key(question)));
     return answers;
 }
 

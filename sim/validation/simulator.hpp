@@ -9,7 +9,7 @@
 namespace syncline::validation {
 
 /// The number that is wanted from a simulation.
-struct Question {
+struct RowRun {
     std::string scenario;  ///< resolved
     std::string field;     ///< a field of its result, with a number above zero: see number_of()
     std::string name;      ///< the name of the simulation in messages
@@ -22,7 +22,7 @@ public:
 
     /// Returns the answers in the order of the questions; the random seed is 1. Throws ReplayError with the name of a
     /// simulation that failed.
-    std::vector<double> answers(const std::vector<Question>& questions);
+    std::vector<double> answers(const std::vector<RowRun>& questions);
     std::size_t simulations() const { return answers_.size(); }
 
 private:

@@ -86,7 +86,7 @@ void require_few_parameters(const config::MeasuredScenario& scenario) {
     if (!errors.empty()) throw ConfigError(std::move(errors));
 }
 
-Figures figures(const std::vector<Validation>& points, bool with_doubtful) {
+AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful) {
     constexpr double good = 0.85;
     std::vector<double> accuracies;
     for (const Validation& point : points)

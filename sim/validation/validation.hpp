@@ -49,12 +49,12 @@ Validation validate(const config::MeasuredScenario& scenario, Simulator& simulat
 void require_few_parameters(const config::MeasuredScenario& scenario);
 
 /// Figures over predicted rows; empty if there are none.
-struct Figures {
+struct AccuracyFigures {
     std::size_t rows = 0;
     std::optional<double> median_accuracy = {}, worst_accuracy = {}, share_above_085 = {};
 };
 
 /// Returns the figures of all predicted rows, or of the reliable ones only.
-Figures figures(const std::vector<Validation>& points, bool with_doubtful);
+AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful);
 
 }  // namespace syncline::validation
