@@ -81,7 +81,8 @@ Layer make_convolution(Fields& fields, const LayerKeys& keys) {
 
     for (const auto& [what, number] : {std::pair{"channels", conv.channels}, std::pair{"filters", conv.filters}})
         if (number % conv.groups != 0)
-            fields.reject("groups", fmt::format("{} {} do not divide into {} groups", number, what, conv.groups), "");
+            fields.reject("groups", fmt::format("{} {} cannot be divided into {} groups", number, what, conv.groups),
+                          "");
     const std::vector<std::int64_t> output{output_size(conv, 0), output_size(conv, 1)};
     if (output[0] <= 0 || output[1] <= 0)
         fields.reject(

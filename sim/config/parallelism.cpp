@@ -62,14 +62,15 @@ void check_factors(Fields& fields, const WrittenLayout& written, std::int64_t ra
         stages == 1 ? fmt::format("{} ranks", ranks) : fmt::format("{} ranks of each of {} stages", ranks, stages);
     const char* rows = fields.given("model") ? "model" : "grid.rows";
     if (ranks % layout.rows != 0)
-        return fields.reject(rows, fmt::format("{} do not divide into {} rows", whose, layout.rows), "");
+        return fields.reject(rows, fmt::format("{} cannot be divided into {} rows", whose, layout.rows), "");
     if (ranks / layout.rows % layout.cells() != 0)
-        return fields.reject("domain",
-                             layout.rows == 1 ? fmt::format("{} do not divide into {}×{} parts of an image", whose,
-                                                            layout.height, layout.width)
-                                              : fmt::format("{} do not divide into {} rows of {}×{} parts of an image",
-                                                            whose, layout.rows, layout.height, layout.width),
-                             "");
+        return fields.reject(
+            "domain",
+            layout.rows == 1
+                ? fmt::format("{} cannot be divided into {}×{} parts of an image", whose, layout.height, layout.width)
+                : fmt::format("{} cannot be divided into {} rows of {}×{} parts of an image", whose, layout.rows,
+                              layout.height, layout.width),
+            "");
     if (written.columns == 0 || layout.replica() * written.columns == ranks) return;
     const std::string cells =
         layout.cells() == 1 ? "" : fmt::format(" × {}×{} parts of an image", layout.height, layout.width);
@@ -187,8 +188,8 @@ void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Paralle
          {"parameters", Sharding::parameters}});
     const bool divides = ranks && fields.sound() && *ranks % pipeline.stages == 0;
     if (ranks && fields.sound() && !divides)
-        fields.reject("pipeline.stages", fmt::format("{} ranks do not divide into {} stages", *ranks, pipeline.stages),
-                      "");
+        fields.reject("pipeline.stages",
+                      fmt::format("{} ranks cannot be divided into {} stages", *ranks, pipeline.stages), "");
     const auto stage_ranks = divides ? std::optional(*ranks / pipeline.stages) : std::nullopt;
     if (stage_ranks) check_factors(fields, written, *stage_ranks, pipeline.stages);
     fields.each({"layers", "Ranges of layers with a different layout."},

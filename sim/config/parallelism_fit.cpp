@@ -25,15 +25,15 @@ std::optional<Misfit> share_batch(Plan& plan, std::int64_t batch) {
     const std::int64_t replicas = plan.replicas(), micro_batches = plan.parallelism.pipeline.micro_batches;
     if (batch > 0) {
         if (batch % replicas != 0)
-            return Misfit{"batch", fmt::format("{} do not divide into {} replicas", samples(batch), replicas),
+            return Misfit{"batch", fmt::format("{} cannot be divided into {} replicas", samples(batch), replicas),
                           fmt::format("{} would divide evenly", samples((batch / replicas + 1) * replicas))};
         plan.batch_per_rank = batch / replicas;
         plan.scaling = Scaling::strong;
     }
     if (plan.batch_per_rank % micro_batches == 0) return {};
     return Misfit{"parallelism.pipeline.micro_batches",
-                  fmt::format("the {} of a replica do not divide into {} micro-batches", samples(plan.batch_per_rank),
-                              micro_batches),
+                  fmt::format("the {} of a replica cannot be divided into {} micro-batches",
+                              samples(plan.batch_per_rank), micro_batches),
                   ""};
 }
 

@@ -236,7 +236,8 @@ TEST_CASE("bad input: unknown, misspelt and duplicate keys") {
     const Bench bench;
     const std::pair<const char*, Mistake> mistakes[] = {
         {"ranks: 2, colour: 3", {"", ":3:22: error: unknown key 'colour'", "write one of"}},
-        {"ranks: 2, batch: 3", {"", ":3:29: error: 3 samples do not divide into 2 replicas", "4 samples would divide"}},
+        {"ranks: 2, batch: 3",
+         {"", ":3:29: error: 3 samples cannot be divided into 2 replicas", "4 samples would divide"}},
         {"ranks: 2, batch_per_rnak: 3",
          {"", ":3:22: error: unknown key 'batch_per_rnak'", "did you mean 'batch_per_rank'"}},
         {"rank: 2", {"", "unknown key 'rank'", "did you mean 'ranks'"}},

@@ -277,7 +277,7 @@ TEST_CASE("stages and cells take their ranks before an automatic grid") {
     for (const config::Variant& variant : odd.variants) names.push_back(variant.name);
     CHECK(names == std::vector<std::string>{"base 2x3", "base 6x1"});
     REQUIRE(odd.left_out.size() == 2);
-    CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica do not divide into 2 micro-batches");
+    CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 micro-batches");
 }
 
 TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one holds") {
@@ -297,21 +297,22 @@ TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one hol
 
 TEST_CASE("factors that do not make up the ranks are errors that say which") {
     const Mistake mistakes[] = {
-        {"ranks: 8, parallelism: {model: 3}", "3}", "8 ranks do not divide into 3 rows", ""},
-        {"ranks: 8, parallelism: {grid: {rows: 3}}", "3}}", "8 ranks do not divide into 3 rows", ""},
-        {"ranks: 8, parallelism: {pipeline: 3}", "3}", "8 ranks do not divide into 3 stages", ""},
-        {"ranks: 8, parallelism: {pipeline: {stages: 3}}", "3}}", "8 ranks do not divide into 3 stages", ""},
+        {"ranks: 8, parallelism: {model: 3}", "3}", "8 ranks cannot be divided into 3 rows", ""},
+        {"ranks: 8, parallelism: {grid: {rows: 3}}", "3}}", "8 ranks cannot be divided into 3 rows", ""},
+        {"ranks: 8, parallelism: {pipeline: 3}", "3}", "8 ranks cannot be divided into 3 stages", ""},
+        {"ranks: 8, parallelism: {pipeline: {stages: 3}}", "3}}", "8 ranks cannot be divided into 3 stages", ""},
         {"ranks: 8, parallelism: {pipeline: 2, model: 3}", "3}",
-         "4 ranks of each of 2 stages do not divide into 3 rows", ""},
-        {"ranks: 8, parallelism: {domain: 3}", "3}", "8 ranks do not divide into 3×1 parts", ""},
+         "4 ranks of each of 2 stages cannot be divided into 3 rows", ""},
+        {"ranks: 8, parallelism: {domain: 3}", "3}", "8 ranks cannot be divided into 3×1 parts", ""},
         {"ranks: 8, parallelism: {model: 4, domain: {height: 2, width: 2}}", "{height",
-         "8 ranks do not divide into 4 rows of 2×2 parts", ""},
+         "8 ranks cannot be divided into 4 rows of 2×2 parts", ""},
         {"ranks: 8, parallelism: {model: 4, data: 4}", "4}", "4 rows × 4 columns are 16 ranks, but there are 8 ranks",
          "write 2 columns"},
         {"ranks: 8, parallelism: {grid: {rows: 2, columns: 2}}", "2}}", "2 rows × 2 columns are 4 ranks",
          "write 4 columns"},
         {"ranks: 8, parallelism: {data: 4}", "4}", "1 rows × 4 columns are 4 ranks", "write 8 columns"},
-        {"ranks: 8, parallelism: {layers: [{first: head, model: 3}]}", "3}]", "8 ranks do not divide into 3 rows", ""},
+        {"ranks: 8, parallelism: {layers: [{first: head, model: 3}]}", "3}]", "8 ranks cannot be divided into 3 rows",
+         ""},
         {"ranks: 8, parallelism: {layers: [{first: head, grid: {rows: 4, columns: 4}}]}", "4}}]",
          "4 rows × 4 columns are 16 ranks", "write 2 columns"},
         {"ranks: 4, parallelism: {model: 2, grid: {rows: 2}}", "2, grid", "'model' and 'grid' exclude each other", ""},
@@ -340,9 +341,9 @@ TEST_CASE("pipelines that do not fit are errors") {
         {"ranks: 5, parallelism: {pipeline: 5}", "5}", "has 4 layers, too few for 5 parts", ""},
         {"ranks: 5, parallelism: pipeline", "pipeline", "has 4 layers, too few for 5 parts", ""},
         {"ranks: 2, batch_per_rank: 32, parallelism: {pipeline: {stages: 2, micro_batches: 5}}", "5}}",
-         "the 32 samples of a replica do not divide into 5 micro-batches", ""},
+         "the 32 samples of a replica cannot be divided into 5 micro-batches", ""},
         {"ranks: 4, batch: 20, parallelism: {pipeline: {stages: 2, micro_batches: 4}}", "4}}",
-         "the 10 samples of a replica do not divide into 4 micro-batches", ""},
+         "the 10 samples of a replica cannot be divided into 4 micro-batches", ""},
         {"ranks: 2, parallelism: {pipeline: {stages: 2, schedule: 1f2b}}", "1f2b", "'schedule' cannot be '1f2b'",
          "'1f1b'"},
     };
@@ -372,14 +373,14 @@ TEST_CASE("ranges of layers are the model's, and each layer is in one") {
 
 TEST_CASE("batches that do not divide are errors") {
     const Mistake mistakes[] = {
-        {"ranks: 8, batch: 20", "20", "20 samples do not divide into 8 replicas", "24 samples would divide"},
+        {"ranks: 8, batch: 20", "20", "20 samples cannot be divided into 8 replicas", "24 samples would divide"},
         {"ranks: 8, batch: 1", "1", "1 sample do", "8 samples would divide"},
-        {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples do not divide into 4 replicas",
+        {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples cannot be divided into 4 replicas",
          "32 samples would divide"},
         {"ranks: 8, batch_per_rank: 4, batch: 32", "32", "'batch' and 'batch_per_rank' exclude each other", ""},
         {"ranks: 8, parallelism: {grid: auto}", "auto", "there is no 'batch'", "`batch`"},
         {"ranks: 2, batch: 8, parallelism: {grid: auto, pipeline: {micro_batches: 3}}", "auto", "none of 2 grids fits",
-         "1x2: the 4 samples of a replica do not divide into 3 micro-batches"},
+         "1x2: the 4 samples of a replica cannot be divided into 3 micro-batches"},
         {"ranks: 8, batch: 0", "0", "'batch': '0' is out of range", ""},
         {"ranks: 8, parallelism: {layers: [{first: head, grid: auto}]}", "auto", "there is no 'batch'", "`batch`"},
     };

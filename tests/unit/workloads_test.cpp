@@ -184,8 +184,8 @@ TEST_CASE("gradients have the size of an element") {
 TEST_CASE("layers that make no sense are refused") {
     const std::string conv = "  - {name: c, kind: convolution, input: [3, 8, 8], filters: 4, kernel: ";
     CHECK(contains(refusal(conv + "9}\n"), "does not fit"));
-    CHECK(contains(refusal(conv + "3, groups: 2}\n"), "3 channels do not divide into 2 groups"));
-    CHECK(contains(refusal(conv + "3, groups: 3}\n"), "4 filters do not divide into 3 groups"));
+    CHECK(contains(refusal(conv + "3, groups: 2}\n"), "3 channels cannot be divided into 2 groups"));
+    CHECK(contains(refusal(conv + "3, groups: 3}\n"), "4 filters cannot be divided into 3 groups"));
     CHECK(contains(refusal(conv + "3, stride: 0}\n"), "stride"));
     CHECK(contains(refusal(conv + "3, outputs: 5}\n"), "a convolution layer has no 'outputs'"));
     CHECK(contains(refusal("  - {name: c, kind: convolution, input: [3, 8, 8], filters: 4}\n"),
