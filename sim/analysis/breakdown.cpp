@@ -36,28 +36,6 @@ std::size_t reaching(const Timeline& timeline, std::uint32_t period) {
     return std::min(timeline.recorded.size(), std::size_t{period} + 1);
 }
 
-/// Returns the intervals in which the compute stream waits for a dependency (see Breakdown::waiting_s), in the last
-/// `period` iterations. Other streams of the rank are ignored.
-std::vector<Interval> waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute, std::uint32_t period) {
-    const auto count = static_cast<std::uint32_t>(timeline.recorded.size());
-    std::vector<Interval> intervals;
-    for (std::uint32_t iteration = count - std::min(period, count); iteration < count; ++iteration) {
-        const std::vector<Interval>& recorded = timeline.recorded[iteration];
-        const std::vector<Interval>* const before = iteration > 0 ? &timeline.recorded[iteration - 1] : nullptr;
-        double free_s = before ? (*before)[graph.tasks_of(compute).back()].end_s : 0;
-        for (const TaskId task : graph.tasks_of(compute)) {
-            double ready_s = free_s;
-            for (const Dependency& dependency : graph.dependencies_of(task)) {
-                if (dependency.previous_iteration && !before) continue;
-                ready_s = std::max(ready_s, (dependency.previous_iteration ? *before : recorded)[dependency.on].end_s);
-            }
-            intervals.push_back({free_s, std::max(free_s, std::min(ready_s, recorded[task].start_s))});
-            free_s = recorded[task].end_s;
-        }
-    }
-    return intervals;
-}
-
 /// Computes Breakdown::pipeline_bubble.
 std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, std::uint32_t period) {
     if (std::ranges::none_of(graph.streams(), [](const Stream& stream) { return stream.kind == StreamKind::transfer; }))
@@ -103,6 +81,27 @@ double standard_error(const Ended& ended_s, std::uint32_t count) {
 }
 
 }  // namespace
+
+std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute,
+                                       std::uint32_t period) {
+    const auto count = static_cast<std::uint32_t>(timeline.recorded.size());
+    std::vector<Interval> intervals;
+    for (std::uint32_t iteration = count - std::min(period, count); iteration < count; ++iteration) {
+        const std::vector<Interval>& recorded = timeline.recorded[iteration];
+        const std::vector<Interval>* const before = iteration > 0 ? &timeline.recorded[iteration - 1] : nullptr;
+        double free_s = before ? (*before)[graph.tasks_of(compute).back()].end_s : 0;
+        for (const TaskId task : graph.tasks_of(compute)) {
+            double ready_s = free_s;
+            for (const Dependency& dependency : graph.dependencies_of(task)) {
+                if (dependency.previous_iteration && !before) continue;
+                ready_s = std::max(ready_s, (dependency.previous_iteration ? *before : recorded)[dependency.on].end_s);
+            }
+            intervals.push_back({free_s, std::max(free_s, std::min(ready_s, recorded[task].start_s))});
+            free_s = recorded[task].end_s;
+        }
+    }
+    return intervals;
+}
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
     std::sort(intervals.begin(), intervals.end(),
@@ -170,7 +169,7 @@ Breakdown measure(const TaskGraph& graph, const Timeline& timeline, std::uint32_
     result.communication_s = length_s(exchanging) / period;
     result.exposed_communication_s = (length_s(exchanging) - overlap(computing, exchanging)) / period;
     const std::vector<Interval> waiting =
-        merged(clipped(waits(graph, timeline, graph.tasks()[update].stream, period), window));
+        merged(clipped(dependency_waits(graph, timeline, graph.tasks()[update].stream, period), window));
     result.waiting_s = (length_s(waiting) - overlap(waiting, exchanging)) / period;
     const double rest_s = result.iteration_s - result.compute_s - result.exposed_communication_s - result.waiting_s;
     // Differences within rounding errors of the sums count as 0.

@@ -50,6 +50,11 @@ TaskId last_update(const TaskGraph& graph, const Timeline& timeline);
 /// end of its last update.
 Interval window_of(const Timeline& timeline, TaskId update, std::uint32_t period);
 
+/// Returns the intervals in which a compute stream waits for a dependency (see Breakdown::waiting_s), in the last
+/// `period` iterations. Other streams of the rank are ignored.
+std::vector<Interval> dependency_waits(const TaskGraph& graph, const Timeline& timeline, StreamId compute,
+                                       std::uint32_t period);
+
 /// Returns the union of the intervals as disjoint intervals in order of time.
 std::vector<Interval> merged(std::vector<Interval> intervals);
 double length_s(const std::vector<Interval>& intervals);

@@ -24,8 +24,11 @@ struct RankParts {
     double exposed_communication_s = 0;  ///< transfers, latencies and overheads of messages without computation
     double reduction_s = 0;              ///< reduction of arrived data, and nothing of the above
     double copies_s = 0;                 ///< copies between host and device, and nothing of the above
-    double waiting_s = 0;                ///< in an exchange that other members have not entered yet
-    double idle_s = 0;                   ///< none of the above
+    /// In an exchange that other members have not entered yet, or for a task that the next computation depends on: of
+    /// other ranks, servers or stages, a fusion cycle, a copy. Breakdown::waiting_s is the second of these; the first
+    /// is exposed communication there.
+    double waiting_s = 0;
+    double idle_s = 0;  ///< none of the above
 
     double sum_s() const { return compute_s + exposed_communication_s + reduction_s + copies_s + waiting_s + idle_s; }
 };
@@ -111,7 +114,7 @@ struct Theory {
 
 /// The plan simulated again with one change.
 struct WhatIf {
-    std::string change;  ///< "nic x2", "latency x0.5", as --what-if takes it
+    std::string change;  ///< "link:nic x2", "latency x0.5", as --what-if takes it
     std::string text;    ///< description
     std::optional<double> iteration_time_s;
     std::optional<double> throughput_samples_per_s;

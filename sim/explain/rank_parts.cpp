@@ -108,6 +108,10 @@ public:
                 add(process, Doing::reduce, interval);
             }
         });
+        for (StreamId stream = 0; stream < graph.streams().size(); ++stream)
+            if (graph.streams()[stream].kind == StreamKind::compute)
+                for (const Interval& wait : dependency_waits(graph, recorded.timeline(), stream, recorded.iterations()))
+                    add(graph.streams()[stream].process, Doing::wait, wait);
         for (StreamId stream = 0; stream < recorded.trace().acts.size(); ++stream)
             for (const Act& act : recorded.trace().acts[stream])
                 if (const std::optional<Doing> what = doing(act.kind))

@@ -37,7 +37,10 @@ void check_sums(const Explanation& e) {
     const RankParts& last = e.ranks[e.last_rank];
     const double iterations = e.iterations;
     CHECK(last.compute_s / iterations == near(e.result.time.compute_s));
-    // Waiting for peers and reductions are parts of an exchange, as the result counts it.
+    // The result counts waiting for peers and reductions as parts of an exchange, and nothing else differently.
+    CHECK(last.idle_s / iterations == near(e.result.time.idle_s));
+    CHECK((last.exposed_communication_s + last.reduction_s + last.copies_s + last.waiting_s) / iterations ==
+          near(e.result.time.exposed_communication_s + e.result.time.waiting_s));
     double exposed_s = 0, under_way_s = 0, layers_s = 0;
     for (const BucketParts& bucket : e.buckets) {
         exposed_s += bucket.exposed_s;

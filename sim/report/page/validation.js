@@ -49,8 +49,8 @@ function validation_summary({points, without_doubtful, ...all}) {
 
 const endings = {
     "found": "",
-    "at-least": "at its minimum: the rows call for less",
-    "at-most": "at its maximum: the rows call for more",
+    "at-least": "at its minimum: the rows suggest a smaller value",
+    "at-most": "at its maximum: the rows suggest a larger value",
     "plateau": "nearby values fit equally well",
     "no-effect": "not determined: the rows do not depend on it",
     "too-few-rows": "not determined: fewer rows than parameters",

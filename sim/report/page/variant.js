@@ -2,7 +2,7 @@
 
 const parts_of_rank = [
     ["compute_s", "computation"], ["exposed_communication_s", "exposed communication"], ["reduction_s", "reduction"],
-    ["copies_s", "copies"], ["waiting_s", "waiting for other ranks"], ["idle_s", "idle"]
+    ["copies_s", "copies"], ["waiting_s", "waiting"], ["idle_s", "idle"]
 ];
 
 /// Returns at most `count` of the numbers below `all`, evenly spaced and including `wanted`.
@@ -22,7 +22,7 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
         text: `Rank ${last_rank} finishes last. Of its ${units.s(window_s)} it spends ${
                   share("compute_s")} in computation, ${
                   share("exposed_communication_s")} in exposed communication and ${
-                  share("waiting_s")} waiting for other ranks.` +
+                  share("waiting_s")} waiting, for other ranks, servers or clocks.` +
             (shown.length < ranks.length ?
                  ` ${shown.length} of ${ranks.length} ranks are drawn, evenly spaced; the table lists all.` :
                  ""),
