@@ -67,7 +67,9 @@ void add_collective(CLI::App& program, Action& action) {
         "platforms/selections/");
     add("overlay", "TOPOLOGY",
         "Communication pattern (overlay) of trees, hierarchies and gossip: a shape, a file, a name, or {keys}");
-    add("segment", "SIZE", "Maximum segment size, with its unit; applies to pipelined-tree and double-binary-tree");
+    add("segment", "SIZE",
+        "Maximum segment size, with its unit; applies to pipelined-tree, segmented-ring, "
+        "ring-broadcast and double-binary-tree");
     add("peers", "all|one|inner-outer",
         "Peers of a gossip round: all neighbours (default), one, or in groups of which one rank at a time exchanges "
         "with "
