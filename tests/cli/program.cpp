@@ -113,8 +113,14 @@ void drain(int& descriptor, std::string& text) {
     }
 }
 
+/// Returns whether processes of the group outlive its leader. Those that the kernel has just killed may take a moment.
 bool group_is_there(pid_t group) {
-    return kill(-group, 0) == 0 || errno == EPERM;
+    const Clock::time_point start = Clock::now();
+    do {
+        if (kill(-group, 0) != 0 && errno != EPERM) return false;
+        usleep(1000);
+    } while (seconds_since(start) < 0.2 * patience);
+    return true;
 }
 
 }  // namespace
