@@ -29,7 +29,7 @@ std::vector<Candidate> at(const std::vector<Candidate>& plans, const std::vector
 bool trains(const config::StudyPoint& point) {
     const auto& sections = point.resolved.sections;
     return std::any_of(sections.begin(), sections.end(),
-                       [](const config::Section& section) { return section.key == "training"; });
+                       [](const config::ResolvedSection& section) { return section.key == "training"; });
 }
 
 /// Gives the rung's plans its own points. Returns false if they are the same simulations as the study's.

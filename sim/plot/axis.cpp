@@ -41,7 +41,7 @@ std::string base_unit(const std::string& text) {
 }
 
 /// Returns whether a value is written with its unit.
-bool with_unit(const Tick& mark) {
+bool with_unit(const Position& mark) {
     return !base_unit(mark.text).empty();
 }
 
@@ -134,16 +134,16 @@ PlotAxis x_axis(const Spoken& what, const Curves& curves, bool logarithmic) {
     PlotAxis axis;
     axis.label = what.name;
     axis.logarithmic = logarithmic;
-    const std::vector<Tick>& xs = curves.xs;
+    const std::vector<Position>& xs = curves.xs;
     if (curves.categories) {
-        for (const Tick& x : xs) axis.ticks.push_back({x.at, x.text});
+        for (const Position& x : xs) axis.ticks.push_back({x.at, x.text});
         axis.low = -0.5;
         axis.high = static_cast<double>(xs.size()) - 0.5;
         return axis;
     }
     const bool written = std::all_of(xs.begin(), xs.end(), with_unit);
-    const bool powers = std::all_of(xs.begin(), xs.end(), [](const Tick& x) { return power_of_two(x.at); });
-    const bool whole = std::all_of(xs.begin(), xs.end(), [](const Tick& x) { return x.at == std::round(x.at); });
+    const bool powers = std::all_of(xs.begin(), xs.end(), [](const Position& x) { return power_of_two(x.at); });
+    const bool whole = std::all_of(xs.begin(), xs.end(), [](const Position& x) { return x.at == std::round(x.at); });
     const std::string unit = written ? base_unit(xs.front().text) : what.unit;
     const double most = std::max(std::abs(xs.front().at), std::abs(xs.back().at));
     std::string unit_text;
@@ -153,7 +153,7 @@ PlotAxis x_axis(const Spoken& what, const Curves& curves, bool logarithmic) {
     const bool few = xs.size() <= 12 && (written || whole);
     if (logarithmic ? powers || (few && written) : few) {
         const bool sizes = !written && unit == "B" && powers;
-        for (const Tick& x : xs) {
+        for (const Position& x : xs) {
             const double at = x.at / axis.unit;
             axis.ticks.push_back({at, written ? x.text : sizes ? binary_size(x.at) : fmt::format("{:g}", at)});
         }

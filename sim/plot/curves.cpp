@@ -78,7 +78,7 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
 }
 
 /// Returns, for each other axis, the maximum number of its values in one knot.
-std::vector<std::size_t> values_in_a_knot(const Points& points, const Ticks& xs, const Ticks& series) {
+std::vector<std::size_t> values_in_a_knot(const Points& points, const Positions& xs, const Positions& series) {
     std::vector<std::size_t> most(points.axes.size());
     std::map<std::pair<std::size_t, std::size_t>, std::vector<std::set<std::string>>> values;
     for (const Point& point : points.points) {
@@ -92,7 +92,7 @@ std::vector<std::size_t> values_in_a_knot(const Points& points, const Ticks& xs,
     return most;
 }
 
-std::string averaged_over(const Points& points, const Ticks& xs, const Ticks& series) {
+std::string averaged_over(const Points& points, const Positions& xs, const Positions& series) {
     const std::vector<std::size_t> most = values_in_a_knot(points, xs, series);
     std::vector<std::string> over;
     for (std::size_t i = 0; i < most.size(); ++i)
@@ -117,7 +117,7 @@ Knot knot(std::size_t x, const std::vector<double>& ys) {
 
 }  // namespace
 
-Ticks::Ticks(const std::vector<Value>& values) {
+Positions::Positions(const std::vector<Value>& values) {
     texts_ =
         !std::all_of(values.begin(), values.end(), [](const Value& value) { return number_of(value).has_value(); });
     std::set<std::string> seen;
@@ -132,8 +132,8 @@ Ticks::Ticks(const std::vector<Value>& values) {
     for (const auto& [number, text] : numbers) marks_.push_back({number, text});
 }
 
-std::size_t Ticks::of(const Value& value) const {
-    const auto found = std::find_if(marks_.begin(), marks_.end(), [&](const Tick& mark) {
+std::size_t Positions::of(const Value& value) const {
+    const auto found = std::find_if(marks_.begin(), marks_.end(), [&](const Position& mark) {
         return texts_ ? mark.text == text_of(value) : mark.at == *number_of(value);
     });
     return static_cast<std::size_t>(found - marks_.begin());
@@ -148,7 +148,7 @@ bool Curves::averaged() const {
 
 Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     const Points read = read_points(table, options, notes);
-    const Ticks xs(values(read.points, &Point::x)), series(values(read.points, &Point::series));
+    const Positions xs(values(read.points, &Point::x)), series(values(read.points, &Point::series));
     if (xs.texts() && options.log_x)
         throw SqlError(fmt::format("'{}' has texts, which cannot be on a logarithmic axis", options.x));
 

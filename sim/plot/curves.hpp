@@ -10,7 +10,7 @@
 namespace syncline::batch {
 
 /// A value that points share: its position and its text.
-struct Tick {
+struct Position {
     double at = 0;  ///< the number, or a quantity in its base unit; for texts the place in the order, from 0
     std::string text;
 };
@@ -26,8 +26,8 @@ struct Curve {
 };
 
 struct Curves {
-    bool categories = false;  ///< x values are texts
-    std::vector<Tick> xs;     ///< ascending
+    bool categories = false;   ///< x values are texts
+    std::vector<Position> xs;  ///< ascending
     std::vector<Curve> curves;
     std::string study;          ///< empty if the points belong to several studies
     std::string averaged_over;  ///< the axes along which points of one knot differ
@@ -36,16 +36,16 @@ struct Curves {
 };
 
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
-class Ticks {
+class Positions {
 public:
-    explicit Ticks(const std::vector<Value>& values);
-    const std::vector<Tick>& all() const { return marks_; }
+    explicit Positions(const std::vector<Value>& values);
+    const std::vector<Position>& all() const { return marks_; }
     bool texts() const { return texts_; }
     std::size_t of(const Value& value) const;
 
 private:
     bool texts_ = false;
-    std::vector<Tick> marks_;
+    std::vector<Position> marks_;
 };
 
 /// Reads the curves of a plot. Throws SqlError and NothingToDraw.

@@ -62,7 +62,7 @@ inline std::vector<double> ends_at_once(const Cluster& cluster, const std::vecto
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : places) workers.push_back(graph.add_process({place}));
-    const Results results = add_collectives(graph, workers, {{algorithm->largest(), algorithm}}, {}, cluster);
+    const Arrivals results = add_collectives(graph, workers, {{algorithm->largest(), algorithm}}, {}, cluster);
     graph.seal();
     const Timeline timeline = replay_isolated(cluster, graph, {});
     std::vector<double> ends;

@@ -37,7 +37,7 @@ inline Played play(const Cluster& cluster, const std::vector<Place>& places,
     TaskGraph graph;
     std::vector<ProcessId> workers;
     for (const Place& place : places) workers.push_back(graph.add_process({place}));
-    const Results results =
+    const Arrivals results =
         add_collectives(graph, workers, {{bytes, std::make_shared<const Scripted>(steps), protocol}}, {}, cluster);
     graph.seal();
     Played played{{}, replay_isolated(cluster, graph, {})};

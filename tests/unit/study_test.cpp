@@ -219,7 +219,7 @@ TEST_CASE("repetitions of two combinations are two plans, whichever of them a co
             if (wanted.empty() || wanted.count({point.combination, point.repeat}) > 0) kept.push_back(point);
         });
         std::vector<std::size_t> sizes;
-        for (const batch::Plan& plan : batch::plans_of(kept)) sizes.push_back(plan.points.size());
+        for (const batch::Candidate& plan : batch::plans_of(kept)) sizes.push_back(plan.points.size());
         return sizes;
     };
     CHECK(plans({}) == std::vector<std::size_t>{3, 3, 3, 3});
