@@ -374,7 +374,7 @@ TEST_CASE("ranges of layers are the model's, and each layer is in one") {
 TEST_CASE("batches that do not divide are errors") {
     const Mistake mistakes[] = {
         {"ranks: 8, batch: 20", "20", "20 samples cannot be divided into 8 replicas", "24 samples would divide"},
-        {"ranks: 8, batch: 1", "1", "1 sample do", "8 samples would divide"},
+        {"ranks: 8, batch: 1", "1", "1 sample cannot be divided into 8 replicas", "8 samples would divide"},
         {"ranks: 8, parallelism: {model: 2}, batch: 30", "30", "30 samples cannot be divided into 4 replicas",
          "32 samples would divide"},
         {"ranks: 8, batch_per_rank: 4, batch: 32", "32", "'batch' and 'batch_per_rank' exclude each other", ""},
