@@ -22,4 +22,7 @@ const std::vector<std::string>& file_kinds();
 /// Returns the JSON Schema of a kind of file.
 std::string schema_of(const std::string& kind);
 
+/// Returns the description of a key, given as a path through sections of that schema: `training.ranks`.
+std::string description_of(const std::string& kind, const std::string& key);
+
 }  // namespace syncline::config

@@ -1,6 +1,9 @@
+#include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "sim/check/check.hpp"
+#include "sim/document/key_path.hpp"
 #include "sim/document/schema.hpp"
 #include "sim/study/study_file.hpp"
 
@@ -34,6 +37,17 @@ std::string schema_of(const std::string& kind) {
     if (kind == "selection") return schema_for<Selection>(kind);
     if (kind == "study") return schema_for<StudyFile>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");
+}
+
+std::string description_of(const std::string& kind, const std::string& key) {
+    static std::map<std::string, nlohmann::json> schemas;
+    if (!schemas.contains(kind)) schemas[kind] = nlohmann::json::parse(schema_of(kind));
+    const nlohmann::json* node = &schemas[kind];
+    for (const PathPart& part : parse_path(key).parts) {
+        if (node->contains("anyOf")) node = &node->at("anyOf").front();
+        node = &node->at("properties").at(part.key);
+    }
+    return node->at("description");
 }
 
 }  // namespace syncline::config

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/did_you_mean.hpp"
 #include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
@@ -45,11 +46,10 @@ config::Scenario load(const Options& options) {
     if (options.only.empty()) return scenario;
     std::erase_if(scenario.variants, [&](const config::Variant& variant) { return variant.name != options.only; });
     if (scenario.variants.empty()) {
-        const auto meant = closest(options.only, names);
-        throw ConfigError({{{options.scenario, 1, 1, ""},
-                            fmt::format("unknown variant '{}'", options.only),
-                            meant ? fmt::format("did you mean '{}'?", *meant)
-                                  : fmt::format("the variants are {}", fmt::join(names, ", "))}});
+        throw ConfigError(
+            {{{options.scenario, 1, 1, ""},
+              fmt::format("unknown variant '{}'", options.only),
+              did_you_mean(options.only, names, fmt::format("the variants are {}", fmt::join(names, ", ")))}});
     }
     return scenario;
 }

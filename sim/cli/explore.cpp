@@ -95,22 +95,14 @@ void add_explore(CLI::App& program, Action& action) {
     const auto options = std::make_shared<Options>();
     verb->add_option("STUDY", options->study, "Study or scenario file, or the name of a preset (vgg-16-64)")
         ->required();
-    verb->add_option(
-            "--objective", options->objective,
-            "Objective to minimise: a result column, such as iteration_time_s, or an expression over columns; "
-            "throughput, "
-            "scaling_efficiency, tokens_per_s, utilisations of the devices' peak and bandwidths are maximised; a "
-            "prefix "
-            "min: or max: sets the direction. Compare plans of different batch sizes by cost_per_million_samples "
-            "instead of cost (default: the study's question)")
+    verb->add_option("--objective", options->objective, "{key study.question.objective} Default: the study's question")
         ->option_text("EXPRESSION");
     verb->add_option("--constraint", options->constraints,
-                     "Keep only plans that satisfy the condition: 'memory.total_bytes < 16e9'; may be repeated")
+                     "{key study.question.constraints} May be repeated; replaces the study's conditions")
         ->option_text("CONDITION ...")
         ->allow_extra_args(false);
-    add_count(*verb, "--budget", options->budget,
-              "Maximum number of simulations; with more points than that, search them (default: all points)");
-    add_count(*verb, "--top", options->top, "Number of best plans to show (default: 10)");
+    add_count(*verb, "--budget", options->budget, "{key study.question.budget}");
+    add_count(*verb, "--top", options->top, "{key study.question.top}");
     verb->add_option("--set", options->assignments,
                      "Set a key of the study, or of every point; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")

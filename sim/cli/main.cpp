@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/base/diagnostics.hpp"
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/interrupt.hpp"
 #include "sim/base/version.hpp"
 #include "sim/cli/guard.hpp"
@@ -21,9 +21,8 @@ bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
     std::vector<std::string> verbs;
     for (const CLI::App* verb : program.get_subcommands({})) verbs.push_back(verb->get_name());
     if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return false;
-    const auto meant = closest(argv[1], verbs);
     say("error: unknown verb '{}'\n  hint: {}\n", argv[1],
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("the verbs are {}", fmt::join(verbs, ", ")));
+        did_you_mean(argv[1], verbs, fmt::format("the verbs are {}", fmt::join(verbs, ", "))));
     return true;
 }
 
@@ -32,6 +31,7 @@ int parse_and_run(int argc, char* argv[]) {
                      "syncline");
     program.set_version_flag("--version", std::string("syncline ") + version, "Print the version and exit");
     program.require_subcommand(1);
+    cli::describe_keys(program);
     program.footer(
         "Exit codes: 0 success, 1 a simulation or a check failed, 2 usage error, 3 invalid configuration, 4 input or "
         "output error, 70 internal error, 130 interrupted.");

@@ -6,7 +6,8 @@
 namespace syncline::cli {
 
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
-    verb.add_option("--seed", seed, "Seed of `placement: random`, `jitter` and `stragglers` (default: 1)")
+    verb.add_option("--seed", seed,
+                    "Seed of `placement: random`, `schedule: random`, `jitter` and `stragglers` (default: 1)")
         ->option_text("N")
         ->check([](const std::string& text) {
             std::uint64_t number = 0;

@@ -30,13 +30,18 @@ void add_validate(CLI::App& program, Action& action);
 void add_calibrate(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
 
+/// Puts the description of a key where the description of an option, of any verb that is added later, refers to it:
+/// `{key scenario.training.ranks}`, with the kind of file first. The schemas are made only when help is printed.
+void describe_keys(CLI::App& program);
+
 enum class Format { table, json, csv };
 
 /// Adds the option `--format table|json|csv`.
 void add_format(CLI::App& verb, Format& format);
 
 /// Adds an option `--KEY VALUE` whose value is stored as text in `arguments`, which must outlive the parsing: the field
-/// tables check it with the same messages as for files. `shown` is the placeholder of the value in the help.
+/// tables check it with the same messages as for files. `shown` is the placeholder of the value in the help, and
+/// `description` may refer to keys.
 CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::string& shown,
                           const std::string& description, std::vector<config::Argument>& arguments);
 

@@ -34,7 +34,7 @@ void add_workload(CLI::App& program, Action& action) {
     };
     add("device", "NAME|FILE", "Device file, or the name of one in platforms/devices/ (required)")->required();
     add("batch", "N", "Number of samples per batch (required)")->required();
-    add("compute", "KIND", "Compute model: calibrated (default), roofline, im2col, efficiency or measured");
+    add("compute", "KIND", "{key scenario.training.compute}");
     add_format(*verb, options->format);
     add_out(*verb, options->directory, "Also write the table to DIR as workload.json, .csv and .txt");
     verb->callback([options, &action] { action = [options] { workload(*options); }; });

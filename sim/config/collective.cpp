@@ -71,6 +71,15 @@ void replace_in_platform(Node& document, Entry option) {
     platform->entries.push_back(std::move(option));
 }
 
+/// Returns the algorithms of all exchanges, each once.
+std::vector<std::string> all_exchange_algorithms() {
+    std::vector<std::string> names;
+    for (const std::string& operation : exchange_operations())
+        for (const std::string& name : exchange_algorithms(operation))
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    return names;
+}
+
 }  // namespace
 
 void describe(Fields& fields, CollectivePlan& plan) {
@@ -78,9 +87,12 @@ void describe(Fields& fields, CollectivePlan& plan) {
     fields.integer({"ranks", "Number of ranks that take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
     fields.one_of({"operation", "Collective operation."}, algorithm.operation, exchange_operations());
-    algorithm.name = exchange_algorithms(algorithm.operation).front();
-    fields.one_of({"algorithm", "Algorithm that carries out the operation."}, algorithm.name,
-                  exchange_algorithms(algorithm.operation));
+    std::vector<std::string> algorithms = exchange_algorithms(algorithm.operation);
+    algorithm.name = algorithms.front();
+    // The schema, for which nothing is given, has the algorithms of all operations.
+    if (!fields.given("ranks") && !fields.sound()) algorithms = all_exchange_algorithms();
+    fields.one_of({"algorithm", "Algorithm that carries out the operation. Default: the operation's first one."},
+                  algorithm.name, algorithms);
     describe_algorithm(fields, algorithm);
     std::int64_t round = plan.round;
     fields.integer({"round",
@@ -102,22 +114,24 @@ void describe(Fields& fields, CollectivePlan& plan) {
             "all ranks."},
            algorithm.receivers);
     describe_selection(fields, plan.selection);
-    fields.integer({"servers", "Number of parameter servers, each on its own node. Applies to parameter-server."},
-                   plan.servers, 1, largest_group);
+    fields.integer(
+        {"servers",
+         "Number of parameter servers, each on its own node, with a slice of the buffer. Applies to parameter-server."},
+        plan.servers, 1, largest_group);
     describe(fields, plan.fidelity);
     const bool none = algorithm.operation == "barrier";
     double bytes = 0;
-    fields.quantity(
-        {"bytes", "Size of the whole buffer, the same on every rank.", false, false, none ? nullptr : "sweep"}, bytes,
-        Dimension::bytes, {.zero = true, .most = 1e15});
+    fields.quantity({"bytes", "Size of the whole buffer, the same on every rank: `100 MB`.", false, false,
+                     none ? nullptr : "sweep"},
+                    bytes, Dimension::bytes, {.zero = true, .most = 1e15});
     if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     plan.bytes = static_cast<std::uint64_t>(bytes);
     fields.section(
         {"sweep", "Several sizes of the same exchange, run one after the other; replaces `bytes`."},
         [&](Fields& inner) {
-            inner.sizes(
-                {"bytes", "List of sizes, or range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
-                plan.sweep);
+            inner.sizes({"bytes",
+                         "Sizes: a list, or a range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
+                        plan.sweep);
         });
     for (const char* key : {"bytes", "sweep"})
         if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "remove it");

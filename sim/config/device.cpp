@@ -63,18 +63,19 @@ void describe(Fields& fields, EfficiencyCurve& curve) {
                    "the smallest of a matrix product's three extents (`gemm`).",
                    true},
                   curve.over, {{"batch", EfficiencyCurve::Over::batch}, {"gemm", EfficiencyCurve::Over::gemm}});
-    fields.each(
-        {"points",
-         "Points of the curve, each a size and a part of the peak; between them the part is a power of the size.",
-         true},
-        [&](Fields& entry) {
-            EfficiencyCurve::Point point;
-            entry.number({"at", "Size: number of samples, or smallest extent.", true}, point.at, 1e-3, 1e12);
-            entry.number({"part", "Part of the device's `flops` that is reached.", true}, point.part, 1e-6, 1);
-            if (!entry.sound()) return;
-            if (!curve.points.empty()) check_point(entry, curve.points.back(), point);
-            if (entry.sound()) curve.points.push_back(point);
-        });
+    fields.each({"points",
+                 "Points of the curve: `[{at: 1, part: 0.2}, {at: 64, part: 0.6}]`. Between them the part is a power "
+                 "of the size, outside them it is constant. It must not fall, nor grow faster than the size, because "
+                 "larger work would then take less time.",
+                 true},
+                [&](Fields& entry) {
+                    EfficiencyCurve::Point point;
+                    entry.number({"at", "Size: number of samples, or smallest extent.", true}, point.at, 1e-3, 1e12);
+                    entry.number({"part", "Part of the device's `flops` that is reached.", true}, point.part, 1e-6, 1);
+                    if (!entry.sound()) return;
+                    if (!curve.points.empty()) check_point(entry, curve.points.back(), point);
+                    if (entry.sound()) curve.points.push_back(point);
+                });
     fields.text({"source", "Source of the curve: who measured it, and how; or that it is chosen.", true}, source);
 }
 
@@ -98,13 +99,14 @@ void describe(Fields& fields, MeasuredLayers& measured) {
 
 void describe(Fields& fields, Device& device) {
     fields.text({"name", "Name of this kind of device."}, device.name);
-    fields.quantity({"flops", "Peak rate in the precision used for training: `10.6 Tflops`.", true}, device.flops_per_s,
-                    Dimension::flops, {.least = 1, .most = 1e24});
+    fields.quantity(
+        {"flops", "Peak rate in the precision used for training, which the file names: `10.6 Tflops`.", true},
+        device.flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
     fields.quantity({"memory_bandwidth", "Bandwidth of the device's memory: `732 GBps`.", true}, device.memory_Bps,
                     Dimension::bandwidth, bandwidths);
-    fields.quantity({"memory", "Capacity of the device's memory: `16 GB`. Default: `unlimited`."}, device.memory_bytes,
-                    Dimension::bytes, {.word = "unlimited", .word_value = unlimited, .least = 1, .most = 1e18});
-    fields.quantity({"kernel_latency", "Minimum time of a kernel: `5 us`. Default: none."}, device.kernel_latency_s,
+    fields.quantity({"memory", "Capacity of the device's memory: `16 GB`."}, device.memory_bytes, Dimension::bytes,
+                    {.word = "unlimited", .word_value = unlimited, .least = 1, .most = 1e18});
+    fields.quantity({"kernel_latency", "Minimum time of a kernel: `5 us`."}, device.kernel_latency_s,
                     Dimension::seconds, {.word = "none", .most = longest_s});
     fields.quantity({"host_link", "Bandwidth between host and device, in one direction: `12 GBps`."},
                     device.host_link_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
@@ -115,7 +117,7 @@ void describe(Fields& fields, Device& device) {
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
     fields.number(
         {"speed_beside_exchange",
-         "Relative speed of computation while an exchange of the device's rank is in flight: `0.8`. Default: 1."},
+         "Relative speed of computation while an exchange of the device's rank is in flight, waiting included: `0.8`."},
         device.speed_beside_exchange, 0.01, 1);
     fields.named({"calibration", "Measured throughput of one device, by the workload's name."},
                  [&](const std::string& workload, Fields& entry) { describe(entry, workload, device.calibration); });

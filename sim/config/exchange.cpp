@@ -19,15 +19,17 @@ void describe(Fields& fields, RankPlacement& placement) {
 }
 
 void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
-    fields.section({"overlay",
-                    "Communication pattern (overlay) of pipelined-tree, hierarchical and gossip: a topology, its name, "
-                    "or the name of a file that holds it.",
-                    false, true},
-                   [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
+    fields.section(
+        {"overlay",
+         "Communication pattern (overlay) of pipelined-tree, hierarchical and gossip: a shape, the keys of a "
+         "topology, its file, or the name of one in topologies/. Default: a binary tree for pipelined-tree, "
+         "a directed exponential graph for gossip.",
+         false, true},
+        [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
     fields.quantity({"segment",
                      "Maximum size of the segments in which the buffer, or each block of it, is sent: `1 MiB`. Applies "
-                     "to pipelined-tree, segmented-ring, ring-broadcast (default: one segment) and double-binary-tree "
-                     "(default: 512 KiB)."},
+                     "to pipelined-tree, segmented-ring, ring-broadcast and double-binary-tree. Default: one segment, "
+                     "and 512 KiB for double-binary-tree."},
                     algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of(
         {"peers",

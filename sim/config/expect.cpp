@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/base/did_you_mean.hpp"
+
 namespace syncline::config {
 
 namespace {
@@ -74,10 +76,8 @@ std::optional<Mismatch> missing_variant(const Scenario& scenario, const char* na
     if (find(scenario, variant)) return {};
     std::vector<std::string> names;
     for (const Variant& other : scenario.variants) names.push_back(other.name);
-    const auto meant = closest(variant, names);
-    return Mismatch{
-        name, fmt::format("there is no variant '{}'", variant),
-        meant ? fmt::format("did you mean '{}'?", *meant) : fmt::format("there are '{}'", fmt::join(names, "', '"))};
+    return Mismatch{name, fmt::format("there is no variant '{}'", variant),
+                    did_you_mean(variant, names, fmt::format("there are '{}'", fmt::join(names, "', '")))};
 }
 
 std::optional<Mismatch> missing_size(const Variant& variant, std::optional<std::uint64_t> bytes) {

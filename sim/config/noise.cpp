@@ -38,7 +38,7 @@ void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& 
     training.number_or_percent(
         {"jitter",
          "Variation of each rank's computation time: a lognormal factor of mean 1 and this coefficient of variation, "
-         "drawn anew in every iteration (see --seed): `5 %`. Default: none."},
+         "drawn anew in every iteration (see --seed): `5 %`."},
         noise.jitter, percent, 0, 100 * most_jitter, "none");
     if (percent) noise.jitter /= 100;
     if (noise.jitter > most_jitter)

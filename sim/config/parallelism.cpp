@@ -35,7 +35,9 @@ WrittenLayout describe_layout(Fields& fields) {
     columns(fields, "data");
     int word = -1;
     fields.choice_or_section(
-        {"grid", "Rows × columns, the same as `model` and `data`. `auto`: every factorisation becomes a variant."},
+        {"grid",
+         "Rows × columns, the same as `model` and `data`. `auto`: every factorisation becomes a variant, `base 2x4`; "
+         "needs `batch`."},
         word, {"auto"}, [&](Fields& inner) {
             rows(inner, "rows");
             columns(inner, "columns");

@@ -13,7 +13,8 @@ namespace {
 void describe(Fields& fields, Host& host) {
     fields.quantity(
         {"reduction_rate",
-         "Reduction rate of a parameter server: bytes of one gradient added to another per second: `10 GBps`."},
+         "Reduction rate of a parameter server: bytes of one gradient added to another per second, `10 GBps`. "
+         "With `unlimited` additions take no time."},
         host.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.quantity({"loopback_bandwidth", "Bandwidth between two processes of one node: `10 GBps`."},
                     host.loopback_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
@@ -81,8 +82,8 @@ void describe(Fields& fields, NodeDesign& node) {
     fields.section({"links", "Links between the devices of a node."}, [&](Fields& inner) {
         inner.one_of({"pattern",
                       "Pattern of the links: one between every two devices (`all-to-all`: NVLink), one to the next "
-                      "device (`ring`), all devices on one switch (`switch`: NVSwitch), or on PCIe switches below the "
-                      "host bridge (`pcie`).",
+                      "device, also for messages to others (`ring`), all devices on one switch (`switch`: NVSwitch), "
+                      "or on PCIe switches below the host bridge (`pcie`).",
                       true},
                      node.links,
                      {{"all-to-all", NodeLinks::all_to_all},
@@ -103,15 +104,15 @@ void describe(Fields& fields, NodeDesign& node) {
         fields.reject("links", fmt::format("{} devices in a node need 'links'", node.devices),
                       "`links: {pattern: all-to-all, bandwidth: 25 GBps, latency: 1 us}`");
     fields.integer({"nics", "Number of network ports of each node."}, node.nics, 1, 256);
-    fields.section(
-        {"nic_link",
-         "Link from a device, or with PCIe from its switch, to its network port. Default: it costs nothing."},
-        [&](Fields& inner) {
-            inner.quantity({"bandwidth", "Bandwidth in each direction: `12 GBps`.", true}, node.nic_link.bandwidth_Bps,
-                           Dimension::bandwidth, bandwidths_or_unlimited);
-            inner.quantity({"latency", "Latency: `1 us`, or `none`."}, node.nic_link.latency_s, Dimension::seconds,
-                           {.word = "none", .most = 3600});
-        });
+    fields.section({"nic_link",
+                    "Link from a device to its network port; with `pcie` from the PCIe switch of the first device that "
+                    "uses the port. Default: it costs nothing."},
+                   [&](Fields& inner) {
+                       inner.quantity({"bandwidth", "Bandwidth in each direction: `12 GBps`.", true},
+                                      node.nic_link.bandwidth_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+                       inner.quantity({"latency", "Latency: `1 us`, or `none`."}, node.nic_link.latency_s,
+                                      Dimension::seconds, {.word = "none", .most = 3600});
+                   });
     describe_affinity(fields, node);
     double price = -1;
     fields.number(
@@ -130,7 +131,8 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
     Policy policy = levels ? Policy::d_mod_k : Policy::ecmp;
     fields.one_of({"policy",
                    "Choice among equally short paths: by destination, for fat trees (`d-mod-k`); by a hash of source, "
-                   "destination and channel (`ecmp`); the first (`first`); or the path with the fewest messages in "
+                   "destination and channel (`ecmp`); the first, which on "
+                   "hypercubes and tori is the order by dimension (`first`); or the path with the fewest messages in "
                    "flight when a message starts (`adaptive-at-start`). Default: `d-mod-k` on fat trees, else `ecmp`."},
                   policy,
                   {{"d-mod-k", Policy::d_mod_k},
@@ -138,7 +140,8 @@ void describe(Fields& fields, Cluster& cluster, Routing& routing) {
                    {"first", Policy::first},
                    {"adaptive-at-start", Policy::adaptive_at_start}});
     bool spread = false;
-    fields.flag({"spread", "Former name of `policy: ecmp` (`true`) and `policy: first` (`false`)."}, spread);
+    fields.flag({"spread", "Former name of `policy: ecmp` (`true`) and `policy: first` (`false`). Default: `policy`."},
+                spread);
     if (fields.given("policy") && fields.given("spread"))
         return fields.reject("spread", "'spread' and 'policy' exclude each other", "keep 'policy'");
     if (fields.given("policy") && policy == Policy::d_mod_k && !levels)
@@ -187,14 +190,16 @@ void describe(Fields& fields, Cluster& cluster) {
     fields.text({"name", "Name shown in messages and results."}, cluster.name);
     // A platform in SimGrid's format computes at the speed of its slowest host.
     if (fields.given("simgrid_xml")) cluster.device.memory_Bps = unlimited;
-    fields.section(
-        {"device", "Device in each node, or the name of a file that describes it.", false, true, "simgrid_xml"},
-        [&](Fields& inner) { describe(inner, cluster.device); });
+    fields.section({"device", "Device in each node: its keys, its file, or the name of one in platforms/devices/.",
+                    false, true, "simgrid_xml"},
+                   [&](Fields& inner) { describe(inner, cluster.device); });
     fields.section({"host", "Node around the device, where parameter servers run."},
                    [&](Fields& inner) { describe(inner, cluster.host); });
     fields.section({"per_node", "Contents of each node. Default: one device and one port."},
                    [&](Fields& inner) { describe(inner, cluster.node); });
-    fields.section({"fabric", "Network between nodes: a topology, its name, or the name of a file that holds it.",
+    fields.section({"fabric",
+                    "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
+                    "topology, its file, or the name of one in topologies/.",
                     false, true, "simgrid_xml"},
                    [&](Fields& inner) { describe_fabric(inner, cluster.fabric.topology); });
     fields.integer(
@@ -204,8 +209,8 @@ void describe(Fields& fields, Cluster& cluster) {
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
     fields.section({"network", "SimGrid's model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
-                      "Network model. `exact`: latency + bytes/bandwidth, shared fairly; the others are SimGrid's own, "
-                      "with their correction factors for TCP; `Constant`: latency alone."},
+                      "Network model: latency + bytes/bandwidth, shared fairly (`exact`); latency alone (`Constant`); "
+                      "or SimGrid's own models, with their correction factors for TCP (`LV08`, `CM02`, `SMPI`)."},
                      cluster.network,
                      {{"exact", NetworkModel::exact},
                       {"LV08", NetworkModel::LV08},
@@ -216,8 +221,8 @@ void describe(Fields& fields, Cluster& cluster) {
     fields.section({"routing", "Routing of messages through the fabric."},
                    [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });
     fields.section({"transport",
-                    "Costs that software adds to links: overheads, copies, limits; or the name of a file that "
-                    "describes them. Default: no such costs.",
+                    "Costs that software adds to links (overheads, copies, limits): their keys, their file, or the "
+                    "name of one in platforms/transports/. Default: no such costs.",
                     false, true},
                    [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);

@@ -47,7 +47,7 @@ void describe(Fields& fields, Candidate& candidate, const std::vector<std::strin
 
 void describe(Fields& fields, SelectionCondition& condition) {
     const auto size = [&](Key key, std::optional<double>& value) {
-        double bytes = 1;
+        double bytes = 0;
         fields.quantity(key, bytes, Dimension::bytes, {.least = 1, .most = 1e15});
         if (fields.given(key.name)) value = bytes;
     };
@@ -55,7 +55,7 @@ void describe(Fields& fields, SelectionCondition& condition) {
     size({"block_below", "Upper bound of the size of one N-th of the buffer among N ranks, exclusive."},
          condition.block_below_bytes);
     const auto ranks = [&](Key key, std::optional<std::uint32_t>& value) {
-        std::int64_t number = 1;
+        std::int64_t number = 0;
         fields.integer(key, number, 1, largest_group);
         if (fields.given(key.name)) value = static_cast<std::uint32_t>(number);
     };
@@ -66,8 +66,10 @@ void describe(Fields& fields, SelectionCondition& condition) {
         fields.flag(key, given);
         if (fields.given(key.name)) value = given;
     };
-    flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`)."}, condition.even_ranks);
-    flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`)."}, condition.power_of_two);
+    flag({"even_ranks", "Parity of the number of ranks: even (`true`) or odd (`false`). Default: both."},
+         condition.even_ranks);
+    flag({"power_of_two", "Number of ranks: a power of two (`true`), or not (`false`). Default: both."},
+         condition.power_of_two);
 }
 
 void describe(Fields& fields, SelectionRow& row) {
@@ -125,8 +127,8 @@ void describe(Fields& fields, Selection& selection) {
 
 void describe_selection(Fields& fields, std::optional<Selection>& selection) {
     fields.section({"selection",
-                    "Selection of the algorithm by size and group: a table, or the name of a file that holds one; "
-                    "replaces `algorithm`.",
+                    "Selection of the algorithm by size and group, in place of `algorithm`: the keys of a table, its "
+                    "file, or the name of one in platforms/selections/.",
                     false, true},
                    [&](Fields& inner) { describe(inner, selection.emplace()); });
 }

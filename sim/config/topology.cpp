@@ -140,7 +140,9 @@ void describe(Fields& fields, TopologySpec& spec) {
     fields.integer_list(
         {"dimensions", "Hosts along each of one to three axes of a torus. Default: two axes, nearly a square."},
         spec.dimensions, 1, largest_size);
-    fields.each({"levels", "Levels of a hierarchical topology, groups of groups, innermost first."},
+    fields.each({"levels",
+                 "Levels of a hierarchical topology, groups of groups, innermost first. In an overlay rank 0 of a "
+                 "group represents it at the next level."},
                 [&](Fields& entry) {
                     HierarchyLevel level;
                     describe(entry, level);

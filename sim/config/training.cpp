@@ -22,7 +22,7 @@ void describe(Fields& fields, Fusion& fusion, ExchangeKind exchange) {
                   fusion.full, {{"before", Full::before}, {"after", Full::after}});
     fields.quantity(
         {"cycle",
-         "Period at whose multiples buckets are released: `5 ms`. Default: buckets are released when they are full."},
+         "Period at whose multiples buckets are released: `5 ms`. With `none` they are released when they are full."},
         // A cycle far below any network's latency would only slow the simulation down; a cycle of hours is a wrong
         // unit.
         fusion.cycle_s, Dimension::seconds, {.word = "none", .least = 1e-6, .most = 3600});
@@ -97,7 +97,10 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                   {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
     describe_compute(fields, plan.compute);
     describe_noise(fields, ranks, plan.noise);
-    fields.one_of({"exchange", "Exchange of gradients between ranks, or with `gossip` of models."}, plan.exchange,
+    fields.one_of({"exchange",
+                   "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "
+                   "models between neighbours (`gossip`)."},
+                  plan.exchange,
                   {{"allreduce", ExchangeKind::allreduce},
                    {served_allreduce, ExchangeKind::parameter_server},
                    {"gossip", ExchangeKind::gossip}});
@@ -120,7 +123,8 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.input_copy,
         {{"none", InputCopy::none}, {"overlapped", InputCopy::overlapped}, {"blocking", InputCopy::blocking}});
     fields.section(
-        {"fusion", "Merging of small gradients into buckets, as in Horovod and PyTorch."},
+        {"fusion",
+         "Merging of small gradients into buckets, as in Horovod and PyTorch. With `none` each layer has a bucket."},
         [&](Fields& inner) { describe(inner, plan.fusion, plan.exchange); }, "none");
     fields.quantity(
         {"partition",

@@ -36,7 +36,8 @@ void describe(Fields& fields, MessageTerms& terms) {
     fields.quantity_or_each(
         {"bandwidth",
          "Maximum bandwidth of one connection: `2 GBps`; or by message size, with times that are linear between the "
-         "sizes: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: 2 GBps}]`."},
+         "sizes, and a constant bandwidth outside them: `[{size: 4 KiB, bandwidth: 500 MBps}, {size: 1 MiB, bandwidth: "
+         "2 GBps}]`."},
         everywhere, Dimension::bandwidth, bandwidths_or_unlimited, [&](Fields& inner) {
             BandwidthPoint point;
             inner.quantity({"size", "Size of the message: `4 KiB`.", true}, point.bytes, Dimension::bytes,
@@ -66,7 +67,7 @@ void describe(Fields& fields, Staging& staging) {
 }
 
 void describe(Fields& fields, Reduction& reduction) {
-    fields.one_of({"where", "Processor that adds received data to local data."}, reduction.where,
+    fields.one_of({"where", "Processor that adds received data to local data: `device` or `host`."}, reduction.where,
                   {{"device", Reduction::Where::device}, {"host", Reduction::Where::host}});
     double rate_Bps = unlimited;
     fields.quantity({"rate",
@@ -84,15 +85,16 @@ void describe(Fields& fields, Transport& transport) {
     fields.text({"name", "Name shown in messages."}, transport.name);
     describe(fields, transport.between);
     transport.inside = transport.between;
-    fields.section(
-        {"inside_node", "The same keys for messages within a node. Default: they cost the same as other messages."},
-        [&](Fields& inner) {
-            transport.inside = {};
-            describe(inner, transport.inside);
-        });
+    fields.section({"inside_node",
+                    "The same keys for messages within a node; a key that is left out here costs nothing. Default: "
+                    "they cost the same as other messages."},
+                   [&](Fields& inner) {
+                       transport.inside = {};
+                       describe(inner, transport.inside);
+                   });
     fields.quantity({"host_bandwidth",
                      "Maximum bandwidth at which a node sends to other nodes, and at which it receives, over all its "
-                     "connections: `20 Gbps`."},
+                     "connections: `20 Gbps`. It is the link `node-3/transport-out` (or `-in`)."},
                     transport.host_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.section(
         {"staging", "Copies between the device and the buffers from which messages are sent."},
@@ -102,8 +104,9 @@ void describe(Fields& fields, Transport& transport) {
         transport.driver_query_s, Dimension::seconds, times);
     fields.flag({"pointer_cache", "Caching of the answers to driver queries, so that queries cost nothing."},
                 transport.pointer_cache);
-    fields.section({"reduction", "Reductions by the members of a collective."},
-                   [&](Fields& inner) { describe(inner, transport.reduction); });
+    fields.section(
+        {"reduction", "Reductions by the members of a collective. A parameter server adds at `host.reduction_rate`."},
+        [&](Fields& inner) { describe(inner, transport.reduction); });
     fields.quantity({"launch", "Launch time of each collective on every rank, before its first step."},
                     transport.launch_s, Dimension::seconds, times);
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},

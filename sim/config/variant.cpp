@@ -38,10 +38,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
     describe_expectations(fields, expectations);
     MeasuredKeys measured;
     describe_measured(fields, measured);
-    fields.section({"platform", "Cluster, or the name of a file that describes it.", true, true},
+    fields.section({"platform", "Cluster: its keys, its file, or the name of one in platforms/.", true, true},
                    [&](Fields& inner) { describe(inner, variant.cluster, inspect); });
-    fields.section({"workload", "Model, or the name of a file that describes it.", false, true, "collective"},
-                   [&](Fields& inner) { describe(inner, variant.model); });
+    fields.section(
+        {"workload", "Model: its keys, its file, or the name of one in workloads/.", false, true, "collective"},
+        [&](Fields& inner) { describe(inner, variant.model); });
     const bool known = fields.sound();
     fields.section({"collective", "Single exchange at one size or several; replaces `workload` and `training`."},
                    [&](Fields& inner) {

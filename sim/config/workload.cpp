@@ -30,26 +30,27 @@ void describe(Fields& fields, Model& model) {
 
     std::vector<std::int64_t> input;
     std::int64_t sequence = 0;
-    fields.integers(
-        {.name = "input",
-         .doc = "Shape of a sample that is an image: [channels, height, width]. Required without `sequence`.",
-         .unless = "sequence"},
-        input, 3, 1);
-    fields.integer({"sequence", "Number of tokens of a sample that is a text. Default of `positions` in all layers."},
+    fields.integers({.name = "input",
+                     .doc = "Shape of a sample that is an image: `[channels, height, width]`.",
+                     .unless = "sequence"},
+                    input, 3, 1);
+    fields.integer({"sequence",
+                    "Number of tokens of a sample that is a text, in place of `input`. One element per token is copied "
+                    "to the device. Default of `positions` in all layers."},
                    sequence, 1, largest_extent);
     if (fields.given("input") && fields.given("sequence"))
         fields.reject("sequence", "a sample is an image or a sequence, not both", "remove one of the two");
     check_extents(fields, "input", input);
     check_count(fields, "input", product(input), "elements");
 
-    fields.quantity({"element_size", "Size of a parameter, a gradient and an activation. Default: `4 B` (fp32)."},
+    fields.quantity({"element_size", "Size of a parameter, a gradient and an activation; `4 B` is fp32."},
                     model.element_bytes, Dimension::bytes);
     if (model.element_bytes > largest_element_bytes)
         fields.reject("element_size", "'element_size' is too large",
                       fmt::format("the maximum is {} B", largest_element_bytes));
 
     std::set<std::string> names;
-    fields.each({"layers", "Layers in forward order.", true}, [&](Fields& entry) {
+    fields.each({"layers", "Layers with parameters, in forward order.", true}, [&](Fields& entry) {
         LayerKeys keys;
         keys.positions = sequence;
         visit(entry, keys);
@@ -74,7 +75,7 @@ void describe(Fields& fields, Model& model) {
     if (complete) model.sample_elements = sequence > 0 ? sequence : static_cast<std::int64_t>(product(input));
     fields.section(
         {"published", "Published totals of the model, to which the layers must add up."}, [&](Fields& inner) {
-            std::int64_t published_parameters = 0, published_macs = 0;
+            std::int64_t published_parameters = -1, published_macs = -1;
             std::string source;
             inner.integer({"parameters", "Parameters of all layers."}, published_parameters, 0, largest_count);
             inner.integer({"macs", "Multiply-accumulates of the forward pass, per sample."}, published_macs, 0,

@@ -20,7 +20,7 @@ namespace syncline::config {
 
 struct Key {
     const char* name;
-    const char* doc;  ///< description for the schema
+    const char* doc;  ///< description; schema.cpp adds whether it is required, and its default
     bool required = false;
     bool file = false;             ///< the name of a file may replace a section (the reader sees the file's content)
     const char* unless = nullptr;  ///< required only if this other key is not given

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/base/did_you_mean.hpp"
+
 namespace syncline::config {
 
 namespace {
@@ -86,8 +88,8 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
     }
     if (sentences.empty()) return fmt::format("there is no folder {}; name a file", folders_of(kinds.front()).front());
     const std::string names = fmt::format("{}", fmt::join(sentences, "; "));
-    const auto meant = closest(word, known);
-    return meant ? fmt::format("did you mean '{}'? {}", *meant, names) : names;
+    const std::string meant = did_you_mean(word, known);
+    return meant.empty() ? names : meant + " " + names;
 }
 
 /// Returns the presets called `name`: the first of each kind, with its file.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/utf8.hpp"
 #include "sim/document/size_range.hpp"
 #include "sim/document/text.hpp"
@@ -52,8 +53,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return known.empty() ? "" : fmt::format("write one of {}", quoted_list(known));
+    return did_you_mean(word, known, known.empty() ? "" : fmt::format("write one of {}", quoted_list(known)));
 }
 
 std::optional<double> plain_number(std::string_view text, double least, double most) {
@@ -247,10 +247,9 @@ public:
             value = static_cast<int>(found - words.begin());
             return;
         }
-        const auto near = closest(node->scalar, words);
+        const char* const which = words.size() > 1 ? "one of " : "";
         fail(node->mark, fmt::format("'{}' cannot be {}", key.name, kind_of(*node)),
-             near ? fmt::format("did you mean '{}'?", *near)
-                  : fmt::format("write keys, or {}{}", words.size() > 1 ? "one of " : "", quoted_list(words)));
+             did_you_mean(node->scalar, words, fmt::format("write keys, or {}{}", which, quoted_list(words))));
     }
 
     void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
@@ -385,8 +384,7 @@ private:
             error = fmt::format("'{}': {}", key.name, quantity.error);
             hint = quantity.hint;
             if (range.word)
-                hint = closest(node.scalar, {range.word}) ? fmt::format("did you mean '{}'?", range.word)
-                                                          : fmt::format("{}, or '{}'", hint, range.word);
+                hint = did_you_mean(node.scalar, {range.word}, fmt::format("{}, or '{}'", hint, range.word));
         } else if (range.zero && *quantity.value < 0) {
             error = fmt::format("'{}' is {}, but must not be negative", key.name, node.scalar);
         } else if (!range.zero && *quantity.value <= 0) {

@@ -102,7 +102,7 @@ public:
         Json any = Json::array({mapping(body)});
         if (off) any.push_back({{"const", off}});
         if (key.file) any.push_back({{"type", "string"}});
-        add(key, any.size() == 1 ? any[0] : Json{{"anyOf", any}}, {});
+        add(key, any.size() == 1 ? any[0] : Json{{"anyOf", any}}, off ? Json(off) : Json());
     }
     void each(Key key, const std::function<void(Fields&)>& body) override {
         add(key, {{"type", "array"}, {"minItems", 1}, {"items", mapping(body)}}, {});
@@ -160,14 +160,24 @@ private:
         return any;
     }
 
+    /// Completes the description by what else a reader needs. A default that the table puts into words replaces the
+    /// value of the member.
     void add(const Key& key, const Json& type, const Json& value) {
+        std::string text = key.doc;
+        const bool usual = !key.required && !key.unless && !value.is_null() && text.find("Default:") == text.npos;
+        if (key.required) required.push_back(key.name);
+        if (key.required) text += " Required.";
+        if (key.unless) text += fmt::format(" Required without `{}`.", key.unless);
+        if (usual) text += fmt::format(" Default: `{}`.", shown(value));
         Json& property = properties[key.name];
-        property["description"] = key.doc;
+        property["description"] = text;
         property.update(type);
-        if (key.required)
-            required.push_back(key.name);
-        else if (!value.is_null())
-            property["default"] = value;
+        if (usual) property["default"] = value;
+    }
+    static std::string shown(const Json& value) {
+        return value.is_string()         ? value.get<std::string>()
+               : value.is_number_float() ? fmt::format("{}", value.get<double>())
+                                         : value.dump();
     }
 };
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "sim/base/diagnostics.hpp"
+#include "sim/base/did_you_mean.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -180,9 +180,8 @@ Change parse_change(const std::string& text) {
     const std::string number = text.substr(space + 1);
     Change change{text.substr(0, text.find_last_not_of(' ', space) + 1), 0};
     if (std::find(names.begin(), names.end(), change.resource) == names.end()) {
-        const auto near = closest(change.resource, names);
-        refuse(fmt::format("unknown resource '{}'{}", change.resource,
-                           near ? fmt::format(", did you mean '{}'?", *near) : ""));
+        const std::string meant = did_you_mean(change.resource, names);
+        refuse(fmt::format("unknown resource '{}'{}{}", change.resource, meant.empty() ? "" : ", ", meant));
     }
     if (number.size() < 2 || number[0] != 'x') refuse("the factor is not 'x' and a number");
     const char* const end = number.data() + number.size();

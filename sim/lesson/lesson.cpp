@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/did_you_mean.hpp"
 #include "sim/document/text.hpp"
 
 namespace syncline::lesson {
@@ -104,10 +105,9 @@ const Lesson& find_lesson(const std::vector<Lesson>& lessons, const std::string&
         if (whole_number(word) == lesson.number || word == lesson.name || word == lesson.scenario.stem()) return lesson;
         names.push_back(lesson.name);
     }
-    const auto meant = closest(word, names);
     refuse(word, fmt::format("there is no lesson '{}'", word),
-           meant ? fmt::format("did you mean '{}'?", *meant)
-                 : fmt::format("there are {}, or 1 to {}", fmt::join(names, ", "), lessons.back().number));
+           did_you_mean(word, names,
+                        fmt::format("there are {}, or 1 to {}", fmt::join(names, ", "), lessons.back().number)));
 }
 
 }  // namespace syncline::lesson

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
@@ -35,8 +36,7 @@ const Mark& mark_of(const Node& mapping, std::string_view entry) {
 }
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return known.empty() ? "" : fmt::format("there are '{}'", fmt::join(known, "', '"));
+    return did_you_mean(word, known, known.empty() ? "" : fmt::format("there are '{}'", fmt::join(known, "', '")));
 }
 
 /// Returns the factor from `unit` to the field's own unit, or 0 if `field` cannot have this unit.

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/store.hpp"
 
@@ -52,10 +53,9 @@ Statement prepared(Database& database, const std::string& sql, const ColumnNames
         const std::string message = error.what();
         if (!message.starts_with(begin)) throw SqlError(message, "write texts in single quotes: algorithm = 'ring'");
         const std::string name = message.substr(begin.size());
-        const auto meant = closest(name, names.all());
         throw SqlError(fmt::format("there is no column '{}'", name),
-                       meant ? fmt::format("did you mean '{}'?", *meant)
-                             : fmt::format("write texts in single quotes; columns are {}", joined(names.all())),
+                       did_you_mean(name, names.all(),
+                                    fmt::format("write texts in single quotes; columns are {}", joined(names.all()))),
                        name);
     }
 }

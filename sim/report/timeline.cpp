@@ -8,38 +8,11 @@
 
 #include "sim/output/text.hpp"
 #include "sim/report/parts.hpp"
+#include "sim/taskgraph/words.hpp"
 
 namespace syncline {
 
 namespace {
-
-const char* word(StreamKind kind) {
-    switch (kind) {
-        case StreamKind::compute:
-            return "compute";
-        case StreamKind::input_copy:
-            return "input copy";
-        case StreamKind::release:
-            return "release";
-        case StreamKind::exchange:
-            return "exchange";
-        case StreamKind::push:
-            return "push";
-        case StreamKind::pull:
-            return "pull";
-        case StreamKind::aggregate:
-            return "aggregation";
-        case StreamKind::activations:
-            return "activations";
-        case StreamKind::transfer:
-            return "to stage";
-        case StreamKind::receive:
-            return "from stage";
-        case StreamKind::weights:
-            return "weights";
-    }
-    return "";
-}
 
 /// Kinds of bars with a colour each, in the same order as in the page's scripts.
 enum Kind : std::uint32_t { forward, backward, update, copy, gradients, activations, transfer, weights, waiting };

@@ -12,13 +12,21 @@ void open(Fields&) {}
 
 void describe(Fields& fields, Question& question) {
     fields.text({"objective",
-                 "Objective: a figure of the results, such as `throughput` or `iteration_time_s`, or an expression."},
+                 "Objective: a figure of the results, such as `iteration_time_s`, or an expression over figures. It is "
+                 "minimised; `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations and bandwidths are "
+                 "maximised, and a prefix `min:` or `max:` sets the direction. Plans of different batch sizes compare "
+                 "by `cost_per_million_samples`, not by `cost`."},
                 question.objective);
     std::vector<std::string> constraints;
-    fields.texts({"constraints", "Conditions, in SQL, that a point's results must satisfy."}, constraints);
+    fields.texts(
+        {"constraints", "Conditions, in SQL, that a point's results must satisfy: `memory.total_bytes < 16e9`."},
+        constraints);
     for (std::string& text : constraints) question.constraints.push_back({std::move(text), {}});
-    fields.integer({"budget", "Maximum number of simulations. Default: the number of points."}, question.budget, 1);
-    fields.integer({"top", "Number of best points to show."}, question.top, 1);
+    fields.integer(
+        {"budget",
+         "Maximum number of simulations; if there are more points, they are searched. Default: the number of points."},
+        question.budget, 1);
+    fields.integer({"top", "Number of best points to show. Default: `10`."}, question.top, 1);
     fields.each({"cheaper",
                  "Settings that make a simulation cheaper, cheapest first, for a search that cannot afford all points; "
                  "each is a mapping from keys to values."},
@@ -40,11 +48,14 @@ void describe(Fields& fields, StudyFile& study) {
                     "are the product of all axes; the last one varies fastest."},
                    open);
     fields.each(
-        {"zip", "Joined axes, which vary together value by value; all axes of one item have equally many values."},
+        {"zip",
+         "Joined axes, which vary together value by value, after `axes`; all of one item have equally many values."},
         open);
-    fields.texts({"include", "Conditions, in SQL, on the axes' names: points that satisfy none of them are left out."},
+    fields.texts({"include",
+                  "Conditions, in SQL, on the axes' names or their last parts: points that satisfy none are left out."},
                  study.include);
-    fields.texts({"exclude", "Conditions, in SQL, on the axes' names: points that satisfy one of them are left out."},
+    fields.texts({"exclude",
+                  "Conditions, in SQL, on the axes' names or their last parts: points that satisfy one are left out."},
                  study.exclude);
     fields.integer({"repeat", "Number of repetitions of each point, each with its own seed."}, study.repeat, 1,
                    1 << 20);

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/yaml_text.hpp"
 #include "sim/study/study_parts.hpp"
@@ -18,8 +19,7 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
 }
 
 std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    if (const auto near = closest(word, known)) return fmt::format("did you mean '{}'?", *near);
-    return fmt::format("write one of '{}'", fmt::join(known, "', '"));
+    return did_you_mean(word, known, fmt::format("write one of '{}'", fmt::join(known, "', '")));
 }
 
 Node mapping_at(const Mark& mark) {

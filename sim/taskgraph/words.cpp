@@ -13,7 +13,7 @@ const char* word(Phase phase) {
         case Phase::input_copy:
             return "input copy";
         case Phase::release:
-            return "release";
+            return "fusion cycle";
         case Phase::exchange:
             return "exchange";
         case Phase::push:
@@ -21,7 +21,7 @@ const char* word(Phase phase) {
         case Phase::pull:
             return "pull";
         case Phase::aggregate:
-            return "aggregation";
+            return "reduction";
         case Phase::barrier:
             return "barrier";
         case Phase::activations:
@@ -34,6 +34,34 @@ const char* word(Phase phase) {
             return "weights";
     }
     return "task";
+}
+
+const char* word(StreamKind kind) {
+    switch (kind) {
+        case StreamKind::compute:
+            return "compute";
+        case StreamKind::input_copy:
+            return "input copy";
+        case StreamKind::release:
+            return "fusion cycle";
+        case StreamKind::exchange:
+            return "exchange";
+        case StreamKind::push:
+            return "push";
+        case StreamKind::pull:
+            return "pull";
+        case StreamKind::aggregate:
+            return "reduction";
+        case StreamKind::activations:
+            return "activations";
+        case StreamKind::transfer:
+            return "transfer";
+        case StreamKind::receive:
+            return "receive";
+        case StreamKind::weights:
+            return "weights";
+    }
+    return "stream";
 }
 
 }  // namespace syncline

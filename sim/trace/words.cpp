@@ -2,34 +2,6 @@
 
 namespace syncline {
 
-const char* word(StreamKind kind) {
-    switch (kind) {
-        case StreamKind::compute:
-            return "compute";
-        case StreamKind::input_copy:
-            return "input copy";
-        case StreamKind::release:
-            return "release";
-        case StreamKind::exchange:
-            return "exchange";
-        case StreamKind::push:
-            return "push";
-        case StreamKind::pull:
-            return "pull";
-        case StreamKind::aggregate:
-            return "aggregation";
-        case StreamKind::activations:
-            return "activations";
-        case StreamKind::transfer:
-            return "transfer";
-        case StreamKind::receive:
-            return "receive";
-        case StreamKind::weights:
-            return "weights";
-    }
-    return "stream";
-}
-
 const char* word(ActKind kind) {
     switch (kind) {
         case ActKind::launch:

@@ -9,7 +9,6 @@
 /// Words used in timelines.
 namespace syncline {
 
-const char* word(StreamKind kind);
 const char* word(ActKind kind);
 const char* word(TraceLevel level);
 

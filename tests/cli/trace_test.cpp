@@ -88,7 +88,7 @@ TEST_CASE("a Chrome trace of every variant is well formed, and says what the res
                   Approx(link.at("bytes").get<double>()).epsilon(1e-3));
         }
     }
-    CHECK(files.chrome("tiny-run-servers.trace.json").of("server 1 aggregation").size() == 1);
+    CHECK(files.chrome("tiny-run-servers.trace.json").of("server 1 reduction").size() == 1);
 }
 
 TEST_CASE("timelines limited by ranks, time or level leave out the rest and say what") {

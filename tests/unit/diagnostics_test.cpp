@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/base/utf8.hpp"
 #include "tests/catch.hpp"
 
@@ -108,6 +109,9 @@ TEST_CASE("the closest word is suggested") {
     CHECK_FALSE(closest("k", {"s"}));
     CHECK_FALSE(closest("ranks", {}));
     CHECK_FALSE(closest(std::string(1'000'000, 'x'), keys));
+    CHECK(did_you_mean("rnks", keys, "write a key") == "did you mean 'ranks'?");
+    CHECK(did_you_mean("bandwidth", keys, "write a key") == "write a key");
+    CHECK(did_you_mean("bandwidth", keys).empty());
 }
 
 TEST_CASE("one slip of the finger is always found") {

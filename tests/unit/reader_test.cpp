@@ -393,10 +393,12 @@ TEST_CASE("the schema says what the reader takes") {
 
     const auto& keys = json["properties"];
     CHECK(keys["title"] ==
-          nlohmann::json::parse(R"({"type":"string","minLength":1,"description":"A title.","default":"untitled"})"));
+          nlohmann::json::parse(
+              R"({"type":"string","minLength":1,"description":"A title. Default: `untitled`.","default":"untitled"})"));
     CHECK(keys["flag"]["default"] == false);
     CHECK(keys["ranks"] ==
-          nlohmann::json::parse(R"({"type":"integer","minimum":1,"description":"At least one.","default":4})"));
+          nlohmann::json::parse(
+              R"({"type":"integer","minimum":1,"description":"At least one. Default: `4`.","default":4})"));
     CHECK(keys["kernel"]["anyOf"] == nlohmann::json::parse(R"([{"type":"integer","minimum":0},
                                     {"type":"array","items":{"type":"integer","minimum":0},"minItems":2,"maxItems":2}])"));
     CHECK(keys["counts"] == nlohmann::json::parse(R"({"type":"array","minItems":1,
@@ -413,7 +415,8 @@ TEST_CASE("the schema says what the reader takes") {
     CHECK(keys["cycle"]["anyOf"][1]["const"] == "none");
     CHECK(keys["cycle"]["default"] == "none");
     CHECK(keys["color"] ==
-          nlohmann::json::parse(R"({"enum":["red","green","blue"],"description":"One of three.","default":"green"})"));
+          nlohmann::json::parse(
+              R"({"enum":["red","green","blue"],"description":"One of three. Default: `green`.","default":"green"})"));
     CHECK(keys["inner"]["anyOf"][0]["required"] == nlohmann::json::parse(R"(["name"])"));
     CHECK(keys["inner"]["anyOf"][0]["properties"]["count"]["maximum"] == 10);
     CHECK(keys["inner"]["anyOf"][1]["const"] == "off");

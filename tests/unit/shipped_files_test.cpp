@@ -52,3 +52,20 @@ TEST_CASE("shipped schemas are those that `syncline schema` prints") {
     CHECK(text_of(root / "workloads/schema.json") == config::schema_of("workload"));
     CHECK(text_of(root / "topologies/schema.json") == config::schema_of("topology"));
 }
+
+TEST_CASE("descriptions of keys say what is required and what is the default") {
+    const auto ends = [](const char* kind, const char* key, const char* end) {
+        CAPTURE(kind, key);
+        CHECK(config::description_of(kind, key).ends_with(end));
+    };
+    ends("scenario", "training.ranks", " Required.");
+    ends("scenario", "training.iterations", " Default: `4`.");
+    ends("scenario", "training.overlap", " Default: `wait-free`.");
+    ends("scenario", "training.stragglers", " Default: `none`.");
+    ends("scenario", "training.servers.local_reduction", " Default: `false`.");
+    ends("scenario", "collective.bytes", " Required without `sweep`.");
+    ends("device", "speed_beside_exchange", " Default: `1`.");
+    ends("transport", "staging.rate", " Default: the device's `host_link`.");
+    ends("topology", "hosts", " or else as many as needed.");
+    CHECK_THROWS(config::description_of("scenario", "training.rank"));
+}

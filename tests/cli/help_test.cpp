@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// Help describes an option as the JSON Schemas describe the key that it sets.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+std::string help_of(const std::string& verb) {
+    const Outcome outcome = run_program({.arguments = {verb, "--help"}});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    return outcome.out;
+}
+
+/// Returns the description of a key without its full stop, which help leaves out at the end.
+std::string description(const json& property) {
+    const std::string text = property["description"];
+    REQUIRE(text.ends_with('.'));
+    return text.substr(0, text.size() - 1);
+}
+
+/// Calls `visit` with the path and the description of each key of a mapping, and of those inside.
+template <class Visit>
+void each_key(const json& schema, const std::string& before, const Visit& visit) {
+    if (schema.contains("properties"))
+        for (const auto& [key, property] : schema["properties"].items()) {
+            visit(before + key, property["description"].template get<std::string>());
+            each_key(property, before + key + ".", visit);
+        }
+    if (schema.contains("anyOf"))
+        for (const json& form : schema["anyOf"]) each_key(form, before, visit);
+}
+
+}  // namespace
+
+TEST_CASE("help: options of `collective` are described as the scenario's keys") {
+    const json scenario = json::parse(read_file(shipped("scenarios/schema.json")))["properties"];
+    const std::string help = help_of("collective");
+    for (const auto& [key, property] : scenario["collective"]["properties"].items()) {
+        CAPTURE(key);
+        const std::size_t option = help.find("\n  --" + key + " ");
+        REQUIRE(option != help.npos);
+        const std::size_t end = help.find("\n  --", option + 1);
+        CHECK(help.substr(option, end - option).find(description(property)) != help.npos);
+    }
+    CHECK(help.find(description(scenario["platform"])) != help.npos);
+    CHECK(help.find("{key") == help.npos);
+}
+
+TEST_CASE("help: options of `explore` and `workload` are described as the keys") {
+    const json study = json::parse(read_file(shipped("scenarios/studies/schema.json")))["properties"];
+    const std::string explore = help_of("explore"), workload = help_of("workload");
+    for (const char* key : {"objective", "constraints", "budget", "top"}) {
+        CAPTURE(key);
+        CHECK(explore.find(description(study["question"]["properties"][key])) != explore.npos);
+    }
+    const json scenario = json::parse(read_file(shipped("scenarios/schema.json")))["properties"];
+    CHECK(workload.find(description(scenario["training"]["properties"]["compute"])) != workload.npos);
+    CHECK((explore + workload).find("{key") == std::string::npos);
+}
+
+TEST_CASE("help: --seed names all keys that say that they depend on it") {
+    const json schema = json::parse(read_file(shipped("scenarios/schema.json")));
+    int keys = 0;
+    const std::string help = help_of("run");
+    const std::size_t option = help.find("\n  --seed");
+    REQUIRE(option != help.npos);
+    const std::string seed = help.substr(option, help.find("\n  --", option + 1) - option);
+    each_key(schema["properties"]["training"], "", [&](const std::string& path, const std::string& text) {
+        if (text.find("see --seed") == text.npos) return;
+        CAPTURE(path, seed);
+        CHECK(seed.find("`" + path.substr(0, path.find('.'))) != seed.npos);
+        ++keys;
+    });
+    CHECK(keys >= 4);
+}
