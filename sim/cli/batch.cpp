@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace batch;
 
-struct Options {
+struct BatchArguments {
     std::vector<std::string> studies, assignments;
     BatchOptions batch;
     std::string directory;
@@ -34,7 +34,7 @@ struct Options {
     bool resume = false, keep_going = false, dry = false;
 };
 
-fs::path directory_for(const std::vector<PlannedStudy>& studies, const Options& options, const Shard& shard) {
+fs::path directory_for(const std::vector<PlannedStudy>& studies, const BatchArguments& options, const Shard& shard) {
     fs::path directory = options.directory;
     if (directory.empty()) {
         std::error_code error;
@@ -86,7 +86,8 @@ void say_failures(Store& store, const std::vector<std::string>& studies) {
             say("failed: {} {} ({}): {}\n", study, failure.point, failure.settings, failure.message);
 }
 
-void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& directory, const Options& options) {
+void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& directory,
+         const BatchArguments& options) {
     const bool there = Store::exists(directory);
     if (options.resume && !there)
         throw OutputError(fmt::format("error: nothing to resume: {} has no results.db", directory.string()));
@@ -113,7 +114,7 @@ void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& 
     if (after.failed > 0) throw Failed(fmt::format("{} of {} points failed", after.failed, after.points));
 }
 
-void batch_verb(const Options& options) {
+void batch_verb(const BatchArguments& options) {
     const Shard shard = options.shard ? *options.shard : slurm_shard().value_or(Shard{});
     std::vector<PlannedStudy> studies = read_studies(options.studies, options.assignments, inspect);
     const fs::path directory = directory_for(studies, options, shard);
@@ -131,7 +132,7 @@ void batch_verb(const Options& options) {
 void add_batch(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("batch", "Simulate every point of a study in parallel and store the results");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<BatchArguments>();
     verb->add_option("STUDY", options->studies,
                      "Studies or scenarios: files, names of presets (allreduce), or directories of files")
         ->required();

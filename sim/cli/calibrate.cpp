@@ -15,13 +15,13 @@ namespace {
 
 using namespace validation;
 
-struct Options {
+struct CalibrateArguments {
     config::MeasuredFiles files;
     std::size_t jobs = 1;
     Format format = Format::table;
 };
 
-void calibrate_verb(const Options& options) {
+void calibrate_verb(const CalibrateArguments& options) {
     const config::MeasuredScenario scenario(options.files, inspect);
     require_fields(scenario);
     require_parameters(scenario);
@@ -40,7 +40,7 @@ void calibrate_verb(const Options& options) {
 void add_calibrate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "calibrate", "Estimate unknown cluster parameters, such as a bandwidth, from measurements");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CalibrateArguments>();
     verb->add_option("SCENARIO", options->files.scenario, "Scenario file, or the name of one in scenarios/ (m4-tcp)")
         ->required();
     verb->add_option(

@@ -14,7 +14,7 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
+struct CollectiveArguments {
     std::vector<config::Argument> arguments;
     std::vector<std::string> assignments;
     Format format = Format::table;
@@ -23,7 +23,7 @@ struct Options {
     bool dry = false;
 };
 
-void collective(const Options& options) {
+void collective(const CollectiveArguments& options) {
     config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments, inspect);
     question.plan.placement.seed = options.seed;
     if (options.dry) {
@@ -51,7 +51,7 @@ std::string algorithms_by_operation() {
 void add_collective(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("collective", "Simulate a single collective operation, without computation");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CollectiveArguments>();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& more = "") {
         const std::string description = fmt::format("{{key scenario.collective.{}}}{}", key, more);
         return add_argument(*verb, key, shown, description, options->arguments);

@@ -24,7 +24,7 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
+struct ExplainArguments {
     std::string scenario, only;
     std::vector<std::string> assignments, changes;
     Format format = Format::table;
@@ -34,7 +34,7 @@ struct Options {
     TraceOptions trace;
 };
 
-config::Scenario load(const Options& options) {
+config::Scenario load(const ExplainArguments& options) {
     config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
@@ -54,7 +54,7 @@ config::Scenario load(const Options& options) {
     return scenario;
 }
 
-std::vector<Change> changes_of(const Options& options) {
+std::vector<Change> changes_of(const ExplainArguments& options) {
     if (options.no_what_if) return {};
     if (options.changes.empty()) return every_change();
     std::vector<Change> changes;
@@ -62,7 +62,7 @@ std::vector<Change> changes_of(const Options& options) {
     return changes;
 }
 
-void explain_verb(const Options& options) {
+void explain_verb(const ExplainArguments& options) {
     const config::Scenario scenario = load(options);
     std::vector<std::filesystem::path> traces;
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
@@ -104,7 +104,7 @@ void add_explain(CLI::App& program, Action& action) {
     verb->footer(
         "Recording messages disables folding. Above 8 million messages only tasks are recorded, and messages may be "
         "folded.");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExplainArguments>();
     verb->add_option("SCENARIO", options->scenario, "Scenario file, or the name of one in scenarios/ (zhang-2021)")
         ->required();
     verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")

@@ -22,7 +22,7 @@ namespace {
 
 using namespace batch;
 
-struct Options {
+struct ExploreArguments {
     std::string study;
     std::vector<std::string> assignments, constraints;
     std::optional<std::string> objective;
@@ -39,7 +39,7 @@ config::Condition typed(const std::string& option, const std::string& text) {
 }
 
 /// Returns the study's question, with the options of the command line in place of its parts.
-ExploreOptions question_of(const PlannedStudy& planned, const Options& options) {
+ExploreOptions question_of(const PlannedStudy& planned, const ExploreArguments& options) {
     const config::Question& question = planned.study.question();
     ExploreOptions asked;
     if (options.objective)
@@ -56,7 +56,7 @@ ExploreOptions question_of(const PlannedStudy& planned, const Options& options) 
     return asked;
 }
 
-void explore_verb(const Options& options) {
+void explore_verb(const ExploreArguments& options) {
     const std::vector<PlannedStudy> studies = read_studies({options.study}, options.assignments, inspect);
     const PlannedStudy& planned = studies.front();
     const ExploreOptions asked = question_of(planned, options);
@@ -92,7 +92,7 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 
 void add_explore(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("explore", "Find the best plans of a study");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExploreArguments>();
     verb->add_option("STUDY", options->study, "Study or scenario file, or the name of a preset (vgg-16-64)")
         ->required();
     verb->add_option("--objective", options->objective, "{key study.question.objective} Default: the study's question")

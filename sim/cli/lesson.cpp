@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* folder = "scenarios/lessons";
 
-struct Options {
+struct LessonArguments {
     std::optional<std::string> lesson;
     bool handout = false;
     bool no_pause = false;
@@ -51,7 +51,7 @@ void teach(const lesson::Lesson& lesson, bool pauses) {
     write_stdout(section(lesson::solutions));
 }
 
-void show(const Options& options) {
+void show(const LessonArguments& options) {
     const std::vector<lesson::Lesson> lessons = lesson::load_lessons(config::data_folder(folder));
     if (!options.lesson) return write_stdout(table(lessons));
     const lesson::Lesson& lesson = lesson::find_lesson(lessons, *options.lesson);
@@ -64,7 +64,7 @@ void show(const Options& options) {
 void add_lesson(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand(
         "lesson", "List the lessons, or run one: question, prediction, simulation, answer, exercises");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<LessonArguments>();
     CLI::Option* const which =
         verb->add_option("NAME|NUMBER", options->lesson,
                          fmt::format("Lesson in {}/ (parameter-server, or 1); without it, list the lessons", folder));

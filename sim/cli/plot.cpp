@@ -14,7 +14,7 @@ namespace {
 
 using namespace batch;
 
-struct Options {
+struct PlotArguments {
     std::string directory, study, file;
     PlotOptions plot;
 };
@@ -38,7 +38,7 @@ void check(Table& table, const PlotOptions& options) {
     for (const std::string& condition : options.where) selects("--where", condition, {{condition}, {}, {}, {"point"}});
 }
 
-void plot(const Options& options) {
+void plot(const PlotArguments& options) {
     Store store(options.directory, Store::Mode::read);
     Table table(store, options.study);
     check(table, options.plot);
@@ -70,7 +70,7 @@ CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text
 
 void add_plot(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("plot", "Plot the results of a batch");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<PlotArguments>();
     add_text(*verb, "DIR", options->directory, "", "Results directory of `syncline batch`")->required();
     add_text(*verb, "--x", options->plot.x, "EXPR", "Horizontal axis: a setting, a result, or an expression over them")
         ->required();

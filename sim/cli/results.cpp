@@ -18,7 +18,7 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
+struct ResultsArguments {
     std::string directory, study, sort, group, columns, format = "table", report;
     std::vector<std::string> where;
     std::optional<std::size_t> limit;
@@ -40,7 +40,7 @@ std::vector<std::string> list(const std::string& option, const std::string& text
 }
 
 /// Checks each part separately on zero rows, so that an error names the option it comes from.
-void check(batch::Table& table, const batch::Query& query, const Options& options) {
+void check(batch::Table& table, const batch::Query& query, const ResultsArguments& options) {
     const auto selects = [&](const batch::Query& part, const std::string& option, const std::string& text) {
         of_option(option, text, [&] { table.select(part); });
     };
@@ -64,13 +64,13 @@ std::string lines_of(batch::Store& store, const std::string& study, const batch:
 }
 
 /// Returns the study's name or, without one, the directory's.
-std::string title_of(const Options& options) {
+std::string title_of(const ResultsArguments& options) {
     if (!options.study.empty()) return options.study;
     const std::filesystem::path directory = std::filesystem::weakly_canonical(options.directory);
     return (directory.filename().empty() ? directory.parent_path() : directory).filename().string();
 }
 
-void show(const Options& options) {
+void show(const ResultsArguments& options) {
     batch::Store store(options.directory, batch::Store::Mode::read);
     batch::Table table(store, options.study);
     batch::Query query{options.where, list("--sort", options.sort), list("--group", options.group),
@@ -123,7 +123,7 @@ void add_merge(CLI::App& results, Action& action) {
 
 void add_results(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group the results of a batch");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ResultsArguments>();
     verb->add_option("DIR", options->directory, "Batch directory (write ./merge for one called merge)");
     verb->add_option(
             "--where", options->where,

@@ -11,7 +11,7 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
+struct TopologyArguments {
     std::string argument;
     std::vector<std::string> assignments;
     std::string use = "fabric", format = "table", file;
@@ -26,7 +26,7 @@ std::string text_of(const config::TopologyQuestion& question, Use use, const std
     return format == "json" ? to_json(report) : to_table(report);
 }
 
-void topology(const Options& options) {
+void topology(const TopologyArguments& options) {
     const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
     const std::string text =
         text_of(config::load_topology(options.argument, options.assignments, use), use, options.format);
@@ -49,7 +49,7 @@ CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& wor
 
 void add_topology(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TopologyArguments>();
     verb->add_option(
             "SHAPE|FILE|NAME", options->argument,
             "Shape (star, ring, tree, torus, …, with 16 hosts), file (topology, GraphML, DOT or platform), or the "

@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace validation;
 
-struct Options {
+struct ValidateArguments {
     std::vector<std::string> paths;
     std::vector<std::string> assignments;
     std::size_t jobs = 1;
@@ -67,7 +67,7 @@ bool is_measured_or_broken(const std::string& file) {
 
 class Loading {
 public:
-    explicit Loading(const Options& options) : options_(options) {}
+    explicit Loading(const ValidateArguments& options) : options_(options) {}
 
     std::vector<config::MeasuredScenario> run() {
         std::vector<std::string> paths = options_.paths;
@@ -121,13 +121,13 @@ private:
         }
     }
 
-    const Options& options_;
+    const ValidateArguments& options_;
     std::vector<config::MeasuredScenario> scenarios_;
     std::vector<Diagnostic> errors_;
     std::set<fs::path> seen_;  // counts a file that is named twice once
 };
 
-void require_accuracy(const Points& points, const Options& options) {
+void require_accuracy(const Points& points, const ValidateArguments& options) {
     const AccuracyFigures all = figures(points.points, true);
     if (all.rows == 0) throw Failed("no row is predicted");
     std::string missed;
@@ -144,7 +144,7 @@ void require_accuracy(const Points& points, const Options& options) {
     if (!missed.empty()) throw Failed(missed);
 }
 
-void validate_verb(const Options& options) {
+void validate_verb(const ValidateArguments& options) {
     const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
     Points points;
     {
@@ -174,7 +174,7 @@ void add_limit(CLI::App& verb, const char* name, double& limit, const std::strin
 
 void add_validate(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("validate", "Compare predictions with published measurements");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ValidateArguments>();
     verb->add_option("SCENARIO", options->paths,
                      "Scenarios with the key 'measured': files, names (m4-tcp), or directories of files (default: "
                      "scenarios/published)");

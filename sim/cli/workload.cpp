@@ -8,14 +8,14 @@ namespace syncline::cli {
 
 namespace {
 
-struct Options {
+struct WorkloadArguments {
     std::string workload;
     std::vector<config::Argument> arguments;
     Format format = Format::table;
     std::string directory;
 };
 
-void workload(const Options& options) {
+void workload(const WorkloadArguments& options) {
     const config::WorkloadQuestion question = config::load_workload(options.workload, options.arguments);
     write_result(layer_table(question.model, question.device, question.batch, question.compute), options.format,
                  options.directory, "workload");
@@ -26,7 +26,7 @@ void workload(const Options& options) {
 void add_workload(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("workload", "Print the size, work and time of each layer of a model on a device");
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<WorkloadArguments>();
     verb->add_option("NAME|FILE", options->workload, "Workload file, or the name of one in workloads/ (alexnet-tf)")
         ->required();
     const auto add = [&](const std::string& key, const std::string& shown, const std::string& description) {
