@@ -208,7 +208,7 @@ TEST_CASE("plans that do not fit are skipped, and counted by reason") {
     CHECK(some.at("not_ranked")[0].at("example").get<std::string>().find("training.ranks=16") != std::string::npos);
     const Outcome table = explore(directory, arguments);
     CHECK(table.status == 0);
-    CHECK(table.out.find("6 plans without a result:\n  6, some with different numbers: 16 ranks do not fit "
+    CHECK(table.out.find("6 points without a result:\n  6, some with different numbers: 16 ranks do not fit "
                          "platform") != std::string::npos);
     // None is left: that is an error, and says why.
     const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--set", "axes.training.ranks=[16]"});

@@ -40,7 +40,7 @@ const std::string fixed_batch = "training={ranks: 4, batch: 8, input_copy: none,
 TEST_CASE("results: the efficiency is that of weak or strong scaling, and says which") {
     Run run;
     CHECK(run.first()["scaling"] == "weak");
-    CHECK(holds(run.heading(), "weak scaling"));
+    CHECK(holds(run.heading(), "weak efficiency"));
     CHECK(holds(run.output({"--format", "csv"}), ",weak,"));
     // 2 FLOP a multiply-accumulate at 1 TFLOP/s, the first layer's 1e6 in 2 passes, the second's 3e6 in 3.
     const double sample_s = 2 * (2 * 1e6 + 3 * 3e6) / 1e12;
@@ -48,7 +48,7 @@ TEST_CASE("results: the efficiency is that of weak or strong scaling, and says w
     CHECK(strong["scaling"] == "strong");
     CHECK(strong["scaling_efficiency"].get<double>() ==
           Approx(8 * sample_s / (4 * strong["iteration_time_s"].get<double>())).epsilon(1e-6));
-    CHECK(holds(run.heading({"--set", fixed_batch}), "strong scaling"));
+    CHECK(holds(run.heading({"--set", fixed_batch}), "strong efficiency"));
     run.write("scenario.yaml",
               "platform: platform.yaml\nworkload: workload.yaml\nvariants:\n  a: {training: {ranks: 2, batch: 8}}\n"
               "  b: {training: {ranks: 2, batch_per_rank: 8}}\n");

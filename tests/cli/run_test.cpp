@@ -246,7 +246,7 @@ TEST_CASE("run: the table has a line for each variant, aligned") {
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());
     CHECK(outcome.out == tiny.run({"--format", "table"}).out);
-    for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak scaling"})
+    for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak efficiency"})
         CHECK(holds(outcome.out, word));
     std::istringstream lines(outcome.out);
     // Two tables: times, and traffic. Behind them a note.
