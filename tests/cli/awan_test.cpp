@@ -8,7 +8,7 @@
 using namespace syncline::test;
 using nlohmann::json;
 
-TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwidth large ones, and the curves cross") {
+TEST_CASE("awan-2019: latencies decide small all-reduces, bandwidth decides large ones, and the curves cross") {
     const int ranks = GENERATE(8, 16, 32, 64);
     CAPTURE(ranks);
     const auto results =
@@ -46,7 +46,7 @@ TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwi
     }
 }
 
-TEST_CASE("awan-2019: ResNet-50 on 64 GPUs: the order of the designs, and 0.90 ± 0.05 for the one proposed") {
+TEST_CASE("awan-2019: ResNet-50 on 64 GPUs ranks the designs as published, and the proposed one reaches 0.90 ± 0.05") {
     const auto results = results_of("scenarios/awan-2019-resnet-50.yaml");
     const auto efficiency = [&](const std::string& variant) {
         return number(results.at(variant), "scaling_efficiency");
@@ -64,7 +64,7 @@ TEST_CASE("awan-2019: ResNet-50 on 64 GPUs: the order of the designs, and 0.90 �
     CHECK(std::abs(efficiency("cuda-aware-mpi") - 0.90) <= 0.05);
 }
 
-TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet-large, and never more than there is") {
+TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet-large, and never more than exist") {
     const auto& [workload, batch] =
         GENERATE(std::pair{"resnet-50", 64}, std::pair{"mobilenet-v2", 64}, std::pair{"nasnet-large", 16});
     CAPTURE(workload);
@@ -97,7 +97,7 @@ TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet
     if (std::string(workload) == "resnet-50") CHECK(number(beside.at("cuda-aware-mpi"), "scaling_efficiency") > 0.98);
 }
 
-TEST_CASE("awan-2019: the design proposed loses little at any number of GPUs, and more with more of them") {
+TEST_CASE("awan-2019: the proposed design loses little at any number of GPUs, and more with more GPUs") {
     double before = 1;
     for (const int ranks : {1, 2, 4, 8, 16, 32, 64}) {
         CAPTURE(ranks);

@@ -6,14 +6,14 @@
 
 using namespace syncline::test;
 
-TEST_CASE("castello-2019: all that is expected comes out, none of it without a value") {
+TEST_CASE("castello-2019: all expectations are met, and all have a value") {
     const Outcome outcome =
         run_program({.arguments = {"run", shipped("scenarios/castello-2019.yaml"), "--check"}, .limit_s = 60});
     CAPTURE(outcome.out, outcome.err);
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("castello-2019: closed forms are those of the simulation, or none where ranks run ahead") {
+TEST_CASE("castello-2019: closed forms equal the simulation, and are missing if ranks run ahead") {
     for (const auto& [variant, result] : results_of("scenarios/castello-2019.yaml")) {
         CAPTURE(variant);
         const auto& form = result.at("closed_form").at("iteration_time_s");
@@ -24,7 +24,7 @@ TEST_CASE("castello-2019: closed forms are those of the simulation, or none wher
     }
 }
 
-TEST_CASE("castello-2019: fewer contributors than receivers gain what the padded ring loses") {
+TEST_CASE("castello-2019: with fewer contributors than receivers the gain is the loss of the padded ring") {
     // 128 samples of 96·55·55 outputs of the first layer, of which 48 of 64 ranks have two channels each, at 1 Gb/s.
     const double all_s = 4.0 * 128 * 96 * 55 * 55 * 8e-9;
     const auto results = results_of("scenarios/castello-2019.yaml");
@@ -38,7 +38,7 @@ TEST_CASE("castello-2019: fewer contributors than receivers gain what the padded
     CHECK(time_s("p-64-spread") < time_s("p-64"));
 }
 
-TEST_CASE("castello-2019: the study over networks, machines and collectives, AlexNet's part of it") {
+TEST_CASE("castello-2019: AlexNet's part of the study over networks, machines and collectives meets its expectations") {
     const TempDir directory;
     const auto run = [&](std::vector<std::string> arguments) {
         const Outcome outcome =

@@ -55,7 +55,7 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
     CHECK(explained(tiny) == report);
 }
 
-TEST_CASE("explain: one variant, chosen changes, or none") {
+TEST_CASE("explain: one variant and chosen changes can be explained, or no change") {
     const TinyFiles tiny;
     const json one = explained(tiny, {"--variant", "later", "--what-if", "link:nic x4", "--what-if", "batch x0.5"});
     REQUIRE(one["explanations"].size() == 1);
@@ -75,7 +75,7 @@ TEST_CASE("explain: one variant, chosen changes, or none") {
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 1 + 3 * 4);
 }
 
-TEST_CASE("explain: what cannot be is refused with a hint") {
+TEST_CASE("explain: invalid requests are refused with a hint") {
     const TinyFiles tiny;
     const auto refused = [&](const std::vector<std::string>& more, int status, const std::string& words) {
         std::vector<std::string> arguments{"explain", "scenario.yaml"};

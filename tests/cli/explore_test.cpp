@@ -60,7 +60,7 @@ std::int64_t counted(const Json& exploration) {
 
 }  // namespace
 
-TEST_CASE("all plans are simulated and ranked, and the best is what a run of its own says") {
+TEST_CASE("explore: all points are simulated and ranked, and the best equals a run of its own") {
     const Bench directory;
     const Json all = explored(directory, {"--objective", "iteration_time_s", "--top", "100"});
     CHECK(all.at("plans") == 12);
@@ -101,8 +101,7 @@ TEST_CASE("all plans are simulated and ranked, and the best is what a run of its
     CHECK(shares <= Approx(1));
 }
 
-TEST_CASE(
-    "plans with batches per rank compare by the sample: more ranks are on the front though iterations take longer") {
+TEST_CASE("explore: points with batches per rank compare by the sample, so that more ranks are on the front") {
     const TempDir directory;
     std::string each = training;
     each.replace(each.find("batch: 64"), 9, "batch_per_rank: 4096");
@@ -122,7 +121,7 @@ TEST_CASE(
     for (const Json& plan : front.at("plans")) CHECK(plan.at("ranks") != "2");
 }
 
-TEST_CASE("a search by exact closed forms finds the best plan with any budget, and never spends more") {
+TEST_CASE("explore: a search by exact closed forms finds the best point within any budget") {
     const Bench directory;
     const Json all = explored(directory, {"--objective", "throughput"});
     for (const int budget : {1, 2, 4, 7, 11}) {
@@ -136,7 +135,7 @@ TEST_CASE("a search by exact closed forms finds the best plan with any budget, a
     }
 }
 
-TEST_CASE("without closed forms plans are drawn, and the same seed draws the same") {
+TEST_CASE("explore: without closed forms points are drawn, and the same seed draws the same") {
     const Bench directory;
     const std::vector<std::string> arguments{
         "--objective", "messages + 1e-9 * bytes_sent", "--budget", "4", "--seed", "3"};
@@ -150,7 +149,7 @@ TEST_CASE("without closed forms plans are drawn, and the same seed draws the sam
     CHECK(explored(directory, elsewhere) == found);
 }
 
-TEST_CASE("what a batch has done is not done again, and answers stay") {
+TEST_CASE("explore: finished runs of a batch are not repeated, and the answers stay") {
     const Bench directory;
     REQUIRE(run_in(directory, {"batch", "study.yaml", "--jobs", "1", "--out", "one"}).status == 0);
     const auto before = read_file(directory / "one/results.csv");
@@ -159,7 +158,7 @@ TEST_CASE("what a batch has done is not done again, and answers stay") {
     CHECK(explored(directory, {"--objective", "iteration_time_s", "--out", "two"}) == after_batch);
 }
 
-TEST_CASE("plans outside the constraints are counted and not ranked") {
+TEST_CASE("explore: points outside the constraints are counted and not ranked") {
     const Bench directory;
     const Json some = explored(directory, {"--objective", "iteration_time_s", "--constraint", "ranks <= 2",
                                            "--constraint", "bandwidth > '5 Gbps'"});
@@ -171,7 +170,7 @@ TEST_CASE("plans outside the constraints are counted and not ranked") {
     CHECK(none.err.find("no plan can be ranked") != std::string::npos);
 }
 
-TEST_CASE("the study's own question holds unless the command line says otherwise") {
+TEST_CASE("explore: the study's own question holds unless the command line overrides it") {
     const Bench directory("question: {objective: 'max:iteration_time_s', top: 3}\n");
     const Json worst = explored(directory, {});
     CHECK(worst.at("direction") == "most");
@@ -181,7 +180,7 @@ TEST_CASE("the study's own question holds unless the command line says otherwise
     CHECK(best.at("ranked").at(11) == worst.at("ranked").at(0));
 }
 
-TEST_CASE("questions that make no sense are refused, with what would make some") {
+TEST_CASE("explore: invalid questions are refused with a hint") {
     const Bench directory;
     const Outcome nothing = explore(directory, {});
     CHECK(nothing.status == 3);
@@ -193,7 +192,7 @@ TEST_CASE("questions that make no sense are refused, with what would make some")
     CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "0"}).status == 2);
 }
 
-TEST_CASE("plans that do not fit are skipped, and counted by reason") {
+TEST_CASE("explore: points that do not fit are skipped, and counted by reason") {
     const Bench directory;
     const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set",
                                              "axes.training.ranks=[2, 16, 32]"};
@@ -217,7 +216,7 @@ TEST_CASE("plans that do not fit are skipped, and counted by reason") {
     CHECK(none.err.find("3 of 3 points do not fit") != std::string::npos);
 }
 
-TEST_CASE("plans that need more memory than a device has are counted by that reason") {
+TEST_CASE("explore: points that need more memory than a device has are counted by that reason") {
     const Bench directory;
     // 4 MB of weights, as much of gradients and more: 1 MB is too little for any, and each needs another amount.
     const Outcome outcome = explore(directory, {"--objective", "iteration_time_s", "--set",
@@ -231,7 +230,7 @@ TEST_CASE("plans that need more memory than a device has are counted by that rea
     CHECK(found.at("not_ranked")[0].at("reason").get<std::string>().rfind("it needs ", 0) == 0);
 }
 
-TEST_CASE("axes that vary together are named, and shares are of the plans within the constraints") {
+TEST_CASE("explore: axes that vary together are named, and shares are of the points within the constraints") {
     const Bench directory;
     // Ranks and bandwidth on a diagonal: the exclusion leaves one bandwidth for each number of ranks.
     const Json tied = explored(directory, {"--objective", "iteration_time_s", "--set",
@@ -273,7 +272,7 @@ TEST_CASE("axes that vary together are named, and shares are of the plans within
     }
 }
 
-TEST_CASE("repetitions of a plan are ranked by their mean") {
+TEST_CASE("explore: repetitions of a point are ranked by their mean") {
     const Bench directory(R"(repeat: 3
 draw:
   platform.fabric.latency: {distribution: uniform, least: 1 us, most: 500 us}

@@ -28,7 +28,7 @@ std::string most_used(const json& result) {
 
 }  // namespace
 
-TEST_CASE("frameworks: each moves the bytes that its design says, through the links that it says") {
+TEST_CASE("frameworks: each design moves the bytes that it describes, over the links that it describes") {
     const auto results = results_of("scenarios/frameworks.yaml");
     REQUIRE(results.size() == 7);
     const double size = number(results.at("horovod"), "gradient_bytes");
@@ -59,7 +59,7 @@ TEST_CASE("frameworks: each moves the bytes that its design says, through the li
     CHECK(through(results.at("byteps"), "node-0/device-0->pcie-0") == in_node * size);
 }
 
-TEST_CASE("frameworks: no design is faster than its narrowest link, and what should help does") {
+TEST_CASE("frameworks: no design is faster than its narrowest link, and improvements improve") {
     const auto results = results_of("scenarios/frameworks.yaml");
     const double size = number(results.at("horovod"), "gradient_bytes");
     const auto time = [&](const char* name) { return seconds(results.at(name)); };
@@ -79,7 +79,7 @@ TEST_CASE("frameworks: no design is faster than its narrowest link, and what sho
     CHECK(time("bytescheduler") < time("pytorch-ddp"));
 }
 
-TEST_CASE("frameworks: the order is worth something only where iterations reach into each other") {
+TEST_CASE("frameworks: the order of gradients matters only if iterations overlap") {
     const auto by_priority = results_of("scenarios/frameworks.yaml");
     const auto in_order = results_of("scenarios/frameworks.yaml", {"--set", "training.schedule=fifo"});
     const auto everywhere = results_of("scenarios/frameworks.yaml", {"--set", "training.overlap=wait-free"});

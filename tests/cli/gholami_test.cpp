@@ -95,7 +95,7 @@ TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iterati
     for (const auto& [of, rows] : rows_of) CHECK(rows == std::set<std::int64_t>{1, 2, 4, 8});
 }
 
-TEST_CASE("grid: auto: the table marks the best and says what the mark means, CSV has the grids") {
+TEST_CASE("grid: auto: the table marks the best and explains the mark, and CSV has the grids") {
     const std::string table = on_8_ranks("table").out;
     CHECK(holds(table, "\nall-8 1x8 *  "));
     CHECK(holds(table, "\nall-8 2x4    "));
@@ -109,7 +109,7 @@ TEST_CASE("grid: auto: the table marks the best and says what the mark means, CS
     CHECK(holds(csv, ",2,4,1,1,1,1,,1,none,false,,all-8,false,"));
 }
 
-TEST_CASE("grid: auto: expectations are of its choices, and what is none is reported") {
+TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown choice is reported") {
     const TempDir directory;
     CHECK(run_program({.arguments = {"check", gholami}}).status == 0);
     std::string text = read_file(gholami);
@@ -159,7 +159,7 @@ TEST_CASE("results say how the model is split") {
     CHECK_FALSE(holds(split.run("alexnet-nogroup", training, "  data: {}\n", "table").out, "split"));
 }
 
-TEST_CASE("a grid of one row is data parallelism, and of one column model parallelism, to the last digit") {
+TEST_CASE("a grid of one row is data parallelism, and a grid of one column is model parallelism, exactly") {
     const Split split;
     const std::string workload = GENERATE("alexnet-nogroup", "gpt-2");
     const std::string overlap = GENERATE("none", "wait-free");

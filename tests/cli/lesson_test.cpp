@@ -103,7 +103,7 @@ const std::string sections =
 
 }  // namespace
 
-TEST_CASE("lesson: without a name all are listed") {
+TEST_CASE("lesson: without a name all lessons are listed") {
     const Outcome list = run_here({"lesson"});
     CHECK(list.status == 0);
     CHECK(list.err.empty());
@@ -124,7 +124,7 @@ TEST_CASE("lesson: without a name all are listed") {
     }
 }
 
-TEST_CASE("lesson: every lesson runs, and what its answer states comes out") {
+TEST_CASE("lesson: every lesson runs, and the statements of its answer are true") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         const Outcome lesson = run_here({"lesson", one.number});
@@ -148,7 +148,7 @@ TEST_CASE("lesson: every lesson runs, and what its answer states comes out") {
     }
 }
 
-TEST_CASE("lesson: handout and scenario expect the same numbers, which the simulation finds") {
+TEST_CASE("lesson: handout and scenario expect the same numbers, and the simulation gives them") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         const json result = simulated({"run", one.scenario(), "--check"});
@@ -170,7 +170,7 @@ TEST_CASE("lesson: handout and scenario expect the same numbers, which the simul
     }
 }
 
-TEST_CASE("lesson: what the answers to the exercises state comes out") {
+TEST_CASE("lesson: the statements in the answers to the exercises are true") {
     for (const Handout& one : handouts()) {
         const std::vector<std::string> exercises = items(one.section("Exercises"));
         const std::vector<std::string> answers = items(one.section("Answers to the exercises"));
@@ -184,7 +184,7 @@ TEST_CASE("lesson: what the answers to the exercises state comes out") {
     }
 }
 
-TEST_CASE("lesson: by name or number, and as a handout") {
+TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         for (const std::string& word : {one.number, one.name, "0" + one.number, one.file.stem().string()}) {
@@ -218,7 +218,7 @@ TEST_CASE("lesson: a terminal waits for a prediction, and again before the answe
     CHECK(typist.status() == 0);
 }
 
-TEST_CASE("lesson: names that are none") {
+TEST_CASE("lesson: unknown names are errors") {
     const Outcome typo = run_here({"lesson", "parameter-sever"});
     CHECK(typo.status == 3);
     CHECK(typo.out.empty());
@@ -238,7 +238,7 @@ TEST_CASE("lesson: names that are none") {
     CHECK(holds(nowhere.err, "scenarios/lessons:1:1: error: there are no lessons here\n"));
 }
 
-TEST_CASE("lesson: one of your own, and what may be wrong with it") {
+TEST_CASE("lesson: your own lesson runs, and errors in it are reported") {
     const OwnLesson incomplete("# Why?\n## Question\n## Prediction\n");
     const Outcome parts = run_in(incomplete, {"lesson"});
     CHECK(parts.status == 3);

@@ -42,7 +42,7 @@ void check_refused(const Outcome& outcome, const std::string& because) {
 
 }  // namespace
 
-TEST_CASE("native: one exchange and one training on two hosts") {
+TEST_CASE("native: an exchange and a training run on two hosts") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     const Outcome outcome = collective(directory, "simgrid_xml: two.xml\n");
@@ -59,7 +59,7 @@ TEST_CASE("native: one exchange and one training on two hosts") {
     CHECK(run_in(directory, {"check", "platform.yaml"}).status == 0);
 }
 
-TEST_CASE("native: what cannot be loaded is refused") {
+TEST_CASE("native: a platform that cannot be loaded is refused") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, c]\n"), "no host 'c'");

@@ -35,7 +35,7 @@ void check_same(const fs::path& directory, const std::vector<std::string>& by_na
 
 }  // namespace
 
-TEST_CASE("preset: every verb takes names, and they mean the files") {
+TEST_CASE("preset: every verb accepts names in place of files") {
     const TempDir empty;
     for (const fs::path& folder : {fs::path(SYNCLINE_SOURCE_DIR), empty.path()}) {
         CAPTURE(folder.string());
@@ -94,7 +94,7 @@ TEST_CASE("preset: runs have the same identity by name and by path") {
     CHECK(holds(shipped_one.err, "500 points"));
 }
 
-TEST_CASE("preset: names that are none are refused with the nearest one") {
+TEST_CASE("preset: unknown names are refused with the nearest one") {
     const auto check = [](const std::vector<std::string>& arguments, const std::string& message,
                           const std::string& hint) {
         const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
@@ -120,7 +120,7 @@ TEST_CASE("preset: names that are none are refused with the nearest one") {
           "--transport:1:13: error: 'tpc' is neither a file nor a transport", "did you mean 'tcp'?");
 }
 
-TEST_CASE("preset: an old key is read with a warning, once, and nothing else changes") {
+TEST_CASE("preset: an old key is read with one warning and has no other effect") {
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");
@@ -143,7 +143,7 @@ TEST_CASE("preset: an old key is read with a warning, once, and nothing else cha
     CHECK(check.err == old.err);
 }
 
-TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and conditions") {
+TEST_CASE("preset: a key with a dot is quoted in --set, axes, variants and conditions") {
     const TempDir directory;
     directory.write("platform.yaml", std::string(tiny_platform));
     directory.write("workload.yaml",

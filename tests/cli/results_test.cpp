@@ -37,7 +37,7 @@ const std::string fixed_batch = "training={ranks: 4, batch: 8, input_copy: none,
 
 }  // namespace
 
-TEST_CASE("results: the efficiency is that of weak or strong scaling, and says which") {
+TEST_CASE("results: the efficiency is that of weak or strong scaling, and names it") {
     Run run;
     CHECK(run.first()["scaling"] == "weak");
     CHECK(holds(run.heading(), "weak efficiency"));
@@ -57,7 +57,7 @@ TEST_CASE("results: the efficiency is that of weak or strong scaling, and says w
     CHECK_FALSE(holds(mixed, "weak"));
 }
 
-TEST_CASE("results: a column shows what a variant waits for, where one waits") {
+TEST_CASE("results: a column shows the waiting time if a variant waits") {
     const Run run;
     CHECK_FALSE(holds(run.heading(), "waiting"));
     const std::vector<std::string> cycle{"--set", "training.fusion={threshold: 1 GB, cycle: 1 ms}"};
@@ -69,7 +69,7 @@ TEST_CASE("results: a column shows what a variant waits for, where one waits") {
     CHECK(result["idle_time_s"] == 0);
 }
 
-TEST_CASE("results: how much of the peak is reached, and what follows it") {
+TEST_CASE("results: utilisations are fractions of the peak, and a note names missing measurements") {
     Run run;
     const json result = run.first();
     const double flop = 8 * 2 * (2 * 1e6 + 3 * 3e6), time_s = result["iteration_time_s"];

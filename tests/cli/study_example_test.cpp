@@ -10,7 +10,7 @@
 using namespace syncline::test;
 using nlohmann::json;
 
-TEST_CASE("the study in the studies' README is interrupted, resumed, ranked and drawn") {
+TEST_CASE("the study in the studies' README can be interrupted, resumed, ranked and plotted") {
 #if !defined(SYNCLINE_SANITIZED)  // the parts have tests of their own; 500 points take minutes there
     const TempDir directory;
     const std::string study = shipped("scenarios/studies/allreduce.yaml");

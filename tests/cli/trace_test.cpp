@@ -64,7 +64,7 @@ std::vector<std::string> lines_of(const std::string& dump, const std::string& ki
 
 }  // namespace
 
-TEST_CASE("a Chrome trace of every variant is well formed, and says what the results say") {
+TEST_CASE("a Chrome trace of every variant is well formed, and agrees with the results") {
     const Traced files;
     const auto plain = files.results({});
     const auto results = files.results({"--trace", "chrome"});
@@ -91,7 +91,7 @@ TEST_CASE("a Chrome trace of every variant is well formed, and says what the res
     CHECK(files.chrome("tiny-run-servers.trace.json").of("server 1 aggregation").size() == 1);
 }
 
-TEST_CASE("timelines limited by ranks, time or level leave out the rest and say what") {
+TEST_CASE("timelines limited by ranks, time or level leave out the rest and report it") {
     const Traced files;
     const auto traced = [&files](const std::vector<std::string>& limits, const std::string& left_out) {
         std::vector<std::string> options{"--set", "variants=~", "--trace", "chrome"};
@@ -124,7 +124,7 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
     CHECK(before.flows.size() > 0);
 }
 
-TEST_CASE("a trace may have servers beside some ranks, or not") {
+TEST_CASE("a trace of some ranks may include the servers") {
     const Traced files;
     const std::vector<std::string> options{
         "--set",        "variants=~",      "--set",        "training.exchange=parameter-server", "--trace", "chrome",
@@ -144,7 +144,7 @@ TEST_CASE("a trace may have servers beside some ranks, or not") {
     CHECK(served.of("rank 0 compute").empty());
 }
 
-TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have") {
+TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in them") {
     if (!fs::exists(pj_dump)) {
         WARN("skipped: Debian's package pajeng, which has pj_dump, is not installed");
         return;
@@ -185,7 +185,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have"
     }
 }
 
-TEST_CASE("a Paje trace's events are in the order of time") {
+TEST_CASE("events of a Paje trace are in the order of time") {
     const Traced files;
     files.results({"--trace", "paje", "--trace-file", "all.paje"});
     std::istringstream lines(read_file(files / "all-servers.paje"));
@@ -204,7 +204,7 @@ TEST_CASE("a Paje trace's events are in the order of time") {
     CHECK(events > 100);
 }
 
-TEST_CASE("traces are the same bytes every time") {
+TEST_CASE("traces are identical in every run") {
     const Traced files;
     for (const std::string format : {"chrome", "paje"}) {
         files.results({"--set", "variants=~", "--trace", format, "--trace-file", "one"});
@@ -213,7 +213,7 @@ TEST_CASE("traces are the same bytes every time") {
     }
 }
 
-TEST_CASE("options of traces that make no sense are errors, before anything is simulated") {
+TEST_CASE("contradictory options of traces are errors, before anything is simulated") {
     const Traced files;
     const auto fails = [&files](const std::vector<std::string>& options, int status, const std::string& message) {
         const Outcome outcome = files.run(options);
@@ -239,7 +239,7 @@ TEST_CASE("options of traces that make no sense are errors, before anything is s
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 
-TEST_CASE("a trace that cannot be written is an error, and leaves nothing") {
+TEST_CASE("a trace that cannot be written is an error, and leaves no file") {
     const Traced files;
     files.write("here", "a file");
     const Outcome outcome = files.run({"--trace", "chrome", "--trace-file", "here/there.json"});

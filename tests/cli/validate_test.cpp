@@ -56,7 +56,7 @@ TEST_CASE("validate: parameters are found, and other rows are predicted with the
     }
 }
 
-TEST_CASE("validate: leaving a row out changes what is predicted by as much as the formula says") {
+TEST_CASE("validate: leaving a row out changes the predictions as the formula says") {
     const RingBench bench;
     // Bandwidth alone, on two rows, the second of which is 4 % off: with both it is found in between.
     const std::string rows = RingBench::row(2, 800'000'000, true) + RingBench::row(2, 400'000'000, true, 1.04) +
@@ -82,7 +82,7 @@ TEST_CASE("validate: leaving a row out changes what is predicted by as much as t
         bench.json_of({"validate", "ring.yaml", "--no-leave-one-out"}).at("points").at(0).at("leave_one_out").empty());
 }
 
-TEST_CASE("validate: without a row of its own a parameter is the scenario's, and later ones are found with that") {
+TEST_CASE("validate: a parameter without a row of its own keeps the scenario's value, which later ones use") {
     const RingBench bench;
     const std::string of_first =
         "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
@@ -104,7 +104,7 @@ TEST_CASE("validate: without a row of its own a parameter is the scenario's, and
     CHECK(says(run_in(bench, {"validate", "ring.yaml"}).out, "too few rows remain to estimate it"));
 }
 
-TEST_CASE("validate: rows that are doubted are shown with the reason, and counted apart") {
+TEST_CASE("validate: unreliable rows are shown with the reason, and counted separately") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate + RingBench::row(8, 800'000, false, 1 / 1.1)) +
                        RingBench::series(RingBench::row(4, 16'000'000, false, 2),
@@ -123,7 +123,7 @@ TEST_CASE("validate: rows that are doubted are shown with the reason, and counte
     CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-median", "0.69"}).status == 0);
 }
 
-TEST_CASE("validate: --check says what is too low, after the table") {
+TEST_CASE("validate: --check reports values that are too low, after the table") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate + three_predicted), RingBench::bandwidth + RingBench::latency);
     const Outcome low = run_in(bench, {"validate", "ring.yaml", "--check"});
@@ -141,7 +141,7 @@ TEST_CASE("validate: --check says what is too low, after the table") {
         CHECK(run_in(bench, {"validate", "ring.yaml", "--check", option, "nan"}).status == 2);
 }
 
-TEST_CASE("validate: of a directory every file that has measurements, by name, with figures over all") {
+TEST_CASE("validate: a directory validates every file with measurements, by name, with figures over all") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(4, 800, false, 0.5)), "", "set/b.yaml");
     bench.scenario(RingBench::series(RingBench::row(2, 800, false, 0.5) + RingBench::row(8, 800, false, 0.5)), "",
@@ -188,7 +188,7 @@ TEST_CASE("validate: CSV has a line for each row") {
     CHECK(std::stod(outcome.out.substr(outcome.out.find(',', at) + 1)) == Approx(12e-6));
 }
 
-TEST_CASE("validate: nothing is fitted on a row that is counted, and the program says where that was tried") {
+TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is reported") {
     const RingBench bench;
     const std::string fitted =
         "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
@@ -209,7 +209,7 @@ TEST_CASE("validate: nothing is fitted on a row that is counted, and the program
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 3);
 }
 
-TEST_CASE("validate: check reads measurements, too, and run goes by without them") {
+TEST_CASE("validate: check reads measurements, too, and run ignores them") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate), RingBench::bandwidth);
     CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario\n");
@@ -233,7 +233,7 @@ TEST_CASE("validate: a simulation that fails is an error that names the row") {
     CHECK(says(outcome.err, "error: full, row 'base 1 kB': it needs"));
 }
 
-TEST_CASE("validate: a result of zero is said to be zero") {
+TEST_CASE("validate: a result of zero is reported as zero") {
     const RingBench bench;
     bench.write("workload.yaml", tiny_workload);
     bench.write("alone.yaml",
@@ -245,7 +245,7 @@ TEST_CASE("validate: a result of zero is said to be zero") {
     CHECK(says(outcome.err, "error: alone, row 'base': its 'exposed_communication_time_s' is 0"));
 }
 
-TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
+TEST_CASE("validate: a parameter on which rows hardly depend has a remark") {
     const RingBench bench;
     const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, false);
     bench.scenario(RingBench::series(rows), RingBench::latency);
@@ -262,7 +262,7 @@ TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
     CHECK(says(run_in(bench, command).out, "poorly determined: an error of 0.2 % in the rows changes it by 53.5 %"));
 }
 
-TEST_CASE("validate: Ctrl-C ends it, with everything that it has started") {
+TEST_CASE("validate: Ctrl-C ends it and all processes that it has started") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

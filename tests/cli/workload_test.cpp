@@ -115,7 +115,7 @@ TEST_CASE("workload: JSON is one object with the documented fields") {
     CHECK(table["total"]["memory_stall_s"].get<double>() == Approx(stall_s));
 }
 
-TEST_CASE("workload: the default is calibrated") {
+TEST_CASE("workload: the default compute model is the calibration") {
     const json total = answered({"resnet-50", "--device", "p100-sxm2", "--batch", "64"})["total"];
     CHECK(total["forward_time_s"].get<double>() + total["backward_time_s"].get<double>() == Approx(64.0 / 219));
     // Where nobody has measured it, it is the roofline, and is called so.
@@ -124,7 +124,7 @@ TEST_CASE("workload: the default is calibrated") {
     CHECK(plain == answered({"resnet-50", "--device", "a100-sxm4", "--batch", "64", "--compute", "roofline"}));
 }
 
-TEST_CASE("workload: a table, CSV and files") {
+TEST_CASE("workload: it writes a table, CSV and files") {
     const TempDir directory;
     const std::string folder = (directory / "results").string();
     const Outcome table =
@@ -144,7 +144,7 @@ TEST_CASE("workload: a table, CSV and files") {
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 17);
 }
 
-TEST_CASE("workload: each compute model of a small network") {
+TEST_CASE("workload: each compute model works on a small network") {
     const Small small;
     const auto layers = [&](const std::string& compute) {
         const Outcome outcome = ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "5", "--compute",
@@ -167,7 +167,7 @@ TEST_CASE("workload: each compute model of a small network") {
     CHECK(measured[0]["memory_stall_s"].is_null());
 }
 
-TEST_CASE("workload: names that are none") {
+TEST_CASE("workload: unknown names are errors") {
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-ft", "--device", "p100-sxm2", "--batch", "1"}), "alexnet-ft:1:1",
                   "'alexnet-ft' is neither a file nor a workload", "did you mean 'alexnet-tf'?");
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm", "--batch", "1"}), "--device:1:10",
@@ -188,7 +188,7 @@ TEST_CASE("workload: names that are none") {
                   "unknown key 'flops'");
 }
 
-TEST_CASE("workload: options that make no sense are refused together, each at its place") {
+TEST_CASE("workload: contradictory options are refused together, each at its place") {
     const Small small;
     const Outcome outcome =
         ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "0", "--compute", "roof-line"});
@@ -198,7 +198,7 @@ TEST_CASE("workload: options that make no sense are refused together, each at it
     CHECK(ask(small.path(), {"small.yaml", "--batch", "1"}).status == 2);
 }
 
-TEST_CASE("workload: what a compute model needs of the device is asked for where it is chosen") {
+TEST_CASE("workload: data that a compute model needs from the device is required where the model is chosen") {
     const Small small;
     const auto ask_for = [&](const std::string& compute) {
         return ask(small.path(), {"small.yaml", "--device", "other.yaml", "--batch", "1", "--compute", compute});

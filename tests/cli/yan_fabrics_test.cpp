@@ -47,7 +47,7 @@ const std::vector<std::string> overlays{
 
 }  // namespace
 
-TEST_CASE("yan-2024: five topologies as wires and as patterns of exchanges") {
+TEST_CASE("yan-2024: five topologies, as fabrics and as overlays, give the table in the studies' README") {
 #if !defined(SYNCLINE_SANITIZED)  // 30 trainings
     const TempDir directory;
     const auto run = [&](std::vector<std::string> arguments) {

@@ -26,7 +26,7 @@ std::map<std::string, Cost> formulas(double n) {
 
 }  // namespace
 
-TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer exponential") {
+TEST_CASE("yan-2024: the star is slowest, then tree, ring and one-peer exponential") {
     const int ranks = GENERATE(8, 16, 32);
     CAPTURE(ranks);
     const auto results = results_of("scenarios/yan-2024.yaml", {"--set", "training.ranks=" + std::to_string(ranks)});
@@ -56,7 +56,7 @@ TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer 
     CHECK(seconds("hierarchical") == Approx(seconds("ring")).epsilon(0.01));
 }
 
-TEST_CASE("yan-2024: a server moves n buffers each way, a star's centre, which has its own, n - 1") {
+TEST_CASE("yan-2024: a server moves n buffers each way, and a star's centre, which has its own, n - 1") {
     const auto results = results_of("scenarios/yan-2024.yaml");
     const double n = 16, size = number(results.at("star"), "gradient_bytes");
     CHECK(number(results.at("parameter-server"), "bytes_sent") == 2 * n * size);

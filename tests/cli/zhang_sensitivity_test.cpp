@@ -84,7 +84,7 @@ std::string line_of(const std::string& head, const std::vector<double>& ratios) 
 
 }  // namespace
 
-TEST_CASE("zhang-2021: how much faster the ring is depends on what was chosen, as the study's table says") {
+TEST_CASE("zhang-2021: the ring's advantage depends on the chosen parameters as the study's table says") {
     const Study study;
     CHECK(study.size() == 60);
     const std::string text = read_file(shipped("scenarios/studies/zhang-2021-sensitivity.yaml"));

@@ -69,7 +69,7 @@ TEST_CASE("vgg-16-overlap: the exchange hides behind the backward pass") {
     CHECK(beside["messages"] == none["messages"]);
 }
 
-TEST_CASE("vgg-16-overlap: wait-free is never slower, on any platform, and by any exchange") {
+TEST_CASE("vgg-16-overlap: wait-free is never slower, on any platform, with any exchange") {
     const std::string exchange = GENERATE("allreduce", "parameter-server");
     const std::string platform = GENERATE("p100-25g", "p100-56g", "p100-100g");
     CAPTURE(exchange, platform);

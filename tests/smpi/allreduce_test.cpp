@@ -36,7 +36,7 @@ TEST_CASE("a ring all-reduce takes as long as SMPI's lr") {
 // N ranks k = ⌊S/4N⌋ floats, and then calls the all-reduce of SMPI's default selector (smpi_default_selector.cpp) for
 // the R bytes that are left over: all ranks send to rank 0 at once, which broadcasts over the binomial tree. Together
 // 2(N-1)(α + 4kβ) + α + (N-1)Rβ + ⌈lg N⌉(α + Rβ), with an envelope in each α and for each of the messages at once.
-TEST_CASE("SMPI's lr takes an all-reduce longer than a ring all-reduce where floats are left over") {
+TEST_CASE("SMPI's lr takes an all-reduce longer than a ring all-reduce if floats are left over") {
     compare({{.operation = "allreduce", .name = "ring"},
              "allreduce:lr",
              [](std::uint32_t ranks) {
@@ -64,7 +64,7 @@ TEST_CASE("recursive doubling takes as long as SMPI's rdb") {
 // whole buffer away, S bytes in one message: they exchange halves with their partner, both add, and one sends its half
 // of the sum, 2·S/2 bytes one after the other in two messages. That saves a part of the additions, which take no time
 // here, and costs one α more.
-TEST_CASE("Rabenseifner's all-reduce takes as long as SMPI's rab, but for one latency where ranks are folded") {
+TEST_CASE("Rabenseifner's all-reduce takes as long as SMPI's rab, except for one latency if ranks are folded") {
     compare({{.operation = "allreduce", .name = "rabenseifner"},
              "allreduce:rab",
              [](std::uint32_t ranks) { return usual_sizes(2 * sizeof(float) * std::bit_floor(ranks)); },

@@ -230,7 +230,7 @@ TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
     }
 }
 
-TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the key to blame") {
+TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the responsible key") {
     CHECK(algorithm_names("allreduce").front() == "ring");
     for (const std::string& operation : operation_names()) {
         for (const std::string& name : algorithm_names(operation)) {

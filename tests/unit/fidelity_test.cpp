@@ -83,7 +83,7 @@ TEST_CASE("fidelity is a key of trainings and of exchanges alone, and message by
     }
 }
 
-TEST_CASE("a fidelity that is misspelt is told which was meant") {
+TEST_CASE("a misspelt fidelity is an error with a suggestion") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic value = error_of(load, shipped_platform, ", fidelity: fold");
         CHECK(value.message == "'fidelity' cannot be 'fold'");
@@ -92,7 +92,7 @@ TEST_CASE("a fidelity that is misspelt is told which was meant") {
     }
 }
 
-TEST_CASE("on a platform of SimGrid's own format nothing can be folded") {
+TEST_CASE("on a platform of SimGrid's format nothing can be folded") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic error = error_of(load, native_platform, ", fidelity: folded");
         CHECK_THAT(error.message, Contains("folding is not possible"));
@@ -103,7 +103,7 @@ TEST_CASE("on a platform of SimGrid's own format nothing can be folded") {
     }
 }
 
-TEST_CASE("a plan's fidelity is what is done, unless something stands against it") {
+TEST_CASE("a plan's fidelity is used unless something prevents it") {
     const TaskGraph few = ring_of(4), many = ring_of(708);  // 708 * 707 * 2 = 1,001,112
     Cluster plain, native;
     native.native.emplace();
@@ -122,7 +122,7 @@ TEST_CASE("a plan's fidelity is what is done, unless something stands against it
     CHECK_FALSE(choose_fidelity(Fidelity::automatic, plain, few).folds);
 }
 
-TEST_CASE("results say what was folded, where the plan asks for it") {
+TEST_CASE("results say what was folded if the plan asks for folding") {
     Folded folded{{Fidelity::automatic, true, "4198400 messages are more than 1000000"}, 4096, 4194304, 12e-9, 0};
     CHECK(text::folded(folded) ==
           "folded: 4194304 of 4198400 messages; error at most 12 ns (fidelity: auto, "

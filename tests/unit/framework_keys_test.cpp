@@ -74,7 +74,7 @@ TEST_CASE("without these keys nothing changes") {
     CHECK(!plan.servers.local_reduction);
 }
 
-TEST_CASE("keys that have no use where they stand are errors with their place and a hint") {
+TEST_CASE("keys that have no effect are errors with their place and a hint") {
     const struct {
         const char *training, *key, *message, *hint;
     } mistakes[] = {
@@ -104,7 +104,7 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
     }
 }
 
-TEST_CASE("the least piece that a hint names can be simulated") {
+TEST_CASE("the minimum piece that a hint names can be simulated") {
     const std::string hint = error_of("partition: 1 B").hint;
     const std::size_t begin = std::string("write at least ").size();
     const std::string least = hint.substr(begin, hint.find(" per piece") - begin);

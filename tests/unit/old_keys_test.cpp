@@ -20,7 +20,7 @@ std::string read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("keys of earlier versions have their names of today, wherever they are written") {
+TEST_CASE("keys of earlier versions are renamed wherever they are written") {
     CHECK(read("reduction: {on: host, rate: 5 GBps}") == "{reduction: {where: host, rate: 5 GBps}}");
     CHECK(read("reduction: {\"on\": host}") == "{reduction: {where: host}}");
     CHECK(read("reduction:\n  true: device\n") == "{reduction: {where: device}}");
@@ -32,7 +32,7 @@ TEST_CASE("keys of earlier versions have their names of today, wherever they are
     CHECK(read("reduction: {where: host, on: device}") == "{reduction: {where: host, on: device}}");
 }
 
-TEST_CASE("an old key in a path, or in what is set, replaces the new one") {
+TEST_CASE("an old key in a path, or in an assignment, replaces the new one") {
     Library library;
     Node transport = library.parse("t.yaml", "platform: {transport: {reduction: {where: host}}}", ".");
     merge(transport, parse_assignment(library, "platform.transport.reduction.on=device"));

@@ -38,7 +38,7 @@ TEST_CASE("packed servers are on the nodes of the ranks with their numbers") {
     CHECK(nodes_of(5, ServerLocation::packed, packed(3, 1)) == Nodes{0, 1, 2, 0, 1});
 }
 
-TEST_CASE("spread servers, by hand: fewer than nodes, as many, more") {
+TEST_CASE("spread servers are placed as by hand, for fewer servers than nodes, as many, and more") {
     CHECK(nodes_of(1, ServerLocation::spread, packed(4, 2)) == Nodes{0});
     CHECK(nodes_of(2, ServerLocation::spread, packed(4, 2)) == Nodes{0, 2});
     CHECK(nodes_of(3, ServerLocation::spread, packed(4, 2)) == Nodes{0, 1, 2});

@@ -53,7 +53,7 @@ TEST_CASE("a run's name depends on everything that its result depends on, and on
     CHECK(run_id(other, 1) != id);
 }
 
-TEST_CASE("a store keeps points, what is pending, and how runs ended") {
+TEST_CASE("a store keeps points, pending runs, and how runs ended") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 3);
@@ -72,7 +72,7 @@ TEST_CASE("a store keeps points, what is pending, and how runs ended") {
     CHECK(store.database().ask("SELECT count(*) FROM attempts") == Value(std::int64_t{3}));
 }
 
-TEST_CASE("what does not fit has failed and is never run") {
+TEST_CASE("points that do not fit have failed and are never run") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     config::StudyPoint misfit = point(1);
@@ -85,7 +85,7 @@ TEST_CASE("what does not fit has failed and is never run") {
     CHECK(store.to_run("s", true).size() == 1);
 }
 
-TEST_CASE("what does not fit is named by what it is, not by how the error is put") {
+TEST_CASE("points that do not fit are named by their content, not by the error's wording") {
     config::StudyPoint misfit = point(1);
     misfit.misfit = "study.yaml:1:1: no room";
     const std::string id = run_id(misfit);
@@ -109,7 +109,7 @@ TEST_CASE("points of an earlier form of a study leave the list, and their result
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
 }
 
-TEST_CASE("a transaction that is not ended leaves nothing") {
+TEST_CASE("an unfinished transaction leaves nothing") {
     const Scratch scratch;
     {
         Store store(scratch.path, Store::Mode::create);
@@ -121,7 +121,7 @@ TEST_CASE("a transaction that is not ended leaves nothing") {
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{0}));
 }
 
-TEST_CASE("stores come out equal, row for row, in whatever order and however shared out") {
+TEST_CASE("stores are equal, row for row, in any order and with any sharing of work") {
     const Scratch whole, first, second, merged;
     constexpr int points = 9;
     {
@@ -146,7 +146,7 @@ TEST_CASE("stores come out equal, row for row, in whatever order and however sha
     CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("already exists"));
 }
 
-TEST_CASE("results of one run that differ are not merged, and nothing is left behind") {
+TEST_CASE("different results of one run are not merged, and nothing is left behind") {
     const Scratch one, other, merged;
     for (const auto& [path, result] : {std::pair{one.path, "{\"a\":1}"}, std::pair{other.path, "{\"a\":2}"}}) {
         Store store(path, Store::Mode::create);
@@ -157,7 +157,7 @@ TEST_CASE("results of one run that differ are not merged, and nothing is left be
     CHECK(fs::is_empty(merged.path));
 }
 
-TEST_CASE("a result takes the place of a failure when stores are merged") {
+TEST_CASE("a result replaces a failure when stores are merged") {
     const Scratch one, other, merged;
     std::string id;
     for (const auto& [path, status] : {std::pair{one.path, Status::done}, std::pair{other.path, Status::failed}}) {
@@ -170,7 +170,7 @@ TEST_CASE("a result takes the place of a failure when stores are merged") {
     CHECK(Store(merged.path, Store::Mode::read).status(id) == Status::done);
 }
 
-TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is changed") {
+TEST_CASE("a flipped byte anywhere, or a missing end, is detected and nothing is changed") {
     const Scratch scratch;
     {
         Store store(scratch.path, Store::Mode::create);
@@ -203,7 +203,7 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is cha
     CHECK(bytes_of(file).size() == good.size() / 2);
 }
 
-TEST_CASE("what is no store of this version is refused and left as it is") {
+TEST_CASE("other files and stores of other versions are refused and left unchanged") {
     const Scratch scratch;
     fs::create_directories(scratch.path);
     const fs::path file = scratch.path / "results.db";
@@ -240,7 +240,7 @@ TEST_CASE("a directory that is a file, or has no store, is an error") {
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
 }
 
-TEST_CASE("a full disk is an error, and what was there stays") {
+TEST_CASE("a full disk is an error, and earlier results stay") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 2);
@@ -253,7 +253,7 @@ TEST_CASE("a full disk is an error, and what was there stays") {
     CHECK(store.status(ids[1]) == Status::pending);
 }
 
-TEST_CASE("what a killed program left half written is undone by a reader") {
+TEST_CASE("a reader undoes what a killed program left half written") {
     const Scratch scratch, copy;
     std::vector<std::string> rows;
     {

@@ -109,7 +109,7 @@ TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts w
     CHECK(file.about.at("title") == "two: base");
 }
 
-TEST_CASE("a Chrome trace's arrows go from where a message is put to where it has arrived") {
+TEST_CASE("a Chrome trace's arrows go from the sending slice to the receiving one") {
     const ChromeFile file = chrome(two_ranks());
     REQUIRE(file.flows.size() == 1);
     const ChromeFlow& flow = file.flows.begin()->second;
@@ -134,7 +134,7 @@ TEST_CASE("a message that takes no time has an arrow, too") {
     CHECK(file.slices[flow.to].thread == "rank 1 exchange");
 }
 
-TEST_CASE("links count bytes while they flow, the one that is used most first") {
+TEST_CASE("links count bytes while they flow, and the busiest is first") {
     const ChromeFile file = chrome(two_ranks());
     using Points = std::vector<std::pair<std::int64_t, double>>;
     REQUIRE(file.counters.size() == 2);
@@ -148,7 +148,7 @@ TEST_CASE("links count bytes while they flow, the one that is used most first") 
     CHECK_THAT(shown(less), Contains("left out: 1 of 2 links"));
 }
 
-TEST_CASE("flows that share a link add up, and what goes on without them is cut to the time shown") {
+TEST_CASE("flows that share a link add up, and flows that continue are cut to the shown time") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
     trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0});
@@ -158,7 +158,7 @@ TEST_CASE("flows that share a link add up, and what goes on without them is cut 
     CHECK(chrome(view, limits).counters.at("up") == Points{{113'000, 50}, {114'000, 75}, {115'000, 25}, {117'000, 0}});
 }
 
-TEST_CASE("a trace of some ranks leaves out the others, and messages with them") {
+TEST_CASE("a trace of some ranks omits the others, and messages with them") {
     TraceLimits limits;
     limits.ranks = {1};
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -170,7 +170,7 @@ TEST_CASE("a trace of some ranks leaves out the others, and messages with them")
     CHECK_THAT(shown(file), Contains("left out: other iterations: 2 tasks, 2 acts\n"));
 }
 
-TEST_CASE("a trace of some time has what reaches into it, whole, also of iterations before") {
+TEST_CASE("a trace of some time has whole events that reach into it, also of other iterations") {
     TraceLimits limits;
     limits.time = Interval{-8 * us, 3 * us};  // 92 us to 103 us
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -197,7 +197,7 @@ TEST_CASE("a trace of a level has nothing below it") {
     CHECK_THAT(shown(tasks), Contains("below the level 'tasks': 3 acts, 1 message\n"));
 }
 
-TEST_CASE("where messages were not recorded a trace has tasks, and says so") {
+TEST_CASE("if messages were not recorded, a trace has tasks, and says so") {
     TimelineView view = two_ranks();
     view.timeline.trace = {};
     const ChromeFile file = chrome(view);
@@ -206,7 +206,7 @@ TEST_CASE("where messages were not recorded a trace has tasks, and says so") {
     CHECK_THAT(written(write_paje_trace, view), Contains("not recorded"));
 }
 
-TEST_CASE("names may hold anything: a Chrome trace stays JSON, a Paje trace has no double quotes within texts") {
+TEST_CASE("names may have any characters: a Chrome trace stays JSON, a Paje trace has no double quotes within texts") {
     TimelineView view = two_ranks();
     view.names.assign(4, "a \"b\"\\\n\x01 \xff");
     CHECK(chrome(view).of("rank 0 compute").size() == 1);

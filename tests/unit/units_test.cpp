@@ -107,7 +107,7 @@ TEST_CASE("a unit of another dimension is called by its name") {
     CHECK(refused("5 ms", Dimension::flops).error == "5 ms is a time, not a computing speed");
 }
 
-TEST_CASE("a slip in a unit is mended") {
+TEST_CASE("a misspelt unit is corrected in the hint") {
     CHECK(refused("25 gbps", Dimension::bandwidth).hint == "did you mean 25 Gbps (bits) or 25 GBps (bytes)?");
     CHECK(refused("3 mb", Dimension::bytes).hint == "did you mean 3 Mb (bits) or 3 MB (bytes)?");
     CHECK(refused("3 mib", Dimension::bytes).hint == "did you mean 3 Mib (bits) or 3 MiB (bytes)?");
@@ -127,7 +127,7 @@ TEST_CASE("values that are not finite numbers are rejected in every dimension") 
     CHECK(refused("1e308 PB", Dimension::bytes).error == "1e308 PB is out of range");
 }
 
-TEST_CASE("zero and less are read as they are") {
+TEST_CASE("zero and negative quantities are read") {
     CHECK(read("0 s", Dimension::seconds) == 0);
     CHECK_FALSE(std::signbit(read("-0 s", Dimension::seconds)));
     CHECK(read("-2 Gbps", Dimension::bandwidth) == Approx(-2.5e8));

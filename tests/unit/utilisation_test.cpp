@@ -17,7 +17,7 @@ Layer channels(std::int64_t macs, std::int64_t filters) {
 
 }  // namespace
 
-TEST_CASE("utilisation: a transformer's model FLOP are those of the literature's formula") {
+TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formula") {
     // F = 72slh²(1 + s/(6h) + V/(12lh)) a sample, D. Narayanan et al., SC 2021, without recomputation.
     const Model model = shipped_model("gpt-3-175b");
     const double s = 2048, l = 96, h = 12288, V = 51200, samples = 4 * 8, ranks = 16, time_s = 100;
@@ -56,7 +56,7 @@ TEST_CASE("utilisation: rows that pad execute more than the model needs") {
     CHECK(!result.tokens_per_s);
 }
 
-TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time is not known") {
+TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown") {
     Model model;
     model.layers = {channels(1000, 5)};
     Cluster cluster = star_cluster(1, 1e9, 0);
@@ -70,7 +70,7 @@ TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time 
     CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).tflops_per_device);
 }
 
-TEST_CASE("a note says where compute time is that at the device's peak") {
+TEST_CASE("a note says that compute times assume the device's peak") {
     Device device;
     CHECK(peak_note(ComputeKind::calibrated, "model", device) ==
           "compute times assume the device's peak: no measurement supports them");
