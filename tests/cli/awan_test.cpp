@@ -3,7 +3,7 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/awan-2019-*.yaml: what the card of Awan et al., CCGrid 2019, says must come out.
+// Checks scenarios/awan-2019-*.yaml against the results of Awan et al., CCGrid 2019.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -37,7 +37,7 @@ TEST_CASE("awan-2019: latencies decide small all-reduces, bandwidth decides larg
         crossings += (doubling[i - 1].second < ring[i - 1].second) != (doubling[i].second < ring[i].second) ? 1 : 0;
     CHECK(crossings == 1);
     const double buffers = std::log2(ranks) * ranks / (2.0 * (ranks - 1));
-    // Adding up costs 3 % of sending on this platform, and the ring adds half of what it sends.
+    // On this platform a reduction costs 3 % of sending, and the ring reduces half of what it sends.
     CHECK(doubling.back().second / ring.back().second >= buffers);
     CHECK(doubling.back().second / ring.back().second <= 1.02 * buffers);
     for (std::size_t i = 0; i < ring.size(); ++i) {
@@ -83,17 +83,17 @@ TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet
         const json &none = behind.at(design), &wait_free = beside.at(design);
         const auto exposed_s = [](const json& result) { return number(result, "exposed_communication_time_s"); };
         const double compute_s = number(none, "compute_time_s"), all_s = number(none, "communication_time_s");
-        // After the backward pass all of it is exposed; beside it at most what does not fit.
+        // After the backward pass the whole exchange is exposed; during it at most the part that does not fit.
         CHECK(exposed_s(none) == Approx(all_s));
         CHECK(number(wait_free, "compute_time_s") == Approx(compute_s));
         CHECK(exposed_s(wait_free) < exposed_s(none));
         CHECK(number(wait_free, "iteration_time_s") < number(none, "iteration_time_s"));
         CHECK(number(wait_free, "iteration_time_s") >= compute_s);
-        // The abstract's order holds for every network where nothing is hidden.
+        // The abstract's order holds for every network without overlap.
         CHECK(number(none, "scaling_efficiency") > before);
         before = number(none, "scaling_efficiency");
     }
-    // 102 MB in 17 ms, beside 195 ms of backward pass: nearly nothing is left.
+    // 102 MB take 17 ms and overlap with 195 ms of backward pass, so almost nothing remains.
     if (std::string(workload) == "resnet-50") CHECK(number(beside.at("cuda-aware-mpi"), "scaling_efficiency") > 0.98);
 }
 

@@ -7,21 +7,21 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What is wrong with a user's input is said with its place, what stands there and what to do, all at once, and nothing
-// is written. Exit code 3 is a file or a value, 2 is how the program is called.
+// Errors in a user's input are reported together, with their place, the text there and a hint, and nothing is written.
+// Exit code 3 means a wrong file or value, 2 a wrong call of the program.
 
 using namespace syncline::test;
 
 namespace {
 
-/// A directory with the small scenario's files, in which a test puts something wrong.
+/// A directory with the small scenario's files, in which a test introduces errors.
 struct Bench : TempDir {
     Bench() {
         write("platform.yaml", tiny_platform);
         write("workload.yaml", tiny_workload);
     }
 
-    /// Writes a scenario with this much in `training`, and `rest` after it.
+    /// Writes a scenario with these lines in `training`, and `rest` after it.
     void scenario(const std::string& training, const std::string& rest = "") const {
         write("scenario.yaml",
               "platform: platform.yaml\nworkload: workload.yaml\ntraining: {" + training + "}\n" + rest);
@@ -44,7 +44,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// The messages, one for each error, without their source lines.
+/// Returns the messages of all errors, without their source lines.
 std::vector<std::string> errors_of(const Outcome& outcome) {
     static const std::regex head("^[^:\n]+:[0-9]+:[0-9]+: error: .+");
     std::vector<std::string> errors;
@@ -53,7 +53,7 @@ std::vector<std::string> errors_of(const Outcome& outcome) {
     return errors;
 }
 
-/// That nobody is shown the inside of the program.
+/// Checks that the output shows no internals of the program.
 void check_no_inside(const Outcome& outcome) {
     std::string text = outcome.err;
     for (const std::string key = "simgrid_xml"; text.find(key) != std::string::npos;)
@@ -63,7 +63,7 @@ void check_no_inside(const Outcome& outcome) {
         CHECK_FALSE(holds(text, word));
 }
 
-/// Everything that an invalid configuration must show. `outcome` is of a run in `directory`.
+/// Checks the output for an invalid configuration. `outcome` is of a run in `directory`.
 void check_refused(const Outcome& outcome, const TempDir& directory, bool excerpt = true) {
     CHECK(outcome.status == 3);
     CHECK(outcome.out.empty());
@@ -74,7 +74,7 @@ void check_refused(const Outcome& outcome, const TempDir& directory, bool excerp
     REQUIRE_FALSE(errors.empty());
     CHECK(lines.front() == errors.front());
     if (!excerpt) return;
-    // Under the message the source line, indented, and a caret under what is wrong.
+    // The indented source line follows the message, with a caret under the wrong part.
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (lines[i].find(": error: ") == std::string::npos) continue;
         REQUIRE(i + 2 < lines.size());
@@ -83,7 +83,7 @@ void check_refused(const Outcome& outcome, const TempDir& directory, bool excerp
     }
 }
 
-/// One mistake: `message` and `hint` are parts of what is said, once.
+/// One error: `message` and `hint` are parts of the output, which appear once.
 void check_one(const Outcome& outcome, const TempDir& directory, const std::string& message, const std::string& hint) {
     CAPTURE(outcome.err);
     check_refused(outcome, directory);
@@ -405,7 +405,7 @@ TEST_CASE("bad input: missing files, files of another kind and circular referenc
     bench.write("there.yaml", "back.yaml\n");
     bench.write("back.yaml", "there.yaml\n");
     bench.write("device.yaml", "nodes: 4\ndevice: device.yaml\nfabric: {bandwidth: 1 GBps, latency: 1 us}\n");
-    // The same file by another name.
+    // The same file under another name.
     fs::create_directory_symlink(".", bench / "link");
     bench.write("linked.yaml", "link/linked.yaml\n");
 
@@ -468,7 +468,7 @@ TEST_CASE("bad input: anchors and aliases are refused at their place") {
     check_refused(outcome, bench);
     CHECK(errors_of(outcome) == std::vector<std::string>{"scenario.yaml:1:11: error: anchors are not supported",
                                                          "scenario.yaml:4:7: error: aliases are not supported"});
-    // What would be a billion nodes if aliases were written out.
+    // If aliases were expanded, this would have a billion nodes.
     std::ostringstream laughs;
     laughs << "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
     for (int i = 1; i < 10; ++i) {
@@ -655,7 +655,7 @@ TEST_CASE("bad input: files made to exhaust the reader are refused quickly") {
         for (std::size_t depth = 0; result.size() < bytes; ++depth) result += std::string(depth, ' ') + "a:\n";
         return result;
     };
-    // Those that are refused by their size, and some that are small enough to be read.
+    // Some files are refused by their size, others are small enough to be read.
     const std::size_t bytes = GENERATE(std::size_t{50'000'000}, std::size_t{8'000'000}, std::size_t{499'990});
     const std::pair<const char*, std::function<std::string()>> files[] = {
         {"lists", [&] { return repeated("[", bytes); }},

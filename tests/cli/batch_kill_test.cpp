@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
 
-// A batch that is killed, at any moment, and resumed ends as one that is left alone.
+// A batch that is killed at any moment and then resumed ends like an undisturbed one.
 
 using namespace syncline::test;
 

@@ -8,14 +8,14 @@
 #include "tests/cli/batch.hpp"
 #include "tests/sanitized.hpp"
 
-// The verb `batch`: its options, its exit codes, and that one point's end is not the batch's.
+// Tests the verb `batch`: its options, its exit codes, and that the failure of one point is not that of the batch.
 
 using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
 
-/// Two points: one that takes a moment, one that takes a minute.
+/// Two points: one takes a moment, the other a minute.
 struct LongBench : TempDir {
     LongBench() {
         write("platform.yaml", tiny_platform);
@@ -33,8 +33,8 @@ training: {ranks: 16, batch_per_rank: 8, input_copy: none, iterations: 2}
     }
 };
 
-/// The program's workers, once there are some that the batch waits for: those of the last 0.3 s, and more on a machine
-/// that takes so long for the first point, too.
+/// Returns the program's workers once the batch waits for some: those of the last 0.3 s, or of a longer time on a
+/// machine that is slow with the first point, too.
 std::vector<pid_t> lasting_workers() {
     for (int i = 0; i < 500; ++i) {
         for (const pid_t program : children_of(getpid())) {
@@ -78,7 +78,7 @@ TEST_CASE("batch: every point is simulated once, and the same batch again simula
     CHECK(content(bench / "out") == before);
     CHECK(read_file(bench / "out/results.csv") == csv);
 
-    // A point more is the only one to run. Without --resume it is said that there was something.
+    // Only an additional point is left to run. Without --resume the output mentions earlier results.
     bench.write("study.yaml", StudyBench::study(9));
     const Outcome more = run_program(bench.batch());
     CHECK(more.status == 0);
@@ -154,7 +154,7 @@ TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and i
     CHECK_FALSE(someone_is_in(bench.path()));
 
     const Outcome resumed = run_program(bench.batch({"--resume"}));
-    CHECK(resumed.status == 1);  // not tried again, and still failed
+    CHECK(resumed.status == 1);  // is not retried, and has still failed
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "2");
     std::vector<std::string> retry = hasty;
     retry.emplace_back("--retry-failed");
@@ -227,7 +227,7 @@ TEST_CASE("batch: a signal to the whole job that reaches workers first fails no 
     for (const pid_t worker : workers) kill(worker, SIGTERM);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::vector<pid_t> programs;
-    for (int i = 0; i < 100 && programs.empty(); ++i) programs = children_of(getpid());  // /proc changes as it is read
+    for (int i = 0; i < 100 && programs.empty(); ++i) programs = children_of(getpid());  // /proc may change
     for (const pid_t program : programs) kill(program, SIGTERM);
     const Outcome outcome = running.get();
     CHECK(workers.size() == 1);
@@ -260,7 +260,7 @@ TEST_CASE("batch: points that do not fit stop the batch before it writes anythin
     CAPTURE(refused.err);
     CHECK(refused.status == 3);
     CHECK(holds(refused.err, "2 of 4 points do not fit"));
-    // 17 and 18 are too many for one reason, which is said once; a listing has it of each.
+    // 17 and 18 fail for one reason, which is reported once; a listing has it for each.
     CHECK(
         holds(refused.err, "in 2 points, some with different numbers: (collective.ranks=17), (collective.ranks=18)\n"));
     CHECK_FALSE(holds(refused.err, "18 ranks do not fit"));
@@ -367,7 +367,7 @@ TEST_CASE("batch: contradictory options are refused with exit code 2") {
     CHECK_FALSE(fs::exists(bench / "out"));
     CHECK(run_in(bench, {"batch"}).status == 2);
     CHECK(run_in(bench, {"batch", "nowhere.yaml"}).status == 3);
-    // Whether it is a directory cannot be known.
+    // The test cannot know whether it is a directory.
     const Outcome unknown = run_in(bench, {"batch", std::string(300, 'x')});
     CHECK(unknown.status == 3);
     CHECK(holds(unknown.err, "xxx:1:1: error:"));

@@ -2,14 +2,14 @@
 
 #include "tests/cli/measured.hpp"
 
-// What is not known of a cluster, found from measurements on it.
+// Estimates unknown parameters of a cluster from measurements on it.
 
 using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
 
-/// The scenario without measurements, and a table of them.
+/// The scenario without measurements, and a table of measurements.
 struct TableBench : RingBench {
     TableBench() {
         write("ring.yaml",

@@ -2,7 +2,7 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/castello-2019.yaml: what the card of Castelló et al., EuroMPI 2019, says must come out.
+// Checks scenarios/castello-2019.yaml against the results of Castelló et al., EuroMPI 2019.
 
 using namespace syncline::test;
 
@@ -30,8 +30,8 @@ TEST_CASE("castello-2019: with fewer contributors than receivers the gain is the
     const auto results = results_of("scenarios/castello-2019.yaml");
     const auto time_s = [&](const char* variant) { return number(results.at(variant), "iteration_time_s"); };
     const double gain_s = time_s("p-64-padded") - time_s("p-64-spread");
-    // Against the longest that it can take, and against what a rank without channels has to receive; latencies, and the
-    // last layer, of 4·128·1000 B, are less than 2 ms.
+    // The bounds are the longest time that it can take, and the time for what a rank without channels must receive.
+    // Latencies and the last layer, of 4·128·1000 B, take less than 2 ms.
     CHECK(gain_s >= all_s * (63.0 / 48 - 1.0 / 48 - 63.0 / 64) - 2e-3);
     CHECK(gain_s <= all_s * (63.0 / 48 - 1) + 2e-3);
     CHECK(gain_s / time_s("p-64-padded") == Approx(0.068).margin(0.001));
@@ -75,7 +75,7 @@ TEST_CASE("castello-2019: AlexNet's part of the study over networks, machines an
             }
         }
     }
-    // Those of ../castello-2019.yaml, whose times are worked out there.
+    // The same points are in ../castello-2019.yaml, which derives their times.
     CHECK(time_s.at({"4 Tflops", "1 Gbps", 2, "ring"}) == Approx(2.640430525).epsilon(1e-6));
     CHECK(time_s.at({"4 Tflops", "1 Gbps", 32, "ring"}) == Approx(4.887942623).epsilon(1e-6));
     CHECK(time_s.at({"4 Tflops", "10 Gbps", 32, "ring"}) == Approx(0.673240953).epsilon(1e-6));

@@ -4,7 +4,7 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `expect:` in a scenario, and `run --check`, which compares.
+// Tests `expect:` in a scenario, and `run --check`, which compares results with it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -21,8 +21,8 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-/// Four ranks, 2 us a message and 1 ns a byte. The ring: 6 messages of a quarter, one after the other; recursive
-/// doubling: 2 of the whole. 4000 B: 18 and 12 us. 8000 B: 24 and 20 us.
+/// Four ranks, 2 us per message and 1 ns per byte. The ring sends 6 messages of a quarter, one after the other;
+/// recursive doubling sends 2 of the whole buffer. 4000 B take 18 and 12 us, 8000 B 24 and 20 us.
 constexpr std::string_view curves = R"(platform: platform.yaml
 collective: {operation: allreduce, ranks: 4, sweep: {bytes: [4000 B, 8000 B]}}
 variants:
@@ -42,7 +42,7 @@ struct Bench : TempDir {
         write("workload.yaml", tiny_workload);
     }
 
-    /// The first item stands in line 7 behind `curves`, in line 5 behind `alone`.
+    /// The first item is in line 7 after `curves`, in line 5 after `alone`.
     void scenario(std::string_view text, const std::string& items) const {
         write("scenario.yaml", std::string(text) + "expect:\n" + items);
     }
@@ -55,7 +55,7 @@ struct Bench : TempDir {
     json checks() const { return json::parse(check({"--format", "json"}).out).at("checks"); }
 };
 
-/// An item of the list, on one line.
+/// Returns an item of the list, on one line.
 std::string item(const std::string& keys) {
     return "  - {" + keys + ", source: arithmetic}\n";
 }
@@ -133,7 +133,7 @@ TEST_CASE("check: a missed expectation prints FAILED, exits with 1, and results 
     CHECK(plain.status == 0);
     CHECK(read_file(bench / "out/results.csv") == plain.out);
     CHECK(read_file(bench / "out/checks.csv") == bench.check({"--format", "csv"}).out);
-    // The results are those of a run without --check, with the checks behind them.
+    // The results are those of a run without --check, followed by the checks.
     json checked = json::parse(read_file(bench / "out/results.json"));
     REQUIRE(checked.erase("checks") == 1);
     CHECK(checked == json::parse(run_in(bench, {"run", "scenario.yaml", "--format", "json"}).out));
@@ -163,7 +163,7 @@ TEST_CASE("check: fields in mappings and lists are found by their paths") {
     const json &checks = report.at("checks"), &ring = report.at("results").at(0);
     CHECK(checks.at(0).at("found") == ring.at("closed_form").at("iteration_time_s"));
     CHECK(checks.at(1).at("found") == ring.at("links").at(0).at("utilisation"));
-    CHECK(checks.at(2).at("ok") == true);  // to exchange afterwards is never faster
+    CHECK(checks.at(2).at("ok") == true);  // exchanging afterwards is never faster
 }
 
 TEST_CASE("check: unknown variants and sizes are errors at their places, all together") {
@@ -290,6 +290,6 @@ TEST_CASE("check: --set is noted, and expectations of what it removes are skippe
     const Outcome typed =
         bench.check({"--set", "expect=[{variant: ring, field: ranks, bytes: 8 kB, least: 5, source: me}]"});
     CHECK(typed.status == 1);
-    // Without --check they are in nobody's way.
+    // Without --check expectations have no effect.
     CHECK(run_in(bench, {"run", "scenario.yaml", "--set", "collective.sweep.bytes=1 kB"}).err.empty());
 }

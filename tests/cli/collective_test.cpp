@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// `syncline collective`: one exchange alone, beside the closed form as the test works it out.
+// Tests `syncline collective`: one exchange alone, compared with the closed form as the test computes it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double latency_s = 3e-6, bandwidth_Bps = 2e9;  // of a link
 
-/// The options that give the network of these constants, with reductions that cost nothing.
+/// Returns options for a network with these constants, with free reductions.
 std::vector<std::string> question(const std::string& algorithm, std::uint64_t ranks, std::uint64_t bytes) {
     return {"collective",
             "--platform",
@@ -205,8 +205,8 @@ TEST_CASE("collective: every preset works, and a faster network takes less time"
         CAPTURE(entry.path().string());
         const json answer = ask({"collective", "--platform", entry.path().string(), "--ranks", "8", "--operation",
                                  "allreduce", "--algorithm", "ring", "--bytes", "100MB", "--format", "json"});
-        // Where neighbours cost the same and share no link there is a closed form: on all but those with devices on
-        // PCIe.
+        // There is a closed form if all neighbours' messages cost the same and share no link: on all platforms but
+        // those with devices on PCIe.
         const bool flat = entry.path().stem() != "dgx1-rails" && entry.path().stem() != "four-pascal-roce";
         CHECK(answer["closed_form_s"].is_number() == flat);
         if (flat)
@@ -235,7 +235,8 @@ TEST_CASE("collective: the same command prints the same bytes") {
 
 TEST_CASE("collective: an all-to-all on a fat tree without oversubscription takes the time of the hosts' cables") {
     // 16 ranks, each with 15/16 of 100 MB for the others: 30 ms at 25 Gb/s, in 15 steps of up to four cables' latency.
-    // By the first ways all that a leaf's four hosts send to the other twelve goes over one cable: 300 MB, 96 ms.
+    // If all messages took the first path, the traffic of a leaf's four hosts to the other twelve would use one cable:
+    // 300 MB, 96 ms.
     const auto answer = [](const std::string& policy) {
         std::vector<std::string> arguments{"collective",
                                            "--platform",
@@ -265,8 +266,8 @@ TEST_CASE("collective: an all-to-all on a fat tree without oversubscription take
     const auto seconds = first["completion_time_s"].get<double>();
     CHECK(seconds >= 96e-3);
     CHECK(seconds <= 97e-3);
-    // Two cables to each of two spines and back: eight paths, of which two go over any one cable up, and one more comes
-    // down over a cable that is as busy.
+    // There are two cables to each of two spines and back: eight paths. Two of them go over any one cable up, and one
+    // more comes down over a cable that is as busy.
     CHECK(first["notes"] ==
           json{"the busiest link leaf-0->spine-0 carries 300 MB, while 5 other routes of the same length are "
                "unused (`routing.policy: first`)"});
@@ -278,8 +279,8 @@ TEST_CASE("collective: an all-to-all on a fat tree without oversubscription take
 }
 
 TEST_CASE("collective: gossip with changing peers is the mean over rounds, and --round selects one") {
-    // 32 nodes in a ring of cables, peers 1, 2, 4, 8 and 16 places on: as many buffers on every cable that is in use,
-    // and as many cables to go. Half way round both ways are equally short.
+    // 32 nodes in a ring of cables have peers 1, 2, 4, 8 and 16 places on: every cable in use carries as many buffers,
+    // over as many hops. Half way round both directions are equally short.
     const auto gossip = [](const std::vector<std::string>& more) {
         return ask({"collective", "--platform", shipped("platforms/p100-25g.yaml"), "--ranks", "32", "--bytes", "100MB",
                     "--operation", "neighbour-exchange", "--overlay", "{topology: exponential, directed: true}",
@@ -297,7 +298,7 @@ TEST_CASE("collective: gossip with changing peers is the mean over rounds, and -
         sum_s += round_s(1 << round);
     }
     const double last_s = gossip({"--round", "4"})["completion_time_s"];
-    CHECK(last_s >= round_s(8));  // at the best half of the ranks go one way and half the other
+    CHECK(last_s >= round_s(8));  // at best half of the ranks use each direction
     CHECK(last_s <= round_s(16) * (1 + 1e-6));
     const json answer = gossip({});
     CHECK(answer["completion_time_s"].get<double>() == Approx((sum_s + last_s) / 5).epsilon(1e-6));

@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What trainings and exchanges take of the machine, and what that costs.
+// Resources and costs of trainings and exchanges.
 
 using namespace syncline::test;
 using nlohmann::json;

@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What `explain` prints, and what it refuses.
+// Tests the output and the errors of `explain`.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -47,7 +47,7 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
         CHECK(e["what_if"].size() == 8);
         CHECK(!e["links"].empty());
     }
-    // The same as `run` says.
+    // The numbers are those of `run`.
     const Outcome run = run_in(tiny, {"run", "scenario.yaml", "--format", "json"});
     const json results = json::parse(run.out);
     for (std::size_t i = 0; i < 3; ++i)

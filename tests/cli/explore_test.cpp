@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// The best plans of small studies, against runs of their own and against what must be so.
+// Finds the best points of small studies, and compares them with runs of their own and with invariants.
 
 using namespace syncline::test;
 using Json = nlohmann::json;
@@ -85,7 +85,7 @@ TEST_CASE("explore: all points are simulated and ranked, and the best equals a r
             CHECK(plan.at(per_sample).get<double>() ==
                   Approx(result.at(whole).get<double>() / result.at("samples").get<double>()));
     }
-    // Nothing on the front is beaten by any plan; what is not on it is.
+    // No point beats a point on the front; some point beats every other.
     const Json& front = all.at("front").at("plans");
     for (const Json& plan : ranked) {
         const bool beaten = std::any_of(ranked.begin(), ranked.end(), [&](const Json& other) {
@@ -112,8 +112,8 @@ TEST_CASE("explore: points with batches per rank compare by the sample, so that 
     const Json& front = found.at("front");
     CHECK(front.at("time") == "time_per_sample_s");
     CHECK(front.at("cost") == "cost_per_million_samples");
-    // A rank alone computes for 1.6 ms and has nothing to exchange. Two exchange 4 MB for 3.2 ms, so that a sample
-    // takes longer with them, and costs more: they alone are not on the front. Eight share out a sample's time best.
+    // A single rank computes for 1.6 ms and exchanges nothing. Two ranks exchange 4 MB for 3.2 ms, so that a sample
+    // takes longer and costs more: only they are not on the front. Eight ranks take the least time per sample.
     REQUIRE(front.at("plans").size() == 3);
     CHECK(found.at("ranked").at(0).at("ranks") == "1");
     CHECK(front.at("plans").at(0).at("ranks") == "8");
@@ -199,7 +199,7 @@ TEST_CASE("explore: points that do not fit are skipped, and counted by reason") 
     const Json some = explored(directory, arguments);
     CHECK(some.at("counts").at("unfit") == 6);
     CHECK(some.at("counts").at("ranked") == 3);
-    // 16 and 32 ranks are too many for the same reason.
+    // 16 and 32 ranks do not fit for the same reason.
     REQUIRE(some.at("not_ranked").size() == 1);
     CHECK(some.at("not_ranked")[0].at("plans") == 6);
     CHECK(some.at("not_ranked")[0].at("varies") == true);
@@ -209,7 +209,7 @@ TEST_CASE("explore: points that do not fit are skipped, and counted by reason") 
     CHECK(table.status == 0);
     CHECK(table.out.find("6 points without a result:\n  6, some with different numbers: 16 ranks do not fit "
                          "platform") != std::string::npos);
-    // None is left: that is an error, and says why.
+    // If no point is left, that is an error with the reason.
     const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--set", "axes.training.ranks=[16]"});
     CHECK(none.status == 3);
     CHECK(none.err.find("16 ranks do not fit platform") != std::string::npos);
@@ -218,7 +218,7 @@ TEST_CASE("explore: points that do not fit are skipped, and counted by reason") 
 
 TEST_CASE("explore: points that need more memory than a device has are counted by that reason") {
     const Bench directory;
-    // 4 MB of weights, as much of gradients and more: 1 MB is too little for any, and each needs another amount.
+    // 4 MB of weights, the same of gradients, and more: 1 MB is too little for any, and each needs another amount.
     const Outcome outcome = explore(directory, {"--objective", "iteration_time_s", "--set",
                                                 "axes.platform.device.memory=[1 MB, 2 MB, 16 GB]", "--format", "json"});
     INFO(outcome.err);
@@ -246,7 +246,8 @@ TEST_CASE("explore: axes that vary together are named, and shares are of the poi
     CHECK(notes(tied).find("ranks and bandwidth vary together: their shares cannot be distinguished") !=
           std::string::npos);
 
-    // Within the constraint ranks are 2 and 4 at all three bandwidths: shares as main_effect() has them of these six.
+    // Within the constraint there are 2 and 4 ranks at all three bandwidths; main_effect() gives the shares of these
+    // six.
     const Json within =
         explored(directory, {"--objective", "iteration_time_s", "--top", "100", "--constraint", "ranks in (2, 4)"});
     CHECK(notes(within).find("together") == std::string::npos);

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
 
-// `fidelity` as a user meets it: where it can be asked for, and where results speak of it.
+// Tests `fidelity` as users see it: where it can be chosen, and where results report it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -76,7 +76,7 @@ TEST_CASE("fidelity: each variant of a training has its own") {
     const json plain = bench.answer(run())["results"];
     const json results =
         bench.answer(run({"--set", "training.fidelity=folded", "--set", "variants.later.training.fidelity=message"}));
-    // What is set of all variants is set last.
+    // What --set assigns to all variants is applied last.
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const json& folded = results["results"][i];
         check_counts(plain[i], "message");
@@ -100,7 +100,7 @@ TEST_CASE("fidelity: a sweep reports it for all sizes together") {
                 "{bytes: [1 kB, 1 MB]}}\n");
     const json curve = bench.answer({"run", "curve.yaml"})["results"][0];
     CHECK(curve["fidelity"] == "folded");
-    // Each size is a ring of 2 * 7 * 8 messages, and a barrier before each and behind the last.
+    // Each size is a ring of 2 * 7 * 8 messages, with a barrier before each and after the last.
     CHECK(curve["messages_simulated"].get<int>() + curve["messages_folded"].get<int>() >= 2 * 2 * 7 * 8);
     CHECK(holds(bench.output({"run", "curve.yaml"}), "\nfolded: "));
 }

@@ -9,8 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/handout.hpp"
 
-// `syncline lesson`, and what the handouts state: every number in the tables of their answers is compared with a
-// simulation.
+// Tests `syncline lesson` and the handouts: every number in the tables of their answers is compared with a simulation.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -54,7 +53,7 @@ struct OwnLesson : TempDir {
     }
 };
 
-/// A lesson in a terminal of its own, in which somebody types.
+/// A lesson in a terminal of its own, in which a user types.
 class Typist {
 public:
     explicit Typist(const std::string& lesson) {
@@ -72,7 +71,7 @@ public:
     Typist(const Typist&) = delete;
     Typist& operator=(const Typist&) = delete;
 
-    /// What is shown until it ends in `end`, or until nothing more comes.
+    /// Returns the output up to `end`, or all of it if no more comes.
     std::string shown(const std::string& end) {
         std::string text;
         constexpr int limit_ms = static_cast<int>(20'000 * patience);
@@ -130,7 +129,7 @@ TEST_CASE("lesson: every lesson runs, and the statements of its answer are true"
         const Outcome lesson = run_here({"lesson", one.number});
         CAPTURE(lesson.err);
         REQUIRE(lesson.status == 0);
-        // Nobody is asked to press a key where nobody is.
+        // Without a terminal nobody is asked to press a key.
         CHECK(lesson.err.empty());
         const Outcome run = run_here({"run", one.scenario(), "--check"});
         CHECK(run.status == 0);
@@ -229,7 +228,7 @@ TEST_CASE("lesson: unknown names are errors") {
         CHECK(none.status == 3);
         CHECK(holds(none.err, "gossip, or 1 to 10\n"));
     }
-    // In a folder without lessons there are those of the clone; one of its own has what is in it.
+    // A folder without lessons has those of the clone; a folder with lessons has its own.
     const TempDir empty;
     CHECK(run_in(empty, {"lesson"}).out == run_here({"lesson"}).out);
     fs::create_directories(empty / "scenarios/lessons");
@@ -254,7 +253,7 @@ TEST_CASE("lesson: your own lesson runs, and errors in it are reported") {
     twice.write("scenarios/lessons/1-again.yaml", "");
     CHECK(holds(run_in(twice, {"lesson"}).err, "error: there are two lessons with the number 1\n"));
 
-    // What is no lesson does not disturb. An answer that is wrong is not shown as right.
+    // A file that is not a lesson has no effect. A wrong answer is not shown as right.
     const OwnLesson wrong("# Why?\n" + sections);
     wrong.write("scenarios/lessons/notes-of-mine.md", "nothing");
     const Outcome outcome = run_in(wrong, {"lesson", "own"});

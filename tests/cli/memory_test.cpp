@@ -4,7 +4,7 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What a device has to hold is in the results, and a plan that does not fit is refused before anything is simulated.
+// The results contain the memory of a device, and a plan that does not fit is refused before anything is simulated.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -31,7 +31,7 @@ variants:
 )";
 
 struct Bench : TempDir {
-    /// Devices of this memory; empty: of which nothing is known.
+    /// Returns devices with this memory; empty: unknown.
     explicit Bench(const std::string& memory) {
         std::string platform{tiny_platform};
         const std::string before = "  reduction_rate";
@@ -101,7 +101,7 @@ TEST_CASE("memory: a plan that fits to the last byte runs, and --allow-oom runs 
     CHECK(outcome.status == 0);
     CHECK(holds(outcome.err, "note: larger: needs 412 MB of memory, but 'tiny' has 16 MB: "));
     CHECK(holds(outcome.out, "  412 of 16 MB  "));
-    // Memory decides whether a plan runs, and not how long it takes.
+    // Memory decides whether a plan runs, not its time.
     const auto timed = [&](std::vector<std::string> options) {
         options.insert(options.end(), {"--set", "training.batch_per_rank=8", "--format", "json"});
         const json results = json::parse(bench.run(std::move(options)).out)["results"];

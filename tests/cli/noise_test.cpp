@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Jitter and stragglers as a user meets them: the seed, the notes, and nothing where there is none.
+// Jitter and stragglers as users see them: the seed, the notes, and no effect without them.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -45,7 +45,7 @@ TEST_CASE("noise: jitter and stragglers of zero change nothing") {
     const Tiny tiny;
     CHECK(tiny.run({}).out ==
           tiny.run({"--set", "training.jitter=0", "--set", "training.stragglers=none", "--seed", "5"}).out);
-    // Some that is as fast as the others: only what the closed form would be of is not said.
+    // Stragglers as fast as the others: only the closed form's reason differs.
     json slow = json::parse(tiny.run({"--set", "training.stragglers={ranks: 4, slowdown: 1}"}).out);
     json none = json::parse(tiny.run({}).out);
     for (json* report : {&slow, &none})

@@ -9,7 +9,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A batch of four sizes, done.
+/// A finished batch of four sizes.
 struct PlotBench : StudyBench {
     PlotBench() : StudyBench(4) { REQUIRE(run_program(batch()).status == 0); }
 

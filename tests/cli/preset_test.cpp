@@ -7,7 +7,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Presets by name on the command line, from the clone's root and from a folder that has nothing.
+// Presets by name on the command line, from the clone's root and from an empty folder.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -22,7 +22,7 @@ Outcome ask(const fs::path& directory, std::vector<std::string> arguments) {
     return run_program({.arguments = std::move(arguments), .directory = directory});
 }
 
-/// The same of a name and of a path.
+/// Checks that the output is the same for a name and a path.
 void check_same(const fs::path& directory, const std::vector<std::string>& by_name,
                 const std::vector<std::string>& by_path) {
     const Outcome name = ask(directory, by_name), path = ask(directory, by_path);
@@ -124,7 +124,7 @@ TEST_CASE("preset: an old key is read with one warning and has no other effect")
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");
-    // PyYAML's dump of {on: host}.
+    // This is PyYAML's dump of {on: host}.
     directory.write("old.yaml", "send_overhead: 1 us\nreduction:\n  true: host\n  rate: 5 GBps\n");
     const auto with = [&](const std::string& transport) {
         return ask(directory.path(), {"collective", "--platform", "platform.yaml", "--transport", transport, "--ranks",

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the charts of a page are drawn from.
+/// Returns the data that the charts of a page are drawn from.
 Json data_of(const fs::path& page) {
     const std::string text = read_file(page), open = "id=\"data\">";
     REQUIRE(text.find(open) != std::string::npos);
@@ -36,7 +36,7 @@ TEST_CASE("run --report writes a page with the printed numbers") {
     CHECK(data["report"] == Json::parse(outcome.out));
     REQUIRE(data["variants"].size() == 3);
     CHECK(data["variants"][0]["name"] == "ring");
-    // All three are on the same star; the servers need more of its hosts.
+    // All three are on the same star; the servers use more of its hosts.
     CHECK(data["pictures"].size() == 2);
     CHECK(data["scaling"].empty());
 

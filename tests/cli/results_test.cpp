@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Results as a user reads them: which scaling the efficiency is of, what waits, how much of the peak is reached.
+// Results as users read them: the kind of scaling, waiting times, and fractions of the peak.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -42,7 +42,7 @@ TEST_CASE("results: the efficiency is that of weak or strong scaling, and names 
     CHECK(run.first()["scaling"] == "weak");
     CHECK(holds(run.heading(), "weak efficiency"));
     CHECK(holds(run.output({"--format", "csv"}), ",weak,"));
-    // 2 FLOP a multiply-accumulate at 1 TFLOP/s, the first layer's 1e6 in 2 passes, the second's 3e6 in 3.
+    // 2 FLOP per multiply-accumulate at 1 TFLOP/s; the first layer has 1e6 in 2 passes, the second 3e6 in 3.
     const double sample_s = 2 * (2 * 1e6 + 3 * 3e6) / 1e12;
     const json strong = run.first({"--set", fixed_batch});
     CHECK(strong["scaling"] == "strong");
@@ -64,7 +64,7 @@ TEST_CASE("results: a column shows the waiting time if a variant waits") {
     CHECK(holds(run.heading(cycle), "waiting"));
     CHECK_FALSE(holds(run.heading(cycle), "idle"));
     const json result = run.first(cycle);
-    // Gradients are there after 8 samples' passes, 176 us, and leave at 1 ms.
+    // Gradients are ready after 8 samples' passes, 176 us, and leave at 1 ms.
     CHECK(result["waiting_time_s"].get<double>() == Approx(1e-3 - 176e-6).epsilon(1e-6));
     CHECK(result["idle_time_s"] == 0);
 }
@@ -84,7 +84,7 @@ TEST_CASE("results: utilisations are fractions of the peak, and a note names mis
     CHECK(run_in(run, {"run", "scenario.yaml", "--report", "page.html"}).status == 0);
     CHECK(holds(read_file(run / "page.html"), "no measurement supports them"));
 
-    // A sequence of 16 tokens; a measured device has no such note.
+    // A sequence has 16 tokens; a measured device has no such note.
     run.write("workload.yaml",
               "name: tokens\nsequence: 16\nlayers:\n"
               "  - {name: embedding, kind: embedding, vocabulary: 100, width: 8}\n"

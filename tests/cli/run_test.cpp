@@ -8,7 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `syncline run`, as a user meets it: what it prints and writes, and how it ends.
+// Tests `syncline run` as users see it: its output, its files, and its end.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -146,8 +146,8 @@ TEST_CASE("run: JSON is one object with the documented fields") {
 TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     const Tiny tiny;
     const json results = tiny.results();
-    // A layer's kernel is 2 flops for each multiply-accumulate of 8 samples. Forward is one, backward another two, but
-    // for the first layer, where nobody needs the gradient of the input.
+    // A layer's kernel has 2 FLOP for each multiply-accumulate of 8 samples. The forward pass is one kernel, the
+    // backward pass two, except in the first layer, whose inputs need no gradient.
     const double first_s = 2 * 1e6 * 8 / 1e12, second_s = 2 * 3e6 * 8 / 1e12;
     const double compute_s = 2 * first_s + 3 * second_s;
     const double bytes[] = {1000 * 4, 250001 * 4};
@@ -155,7 +155,7 @@ TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     const auto served_s = [](double size) { return 2e-6 + 4 * size * 1e-9; };
 
     const json &ring = results[0], &later = results[1], &servers = results[2];
-    // Every rank sends 2(N-1)/N of the gradients around the ring, whose links are all alike; and all of them to
+    // Every rank sends 2(N-1)/N of the gradients around the ring, whose links are all alike, and all of them to
     // servers.
     CHECK(ring["most_bytes_sent_by_rank"].get<double>() == Approx(1.5 * 251001 * 4).epsilon(1e-5));
     CHECK(servers["most_bytes_sent_by_rank"] == 251001 * 4);
@@ -179,7 +179,7 @@ TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     CHECK(later["exposed_communication_time_s"].get<double>() == Approx(exchange_s).epsilon(1e-6));
     CHECK(ring["messages"] == 2 * 2 * 4 * 3);
     CHECK(ring["bytes_sent"] == 2 * 3 * 251001 * 4);
-    // Each tensor has a server of its own; the large one is ready first and takes longest, there and back.
+    // Each tensor has a server of its own; the large one is ready first and takes longest, in both directions.
     CHECK(servers["iteration_time_s"].get<double>() ==
           Approx(compute_s - first_s + 2 * served_s(bytes[1])).epsilon(1e-6));
     CHECK(servers["messages"] == 2 * 2 * 4);
@@ -236,7 +236,7 @@ TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
     CHECK(results[0]["closed_form"]["iteration_time_s"].is_null());
     const Outcome outcome = tiny.run({"--format", "csv"});
     CHECK(holds(outcome.out, "\n\"a, \"\"b\"\"\",two-layers,2,"));
-    CHECK(holds(outcome.out, ",,star,parameter-server,,,"));  // neither closed form nor algorithm nor overlay
+    CHECK(holds(outcome.out, ",,star,parameter-server,,,"));  // there is no closed form, algorithm or overlay
     CHECK(holds(tiny.run().out, "  -  "));
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("run: the table has an aligned line for each variant") {
          {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak efficiency"})
         CHECK(holds(outcome.out, word));
     std::istringstream lines(outcome.out);
-    // Two tables: times, and traffic. Behind them a note.
+    // There are two tables, times and traffic, followed by a note.
     std::vector<std::set<std::size_t>> widths(1);
     std::string line;
     int number = 0;
@@ -327,7 +327,7 @@ TEST_CASE("run: --out writes the same text as standard output in each format") {
                                                   "deep/down/results/results.csv", "deep/down/results/results.json",
                                                   "deep/down/results/results.txt", "platform.yaml", "scenario.yaml",
                                                   "workload.yaml"});
-    // Again: what is there is replaced.
+    // An existing result is replaced.
     REQUIRE(tiny.run({"--out", "deep/down/results", "--set", "training.ranks=1"}).status == 0);
     CHECK(read_file(out / "results.json") == tiny.run({"--format", "json", "--set", "training.ranks=1"}).out);
 }
@@ -389,7 +389,7 @@ TEST_CASE("run: no number is infinite or NaN, even if nothing happens") {
     Tiny tiny;
     const std::string layers = "input: [1, 1, 1]\nlayers:\n  - {name: a, kind: custom, parameters: 0, macs: 0}\n";
     tiny.write("workload.yaml", "name: idle\n" + layers);
-    // The platform knows how long one that is called so takes.
+    // The platform has a calibration for this name.
     tiny.write("measured.yaml", "name: resnet-50\n" + layers);
     const std::vector<std::string> options[] = {
         {},
@@ -411,7 +411,7 @@ TEST_CASE("run: no number is infinite or NaN, even if nothing happens") {
 TEST_CASE("run: the measured iteration is one of several, not the end of the run") {
     Tiny tiny;
     // Fast ranks begin the next iteration while servers that share nodes with them still answer slow ones: an iteration
-    // without a next one is shorter than the rest.
+    // without a next one is shorter.
     tiny.write("workload.yaml",
                "name: uneven\ninput: [1, 1, 1]\nlayers:\n"
                "  - {name: a, kind: custom, parameters: 1000, macs: 1000}\n"
@@ -434,7 +434,7 @@ TEST_CASE("run: very large numbers give positive results") {
     const std::vector<std::string> options{"--set", "training.batch_per_rank=16777216",
                                            "--set", "platform.device.flops=1 flops",
                                            "--set", "platform.fabric={bandwidth: 8 bps, latency: 3600 s}"};
-    // Nothing is folded, and nobody waits but in an exchange.
+    // Nothing is folded, and ranks wait only within exchanges.
     const auto may_be_zero = [](const std::string& key) {
         return key.find("fold") != std::string::npos || key == "waiting_time_s" || key == "idle_time_s";
     };

@@ -5,7 +5,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Curves over sizes, selections and dry runs, as a user asks for them.
+// Curves over sizes, selections and dry runs, as users call them.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -136,7 +136,7 @@ TEST_CASE("sweep: a selection chooses for each size, and a dry run reports it wi
     CHECK(dry["exchanges"][1]["algorithm"] == "ring");
     CHECK(dry["exchanges"][1]["why"] == "row 2 of mine: always");
     CHECK(dry["exchanges"][1]["protocol"].is_null());
-    // So large a ring takes minutes to simulate.
+    // So large a ring would take minutes to simulate.
     const Outcome large = run_program({.arguments = {"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                                      "--ranks", "20000", "--bytes", "1GB", "--dry-run"},
                                        .limit_s = 10});
@@ -154,7 +154,7 @@ TEST_CASE("dry run of a training: it lists buckets with layers, times and choice
     CHECK(ring["variant"] == "ring");
     CHECK(ring["workload"] == "two-layers");
     REQUIRE(ring["exchanges"].size() == 2);
-    // Backward: the second layer's 250001 parameters of 4 bytes first.
+    // In the backward pass the second layer's 250001 parameters of 4 bytes come first.
     CHECK(ring["exchanges"][0]["bytes"] == 1'000'004);
     CHECK(ring["exchanges"][0]["layers"] == std::vector<std::string>{"second"});
     CHECK(ring["exchanges"][1]["bytes"] == 4000);
@@ -169,7 +169,7 @@ TEST_CASE("dry run of a training: it lists buckets with layers, times and choice
     CHECK(mine[1]["algorithm"] == "recursive-doubling");
     CHECK(report["dry_run"][4]["exchanges"].empty());
 
-    // What is said is what runs.
+    // The run uses what the dry run lists.
     const json results = answer_of(run_in(bench, {"run", "scenario.yaml", "--format", "json"}))["results"];
     CHECK(results[3]["algorithm"] == "mine: ring, recursive-doubling");
     // Four ranks: 2N(N-1) messages of the ring, N lg N of recursive doubling.

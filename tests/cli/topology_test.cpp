@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// `syncline topology`: shapes and files, measured, drawn and converted; and what is said when there is no topology.
+// Tests `syncline topology`: shapes and files are measured, drawn and converted, and errors are reported.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -41,7 +41,7 @@ void check_refused(const Outcome& outcome, const std::string& message, const std
     CHECK_FALSE(holds(outcome.err, "bug in"));
 }
 
-/// A ring of so many in GraphML.
+/// Returns a ring of `hosts` hosts in GraphML.
 std::string ring_graphml(int edges) {
     std::string text = "<graphml><graph edgedefault=\"undirected\">\n";
     for (int i = 0; i < edges; ++i) text += "<node id=\"" + std::to_string(i) + "\"/>\n";
@@ -178,7 +178,7 @@ TEST_CASE("topology: the oversubscription of each level of switches is reported"
         arguments.insert(arguments.end(), more.begin(), more.end());
         return measured(arguments)["levels"];
     };
-    // Four hosts at 25 Gb/s below a leaf, and as much above it; nothing above the spines.
+    // Four hosts at 25 Gb/s are below a leaf, and the same bandwidth is above it; nothing is above the spines.
     const json fat = levels("fat-tree");
     REQUIRE(fat.size() == 2);
     CHECK(fat[0] == json{{"level", 1},
@@ -191,13 +191,13 @@ TEST_CASE("topology: the oversubscription of each level of switches is reported"
     CHECK(fat[1]["cables_down"] == 16);
     CHECK(fat[1]["cables_up"] == 0);
     CHECK(fat[1]["oversubscription"].is_null());
-    // As its file says.
+    // The expected values are those in the file's comment.
     CHECK(levels("tree-4to1")[0]["oversubscription"] == 4.0);
     CHECK(levels("tree-4to1")[1]["oversubscription"].is_null());
     CHECK(levels("tree")[0]["oversubscription"] == 1.0);
-    // Twice the cables, half the bandwidth of each.
+    // The spines have twice the cables, each with half the bandwidth.
     CHECK(levels("fat-tree", {"--set", "bandwidth=[25 Gbps, 12.5 Gbps]"})[0]["oversubscription"] == 2.0);
-    // Without bandwidths the numbers of cables count. Routers of a dragonfly have nothing above them.
+    // Without bandwidths the numbers of cables count. Routers of a dragonfly have no level above them.
     CHECK(measured({"fat-tree", "--set", "ports=4"})["levels"][0]["oversubscription"] == 1.0);
     CHECK(measured({"fat-tree", "--set", "down=[8,4]", "--set", "up=[1,2]"})["levels"][0]["oversubscription"] == 4.0);
     CHECK(levels("dragonfly")[0]["oversubscription"].is_null());
@@ -237,7 +237,7 @@ TEST_CASE("topology: drawings and conversions can be read again") {
         CHECK(copy["cables"] == 24);
         fs::remove(directory / file);
     }
-    // A link is written through, not replaced.
+    // A link is followed, not replaced.
     fs::create_symlink("aim.json", directory / "link.json");
     directory.write("aim.json", "old");
     CHECK(ask(directory, {"ring", "--format", "json", "--out", "link.json"}).status == 0);

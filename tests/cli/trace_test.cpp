@@ -8,7 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `syncline run --trace`: timelines as files that other programs read.
+// Tests `syncline run --trace`: timelines as files that other programs read.
 
 using namespace syncline::test;
 using Catch::Matchers::Contains;
@@ -39,7 +39,7 @@ double seconds(std::int64_t ns) {
     return static_cast<double>(ns) * 1e-9;
 }
 
-/// What a counter in percent of `bandwidth_Bps` comes to.
+/// Returns the integral of a counter in percent of `bandwidth_Bps`.
 double bytes_of(const std::vector<std::pair<std::int64_t, double>>& points, double bandwidth_Bps) {
     double bytes = 0;
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
@@ -53,7 +53,7 @@ std::int64_t count_of(const ChromeFile& file, const std::string& category) {
 
 const fs::path pj_dump = "/usr/bin/pj_dump";
 
-/// Lines of pj_dump's output that begin with `kind`.
+/// Returns the lines of pj_dump's output that begin with `kind`.
 std::vector<std::string> lines_of(const std::string& dump, const std::string& kind) {
     std::vector<std::string> found;
     std::istringstream lines(dump);
@@ -160,7 +160,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in t
             run_program({.arguments = {"--float-precision=9", "--user-defined", path}, .program = pj_dump});
         CAPTURE(dump.err);
         REQUIRE(dump.status == 0);
-        REQUIRE(dump.err.empty());  // where it says what it cannot read, and goes on
+        REQUIRE(dump.err.empty());  // on which it reports what it cannot read, and continues
         std::vector<std::string> expected;
         for (const ChromeSlice& slice : chrome.slices)
             if (slice.category != "iteration")
@@ -169,7 +169,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in t
                                                seconds(slice.end_ns - slice.start_ns)));
         std::vector<std::string> states = lines_of(dump.out, "State");
         REQUIRE(states.size() == expected.size());
-        // What follows the times is the depth, the value, the name and the iteration.
+        // The fields after the times are the depth, the value, the name and the iteration.
         for (std::string& state : states) {
             std::size_t at = 0;
             for (int field = 0; field < 6; ++field) at = state.find(", ", at) + 2;

@@ -1,7 +1,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/results.hpp"
 
-// What the shipped scenarios must show, the default one first: its file says what is known from the paper.
+// Checks the shipped scenarios, the default one first; its file describes what the paper states.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -23,7 +23,7 @@ TEST_CASE("zhang-2021: at 32 GPUs the ring scales, and the parameter server is a
         REQUIRE(results.count(name) == 1);
         CHECK(results.at(name)["workload"].get<std::string>().rfind("alexnet", 0) == 0);
     }
-    // The abstract's two networks agree in which way is the faster one.
+    // The abstract's two networks agree on the faster exchange.
     CHECK(number(results.at("alexnet-ring"), "throughput_samples_per_s") >
           number(results.at("alexnet-parameter-server"), "throughput_samples_per_s"));
 }

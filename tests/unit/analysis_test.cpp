@@ -38,7 +38,7 @@ TEST_CASE("a breakdown refers to the rank that ends last: computation, communica
     CHECK(result.compute_s == 5);
     CHECK(result.communication_s == 5);          // 14-18 and 19-20
     CHECK(result.exposed_communication_s == 4);  // without 14-15
-    // From 18 to 19 nothing is under way, and by this graph the update waits for nothing.
+    // From 18 to 19 nothing is in flight, and in this graph the update waits for nothing.
     CHECK(result.waiting_s == 0);
     CHECK(result.idle_s == 1);
     CHECK(result.drift == 0);

@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// Compute times: each kind against its formula, and the properties that all must have.
+// Compute times: each compute model against its formula, and properties that all must have.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -283,7 +283,7 @@ TEST_CASE("a calibration scales stalls with times, and keeps bounds") {
 TEST_CASE("between several measured batches the iteration's time is linear") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
-    // Rows may stand in any order.
+    // Rows may be in any order.
     device.calibration = {
         {"resnet-50", 64, 219, ""}, {"other", 48, 1, ""}, {"resnet-50", 32, 195, ""}, {"resnet-50", 256, 230, ""}};
     const auto iteration_s = [&](const Device& of, std::int64_t batch) {

@@ -8,7 +8,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// Where the documentation says that a key's default is `none`, the word can be written.
+// If the documentation says that a key's default is `none`, the word can be written.
 
 using namespace syncline;
 using nlohmann::json;
@@ -25,7 +25,7 @@ bool takes_none(const json& property) {
            (property.contains("anyOf") && std::any_of(property["anyOf"].begin(), property["anyOf"].end(), is));
 }
 
-/// Calls `visit` with each key of a schema, as a path from `before` on, and what it says of it.
+/// Calls `visit` with each key of a schema, as a path starting with `before`, and its description.
 template <class Visit>
 void each_key(const json& schema, const std::string& before, const Visit& visit) {
     if (schema.contains("properties"))

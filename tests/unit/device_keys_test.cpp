@@ -6,7 +6,7 @@
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
-// The keys of device files that say what a device holds, and how fast it is for what.
+// The keys of device files for memory and compute times.
 
 using namespace syncline;
 
@@ -23,7 +23,7 @@ Device written(const std::string& text) {
     return device;
 }
 
-/// What is said against a device, place included.
+/// Returns the error of a device, with its place.
 std::string refusal(const std::string& text) {
     try {
         written(text);
@@ -89,7 +89,7 @@ TEST_CASE("efficiency curves that fall, or that make larger work faster, are ref
     CHECK(contains(refusal("efficiency: {over: gemm, points: [{at: 1, part: 1}]}\n"), "missing key 'source'"));
     CHECK(
         contains(refusal("efficiency: {over: gem, points: [{at: 1, part: 1}], source: x}\n"), "did you mean 'gemm'?"));
-    // In proportion is allowed, whatever rounding makes of it.
+    // A curve in proportion is allowed, despite rounding.
     for (int at = 1; at < 50; ++at)
         for (int next = at + 1; next < 50; ++next)
             CHECK(refusal(curve("{at: " + std::to_string(at) + ", part: " + std::to_string(at) + "e-2}, {at: " +
@@ -150,10 +150,10 @@ TEST_CASE("the shipped devices have the published data") {
         REQUIRE(errors.empty());
         return device;
     };
-    // Memory is the datasheets'. Peaks must be what processors and clock give at two operations a cycle (of the A100 in
-    // 16 bits 108 multiprocessors of 2048), rates of memory what its width and the rate of a pin give: AnandTech's
-    // table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers of Volta and Ampere. A B200 is an eighth
-    // of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
+    // Memory is from the datasheets. Peaks must follow from processors and clock at two operations per cycle (of the
+    // A100 in 16 bits, from 108 multiprocessors with 2048), rates of memory from its width and the rate per pin:
+    // AnandTech's table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers on Volta and Ampere. A B200
+    // is an eighth of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
     struct Made {
         std::string name;
         double memory_bytes, flops_per_s, memory_Bps;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory of its own, and the working directory while it is there.
+/// A temporary directory, which is the working directory during its lifetime.
 class Scratch {
 public:
     Scratch() : before_(fs::current_path()) {
@@ -57,7 +57,7 @@ std::vector<Diagnostic> errors_in(const std::string& text) {
     return errors_of([&] { Library().parse("test.yaml", text, "."); });
 }
 
-/// `line:column: message` of the one error in `text`.
+/// Returns `line:column: message` of the only error in `text`.
 std::string error_in(const std::string& text) {
     const auto errors = errors_in(text);
     INFO(text);
@@ -65,7 +65,7 @@ std::string error_in(const std::string& text) {
     return fmt::format("{}:{}: {}", errors[0].where.line, errors[0].where.column, errors[0].message);
 }
 
-/// A document on one line: scalars are `text@line:column`, mappings `{key@line:column: value}`.
+/// Returns a document on one line: scalars are `text@line:column`, mappings `{key@line:column: value}`.
 std::string outline(const Node& node) {
     const std::string at = fmt::format("@{}:{}", node.mark.line, node.mark.column);
     std::string text;
@@ -199,7 +199,7 @@ TEST_CASE("texts made to exhaust the parser are refused quickly") {
         const auto start = std::chrono::steady_clock::now();
         INFO(text.substr(0, 20));
         CHECK_FALSE(errors_in(text).empty());
-        // Ten times what it takes without optimisation, so that it fails for what grows with the square only.
+        // The limit is ten times the time without optimisation, so that only quadratic growth fails.
         CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
     }
 }
@@ -249,7 +249,7 @@ TEST_CASE("a file on the command line that cannot be read is named") {
     CHECK(error_of("large.yaml").message == "'large.yaml' is too large");
     Scratch::write("secret.yaml", "a: 1\n");
     fs::permissions("secret.yaml", fs::perms::none);
-    const bool readable = std::ifstream("secret.yaml").good();  // to the superuser everything is
+    const bool readable = std::ifstream("secret.yaml").good();  // the superuser can read everything
     if (!readable) CHECK(error_of("secret.yaml").message == "'secret.yaml' cannot be read: Permission denied");
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("a reference is relative to its own file") {
     library.expand(*platform.find("device"));
     const Node& flops = *platform.find("device")->find("flops");
     CHECK(locate(flops.mark).file == "platforms/devices/d.yaml");
-    library.expand(platform);  // a mapping by now
+    library.expand(platform);  // it is a mapping by now
     CHECK(platform.kind == Node::Kind::mapping);
 }
 

@@ -10,14 +10,14 @@
 #include "sim/output/fidelity.hpp"
 #include "tests/catch.hpp"
 
-// The key `fidelity`: who may ask for what, what decides, and what results say of it.
+// The key `fidelity`: where it is allowed, what it decides, and how results report it.
 
 using namespace syncline;
 using Catch::Matchers::Contains;
 
 namespace {
 
-/// A ring all-reduce among so many ranks: 2 (N - 1) N messages.
+/// A ring all-reduce among `ranks` ranks has 2 (N - 1) N messages.
 TaskGraph ring_of(std::uint32_t ranks) {
     TaskGraph graph;
     std::vector<ProcessId> members;
@@ -36,7 +36,7 @@ TaskGraph ring_of(std::uint32_t ranks) {
 
 const std::string root = SYNCLINE_SOURCE_DIR;
 const std::string shipped_platform = "platform: " + root + "/platforms/p100-25g.yaml\n";
-const std::string native_platform = "platform: {simgrid_xml: " + root + "/README.md}\n";  // which nobody looks into
+const std::string native_platform = "platform: {simgrid_xml: " + root + "/README.md}\n";  // not read
 const std::string workload = "workload: " + root + "/workloads/resnet-50.yaml\n";
 
 config::Variant variant_of(const std::string& scenario) {
@@ -59,7 +59,7 @@ Fidelity of_exchange(const std::string& platform, const std::string& more) {
         .collective->fidelity;
 }
 
-/// The only error.
+/// Returns the only error.
 template <class Load>
 Diagnostic error_of(const Load& load, const std::string& platform, const std::string& more) {
     try {

@@ -38,13 +38,14 @@ Layers layers_of(const std::vector<Bucket>& buckets) {
 }  // namespace
 
 TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and the first bucket has its own limit") {
-    // From the last layer: 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
+    // From the last layer on, 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
     const Model model = model_of({100, 0, 200, 1000, 600, 300, 300, 400});
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after, false}))) ==
           Layers{{7}, {6, 5, 4}, {3}, {2, 0}});
     // Without a first limit 400 + 300 + 300 reach 1000.
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 0, Full::after, false}))) == Layers{{7, 6, 5}, {4, 3}, {2, 0}});
-    // Before: 300 more would exceed 400; 300 + 300 + 600 would exceed 1000, and so would 600 + 1000.
+    // With a threshold before the limit, 300 more would exceed 400; 300 + 300 + 600 would exceed 1000, and so would 600
+    // + 1000.
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::before, false}))) ==
           Layers{{7}, {6, 5}, {4}, {3}, {2, 0}});
 }

@@ -6,13 +6,13 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The keys that say how a framework bundles, cuts and orders exchanges.
+// The keys for how a framework fuses, partitions and orders exchanges.
 
 using namespace syncline;
 
 namespace {
 
-/// The plan of a scenario with this much in `training`. Throws ConfigError.
+/// Returns the plan of a scenario with these lines in `training`. Throws ConfigError.
 Plan plan_of(const std::string& training) {
     const auto path = std::filesystem::temp_directory_path() / ("syncline-keys-" + std::to_string(getpid()) + ".yaml");
     const std::string root = SYNCLINE_SOURCE_DIR;
@@ -25,7 +25,7 @@ Plan plan_of(const std::string& training) {
     return config::load_scenario(path.string(), {}).variants.front().plan;
 }
 
-/// The only error.
+/// Returns the only error.
 Diagnostic error_of(const std::string& training) {
     try {
         plan_of(training);

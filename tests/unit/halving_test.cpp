@@ -21,7 +21,7 @@ std::vector<std::size_t> numbers(std::size_t count) {
     return all;
 }
 
-/// Ranks by a value for each rung and point, and keeps account.
+/// Ranks by a value for each rung and point, and counts evaluations.
 struct Landscape {
     std::function<double(std::size_t rung, std::size_t point)> value;
     std::size_t evaluated = 0;
@@ -76,7 +76,7 @@ TEST_CASE("a cheap setting with the same ranking loses nothing") {
         auto shown = numbers(first);
         CHECK(ranked.front() == *std::min_element(shown.begin(), shown.end(), before));
 
-        // Put into order by it beforehand, the best of all is found with any budget.
+        // If points are sorted by the objective beforehand, the best of all is found with any budget.
         auto order = numbers(points);
         std::sort(order.begin(), order.end(), before);
         CHECK(land.search(order, sizes).front() == order.front());

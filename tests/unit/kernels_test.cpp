@@ -71,7 +71,7 @@ TEST_CASE("each group of a convolution is a matrix product, and a rank has the g
     // Four filters of six reach into both groups.
     check(forward(4.0 / 6)[0], "im2col", 0, 24 * 120);
     check(forward(4.0 / 6)[1], "GEMM", 2.0 * 2 * 120 * 12, 2 * 120 + 2 * 12 + 12 * 120, 2, 2);
-    // Of 42 groups 9/14 are 27, and 27.000000000000004 in floating point.
+    // 9/14 of 42 groups are 27, and 27.000000000000004 in floating point.
     conv = {.channels = 42, .height = 1, .width = 1, .filters = 42, .groups = 42};
     REQUIRE(42 * (9.0 / 14) > 27);
     CHECK(kernels(convolution("d", conv), Pass::forward, {.part = 9.0 / 14}, Lowering::im2col)[1].count == 27);

@@ -5,7 +5,7 @@
 #include "sim/document/override.hpp"
 #include "tests/catch.hpp"
 
-// Key paths with keys that hold dots: quoting, and what is wrong with quotes.
+// Key paths with keys that contain dots: quoting, and errors in quotes.
 
 using namespace syncline;
 using namespace syncline::config;

@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-// Fits whose answers are known.
+// Fits whose solutions are known.
 
 using namespace syncline::validation;
 
@@ -14,7 +14,7 @@ namespace {
 
 using Model = std::function<double(const std::vector<double>&, std::size_t)>;
 
-/// r of a model, whose unknowns are its `own` where a trial has nothing.
+/// Residuals of a model; an unknown that a trial does not set has its `own` value.
 Residuals residuals(const Model& model, const std::vector<double>& own, const std::vector<double>& measured) {
     return [=](const std::vector<Trial>& trials) {
         std::vector<std::vector<double>> all;
@@ -33,7 +33,7 @@ Fit fit(const std::vector<Unknown>& unknowns, const Model& model, const std::vec
     return least_squares(unknowns, measured.size(), residuals(model, own, measured));
 }
 
-/// Six steps of α-β, with sizes from those that are all latency to those that are all bandwidth.
+/// Six steps of α-β, with sizes from latency-bound to bandwidth-bound.
 double exchange(const std::vector<double>& latency_and_bandwidth, std::size_t row) {
     const double size = std::pow(10.0, 2 + 2 * static_cast<double>(row));
     return 6 * (latency_and_bandwidth[0] + size / latency_and_bandwidth[1]);
@@ -97,7 +97,7 @@ TEST_CASE("least squares: unknowns that rows cannot distinguish are recognised, 
     CHECK(found.unknowns[2].ending == Ending::not_told_apart);
     CHECK(found.unknowns[2].others == std::vector<std::size_t>{0});
     CHECK_FALSE(found.unknowns[2].value);
-    CHECK(*found.unknowns[0].value == Approx(2).epsilon(1e-6));  // with the last one's own 10
+    CHECK(*found.unknowns[0].value == Approx(2).epsilon(1e-6));  // with the last one's own value, 10
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-6));
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("least squares: rows that ask for more or less than allowed give the b
 }
 
 TEST_CASE("least squares: if rows ask for one side of a value only, the other is not made up") {
-    // Faster than 4 does not help: computation takes longer than the exchange.
+    // Values above 4 do not help: computation takes longer than the exchange.
     const Model model = [](const std::vector<double>& p, std::size_t) { return std::max(8 / p[0], 2.0); };
     CHECK(fit({{0.1, 100}}, model, {50}, {1.9}).unknowns[0].ending == Ending::no_effect);
     const Fit slow = fit({{0.1, 100}}, model, {1}, {1.9});

@@ -13,7 +13,7 @@
 #include "sim/validation/validation.hpp"
 #include "tests/catch.hpp"
 
-// The key `measured`: what it is read as, and everything that is refused.
+// The key `measured`: how it is read, and everything that is refused.
 
 using namespace syncline;
 using config::MeasuredFiles;
@@ -24,7 +24,7 @@ namespace {
 
 const std::string p100 = std::string(SYNCLINE_SOURCE_DIR) + "/platforms/p100-25g.yaml";
 
-/// `measured` stands in line 3, its rows in 9 to 11, the parameter in 13.
+/// `measured` is in line 3, its rows in 9 to 11, the parameter in 13.
 const std::string good = "platform: " + p100 + R"(
 collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
 measured:
@@ -46,7 +46,7 @@ std::string changed(std::string text, const std::string& from, const std::string
     return text.replace(at, from.size(), to);
 }
 
-/// The scenario in a directory of its own, with a file beside it.
+/// The scenario in a temporary directory, with a second file.
 MeasuredScenario read(const std::string& text, const std::string& beside = "", MeasuredFiles files = {}) {
     const fs::path directory = fs::temp_directory_path() / fmt::format("syncline-measured-{}", getpid());
     fs::create_directories(directory);
@@ -66,7 +66,7 @@ MeasuredScenario read(const std::string& text, const std::string& beside = "", M
     }
 }
 
-/// "line:column: message", of each error; nothing if there is none.
+/// Returns "line:column: message" of each error; nothing if there is none.
 std::vector<std::string> errors_of(const std::function<void()>& step) {
     std::vector<std::string> errors;
     try {
@@ -78,7 +78,7 @@ std::vector<std::string> errors_of(const std::function<void()>& step) {
     return errors;
 }
 
-/// The one error that the scenario with this change has.
+/// Returns the only error of the scenario with this change.
 std::string refusal(const std::string& from, const std::string& to) {
     const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
     CAPTURE(errors);
@@ -86,7 +86,7 @@ std::string refusal(const std::string& from, const std::string& to) {
     return errors.front();
 }
 
-/// The first of several, where one slip has others behind it.
+/// Returns the first of several errors, if one mistake causes others.
 std::string first_refusal(const std::string& from, const std::string& to) {
     const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
     REQUIRE(errors.size() > 1);
@@ -151,7 +151,7 @@ TEST_CASE("measured: the same simulation under another name is not both fitted a
         "  series:\n    - name: again\n      set: {collective.ranks: 2}\n      rows: [{value: 1}]\n";
     CHECK(refusal("  series:\n", again) ==
           "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // What a parameter replaces makes no difference, nor does another field of the same result.
+    // The value that a parameter replaces makes no difference, nor does another field of the same result.
     const std::string variants = "variants: {base: {}, slow: {platform.fabric.bandwidth: 3 GBps}}\nmeasured:";
     const std::string of_variant =
         changed(changed(good, "measured:", variants), "    - over", "    - variant: base\n      over");
@@ -162,7 +162,7 @@ TEST_CASE("measured: the same simulation under another name is not both fitted a
                   "15:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted"});
     CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
           "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // All of them are said.
+    // All of them are reported.
     CHECK(errors_of([&] {
               read(changed(good, "  series:\n",
                            "  series:\n    - {name: a, set: {collective.ranks: 4}, rows: [{value: 2}]}\n"
@@ -225,7 +225,7 @@ TEST_CASE("measured: a parameter may not replace what a row states") {
             "7:32: rows give 'platform.fabric.bandwidth', but parameter 'platform.fabric.bandwidth' would replace it"});
     CHECK(over("platform.fabric.bandwidth.x", ", 1 GBps").size() == 1);
     CHECK(over("platform.fabric", ", 1 GBps").size() == 1);
-    // Another whole, of which the parameter is a part, is another matter, and so is a key that only begins alike.
+    // Replacing a mapping that contains the parameter is another matter, and so is a key that only begins alike.
     const std::string transport = changed(good, "platform.fabric.bandwidth", "platform.transport.bandwidth");
     CHECK_NOTHROW(read(changed(transport, "over:", "set: {platform.transport: {latency: 1 us}}\n      over:")));
     CHECK_NOTHROW(read(changed(good, "over:", "set: {platform.fabric.latency: 1 us}\n      over:")));
@@ -303,7 +303,7 @@ TEST_CASE("measured: fields that results do not have are refused") {
     };
     CHECK(errors("field: completion_time_s\n  unit: GBps") ==
           std::vector<std::string>{"6:9: 'completion_time_s' has no unit 'GBps'"});
-    // The field first: its unit is no news.
+    // The field is reported first, and its unit is not an additional error.
     CHECK(errors("field: completion_time\n  unit: us") ==
           std::vector<std::string>{"5:10: results have no field 'completion_time'"});
 }

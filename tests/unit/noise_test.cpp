@@ -86,7 +86,8 @@ TEST_CASE("jitter is lognormal, with mean 1 and the given coefficient of variati
         CAPTURE(c, mean);
         CHECK(std::abs(mean - 1) < 4 * c / std::sqrt(draws));
         CHECK(std::sqrt(squares / draws - mean * mean) / mean == Approx(c).epsilon(0.1));
-        // Kolmogorov and Smirnov's distance from the distribution function: above 1.63/√n once in a hundred times.
+        // The distance of Kolmogorov and Smirnov from the distribution function is above 1.63/√n once in a hundred
+        // times.
         std::sort(drawn.begin(), drawn.end());
         const double sigma = std::sqrt(std::log(1 + c * c));
         double distance = 0;
@@ -130,7 +131,7 @@ TEST_CASE(
             fewer = found;
         }
     }
-    // 900 times, plus or minus the root of 3000·0.3·0.7.
+    // The expectation is 900, with a deviation of the root of 3000·0.3·0.7.
     for (const int often : times) CHECK(std::abs(often - 900) < 4 * 25.1);
     CHECK(slow(paces({0, {0, {7, 3}, 0.5}, 1}, ranks)) == std::vector<std::size_t>{3, 7});
     CHECK(slow(paces({}, ranks)).empty());

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 
-// `reduction.on` of earlier versions, and what writers of YAML 1.1 make of it, is read as `reduction.where`.
+// The key `reduction.on` of earlier versions, and what writers of YAML 1.1 make of it, is read as `reduction.where`.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -27,7 +27,7 @@ TEST_CASE("keys of earlier versions are renamed wherever they are written") {
     CHECK(read("variants: {a: {platform: {transport: {reduction: {on: host}}}}}") ==
           "{variants: {a: {platform: {transport: {reduction: {where: host}}}}}}");
     CHECK(read("[{reduction: {on: host}}]") == "[{reduction: {where: host}}]");
-    // Not where it means something else, or where both are given, which is an error then.
+    // It is not renamed if it means something else, or if both are given, which is an error.
     CHECK(read("on: host") == "{on: host}");
     CHECK(read("reduction: {where: host, on: device}") == "{reduction: {where: host, on: device}}");
 }

@@ -18,7 +18,7 @@ Node yaml(const std::string& text) {
     return library.parse("test.yaml", text, ".");
 }
 
-/// A document as flow YAML.
+/// Returns a document as flow YAML.
 std::string flow(const Node& node) {
     std::string text;
     switch (node.kind) {
@@ -138,7 +138,7 @@ TEST_CASE("invalid paths are refused, all together") {
     CHECK(errors[3].where.line == 5);
     CHECK(errors[4].message == "'h' is set twice");
     CHECK(errors[4].hint == "the other one is in line 6");
-    // What is right is there for whoever looks on.
+    // The valid parts are returned in spite of the errors.
     CHECK(flow(*node.find("i")) == "{j: 5}");
 }
 

@@ -8,7 +8,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// How a scenario says in which ways a model is split, and how large the batch is.
+// The keys for the parallelism of a model and the size of the batch.
 
 using namespace syncline;
 
@@ -19,7 +19,7 @@ const std::string machine =
     "  device: {flops: 1 Tflops, memory_bandwidth: 100 GBps}\n"
     "  fabric: {bandwidth: 10 Gbps, latency: 1 us}\n";
 
-/// 30 = 2·3·5 outputs; its images have 64×64 pixels, and the names of its layers are not each other's neighbours.
+/// 30 = 2·3·5 outputs; its images have 64×64 pixels, and its layers' names are not similar to each other.
 const std::string network =
     "workload:\n"
     "  name: net\n"
@@ -30,7 +30,7 @@ const std::string network =
     "    - {name: neck, kind: convolution, input: [30, 64, 64], filters: 30, kernel: 1}\n"
     "    - {name: head, kind: dense, inputs: 122880, outputs: 30}\n";
 
-/// The scenario with this much in `training`, in line 12. Throws ConfigError.
+/// Returns the scenario with these lines in `training`, in line 12. Throws ConfigError.
 config::Scenario load(const std::string& training, const std::string& rest = "",
                       const std::vector<std::string>& assignments = {}) {
     const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-parallelism-{}.yaml", getpid());
@@ -67,7 +67,7 @@ struct Mistake {
     const char *training, *at, *message, *hint;
 };
 
-/// That `mistake` is the only error, and stands where `at` is written for the last time.
+/// Checks that `mistake` is the only error, at the last occurrence of `at`.
 void check_mistake(const Mistake& mistake) {
     CAPTURE(mistake.training);
     const std::vector<Diagnostic> errors = errors_of(mistake.training);
@@ -175,7 +175,7 @@ TEST_CASE("every key of a product is read") {
     CHECK(images.layout == Layout{1, 1, 1});
     REQUIRE(images.algorithms);
     CHECK(images.algorithms->allgather == "direct");
-    // What a range does not say is as it is for all.
+    // What a range does not set is as for all layers.
     CHECK(images.algorithms->all_to_all == "pairwise");
     CHECK(head.first == "head");
     CHECK(head.last == "head");
@@ -411,7 +411,7 @@ TEST_CASE("features for plain data parallelism are refused with any other") {
     };
     for (const Mistake& mistake : mistakes) {
         check_mistake(mistake);
-        // The same is fine where every rank has the whole model.
+        // The same is accepted if every rank has the whole model.
         std::string plain = mistake.training;
         const auto from = plain.find("parallelism: "), to = plain.find("}, ", from);
         if (to == std::string::npos || plain.find("grid") != std::string::npos) continue;
@@ -438,7 +438,7 @@ TEST_CASE("gradients' algorithms must fit the ranks that share weights") {
     const std::vector<Diagnostic> errors = errors_of("ranks: 8, parallelism: {model: 4}, " + overlay);
     REQUIRE(errors.size() == 1);
     CHECK(contains(errors[0].message, "all-reduce of gradients among 2 ranks"));
-    // Automatic grids take the ways that fit: four replicas, or one that has nobody to exchange with.
+    // Automatic grids keep the algorithms that fit: four replicas, or a single one, which exchanges nothing.
     const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {grid: auto}, " + overlay);
     REQUIRE(scenario.variants.size() == 2);
     CHECK(scenario.variants[0].name == "base 2x4");

@@ -47,7 +47,7 @@ TEST_CASE("the presets differ in their network alone") {
         INFO(name);
         const Cluster cluster = shipped(name);
         CHECK(cluster.name == name);
-        CHECK(cluster.nodes == 0);  // as many as are needed
+        CHECK(cluster.nodes == 0);  // as many as needed
         CHECK(cluster.fabric.topology.shape == Shape::star);
         CHECK(cluster.fabric.topology.bandwidth_Bps.front() == Approx(bits_per_s / 8));
         CHECK(cluster.fabric.topology.latency_s.front() == Approx(1e-6));

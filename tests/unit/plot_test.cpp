@@ -13,13 +13,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// What a point has, and what came of it: a JSON object, "failed", or nothing yet.
+/// The settings and the outcome of a point: a JSON object, "failed", or nothing yet.
 struct Case {
     std::vector<config::Setting> settings;
     std::string ending;
 };
 
-/// A store of these points, as a table.
+/// Returns a store of these points, as a table.
 struct Points {
     explicit Points(const std::vector<Case>& cases) : store(scratch.path, Store::Mode::create) {
         store.begin_study("fabrics");
@@ -77,7 +77,7 @@ Points grid() {
 TEST_CASE("points at one place are drawn as mean, minimum and maximum, and the axes behind them are named") {
     Points points = grid();
     const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
-    // Of 100, 25 and 10 Gbps: 1, 4 and 10 ms for each rank; their mean is 5.
+    // At 100, 25 and 10 Gbps it takes 1, 4 and 10 ms for each rank; their mean is 5.
     CHECK_THAT(script, Contains("$curve0 << END\n2 10 2 20\n4 20 4 40\n8 40 8 80\nEND\n"));
     CHECK_THAT(script, Contains("$curve1 << END\n2 20 4 40\n4 40 8 80\n8 80 16 160\nEND\n"));
     CHECK_THAT(script, Contains("title 'ring'"));
@@ -125,7 +125,7 @@ TEST_CASE("a logarithmic axis has its ticks at powers of two if the values are p
     logarithmic.log_x = logarithmic.log_y = true;
     const std::string script = points.script(logarithmic);
     CHECK_THAT(script, Contains("set logscale x") && Contains("set xtics ('2' 2, '4' 4, '8' 8)"));
-    // From 2 to 160 ms.
+    // The values are from 2 to 160 ms.
     CHECK_THAT(script, Contains("set yrange [2:200]") && Contains("'2' 2, '5' 5, '10' 10"));
 
     logarithmic.x = "algorithm";
@@ -199,6 +199,6 @@ TEST_CASE("gnuplot draws the same bytes every time, without a date") {
 
 TEST_CASE("errors of gnuplot are errors, of any length") {
     CHECK_THROWS_AS(drawn("nonsense\n"), OutputError);
-    // More than a socket holds, of which gnuplot reads only the beginning.
+    // The text is larger than a socket's buffer, and gnuplot reads only its beginning.
     CHECK_THROWS_AS(drawn("nonsense\n" + std::string(8'000'000, '#')), OutputError);
 }

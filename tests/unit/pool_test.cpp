@@ -23,7 +23,7 @@
 #include "tests/sanitized.hpp"
 #include "tests/unit/stores.hpp"
 
-// Work that returns, throws, dies, hangs, is large or eats the memory, side by side.
+// Concurrent work that returns, throws, dies, hangs, is large or exhausts the memory.
 
 using namespace syncline;
 using namespace syncline::batch;
@@ -37,7 +37,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// All that ends until nothing works any more, by id.
+/// Returns all work that has ended, by id, once none is active.
 std::map<std::string, Ended> all_of(Pool& pool) {
     std::map<std::string, Ended> all;
     while (!pool.idle())
@@ -94,7 +94,7 @@ TEST_CASE("pool: work runs concurrently") {
     const auto start = Clock::now();
     for (int i = 0; i < 4; ++i) pool.start(std::to_string(i), [] { return sleep_s(0.5), ""; });
     CHECK(all_of(pool).size() == 4);
-    CHECK(seconds_since(start) < 1.5);  // and not two seconds
+    CHECK(seconds_since(start) < 1.5);  // instead of two seconds
 }
 
 TEST_CASE("pool: users' errors and our bugs return with their text") {
@@ -167,7 +167,7 @@ TEST_CASE("pool: work that hangs is killed at its timeout with its children, and
         CHECK(all.at("hangs").wall_s >= 0.4);
         CHECK(seconds_since(start) < 5);
     }
-    // Nobody is left who could write into the pipe.
+    // No process is left that could write into the pipe.
     close(ends[1]);
     char byte;
     CHECK(read(ends[0], &byte, 1) == 0);
@@ -200,7 +200,7 @@ TEST_CASE("pool: if no process can be started, the reason is reported and no des
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     const auto highest = dup(0);
     close(highest);
-    // Room for none, and for some of what is needed.
+    // There is room for no descriptor, or for some of those needed.
     for (int room = 0; room < 3; ++room) {
         const rlimit few{static_cast<rlim_t>(highest + room), limit.rlim_max};
         if (role == Isolated::Role::part && room == 2) break;
@@ -236,7 +236,7 @@ TEST_CASE("batch: finished runs are kept, even if the next run cannot start") {
     note(store, 1);
     const std::string id = store.to_run("s", false).front();
     CHECK_THROWS_AS(run_batch(store, {id, "no such run"}, {}, {}), std::logic_error);
-    CHECK(store.status(id) == Status::failed);  // it is no whole scenario
+    CHECK(store.status(id) == Status::failed);  // it is not a complete scenario
 }
 
 TEST_CASE("interrupts: while they are held a signal is recorded and wakes the waiter, however early it comes") {

@@ -6,7 +6,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// How a word becomes a file: a path, a file of exactly that name, a preset of the working directory, one of the clone.
+// A word means a path, a file of exactly that name, a preset of the working directory, or one of the clone.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory of its own, and the working directory while it is there.
+/// A temporary directory, which is the working directory during its lifetime.
 struct Somewhere {
     Somewhere() : before(fs::current_path()) {
         std::string name = (fs::temp_directory_path() / "syncline-XXXXXX").string();
@@ -84,10 +84,10 @@ TEST_CASE("a file of exactly that name takes precedence over a preset, and a pre
     CHECK(find_argument("p100-25g", {"platform"}) == "platforms/p100-25g.yaml");
     Somewhere::write("p100-25g");
     CHECK(find_argument("p100-25g", {"platform"}) == "p100-25g");
-    // Which is no reason to take a folder, or a file of another kind.
+    // A folder, or a file of another kind, is still not taken.
     fs::create_directory("tcp");
     CHECK(fs::equivalent(find_argument("tcp", {"transport"}), cloned / "platforms/transports/tcp.yaml"));
-    CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it says that it is a directory
+    CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it reports that it is a directory
 }
 
 TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot") {

@@ -6,7 +6,7 @@
 #include "sim/document/schema.hpp"
 #include "tests/catch.hpp"
 
-// Keys that hold a word or a number, or else a mapping; and paths to what is rejected.
+// Keys with either a word or number or a mapping, and paths to rejected values.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -52,7 +52,7 @@ Thing accepted(const std::string& text) {
     return thing;
 }
 
-/// `line:column: message | hint` of the one error.
+/// Returns `line:column: message | hint` of the only error.
 std::string error_in(const std::string& text, const std::string& rejected = "") {
     std::vector<Diagnostic> errors;
     read_text(text, errors, rejected);

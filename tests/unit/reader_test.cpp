@@ -101,7 +101,7 @@ Outer accepted(const std::string& text) {
     return outcome.value;
 }
 
-/// `line:column: message` of the one error, and its hint after a bar if it has one.
+/// Returns `line:column: message` of the only error, and its hint after a bar if it has one.
 std::string error_in(const std::string& text) {
     const Outcome outcome = read_text(text);
     INFO(text);
@@ -297,7 +297,7 @@ TEST_CASE("all errors are found, each once") {
     const std::string text = "ranks: 0\nkernel: [x, y]\ninner: {cout: x}\ncolour: red\nitems: [{name: ''}, {}]\n";
     const Outcome outcome = read_text(text);
     CHECK(outcome.errors.size() == 8);
-    // The same once more, as when several variants share what is wrong.
+    // The same file is read twice, as when several variants share an error.
     std::vector<Diagnostic> errors = outcome.errors;
     Outer again;
     const Node node = library.parse("test.yaml", text, ".");

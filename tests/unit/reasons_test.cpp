@@ -2,7 +2,7 @@
 
 #include "tests/catch.hpp"
 
-// Sentences that differ in numbers alone are one reason.
+// Sentences that differ only in numbers are one reason.
 
 using syncline::Reasons;
 

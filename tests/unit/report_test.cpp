@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// The block of data in a page.
+/// Returns the block of data in a page.
 Json data_of(const std::string& page) {
     const std::string open = "id=\"data\">";
     const auto begin = page.find(open) + open.size();
@@ -43,7 +43,7 @@ TEST_CASE("report: names with markup end no script and make no element", "[repor
     const std::string page = report_page(sample_report(2));
     CHECK_THAT(page, Contains("<title>sample &lt;b&gt;page&lt;/b&gt;"));
     CHECK_THAT(page, !Contains("<b>page"));
-    // The data, Chart.js, and the page's own.
+    // There are three scripts: the data, Chart.js, and the page's own.
     CHECK(count(page, "</script>") == 3);
     CHECK(data_of(page)["variants"][0]["name"] == "sample </script><!-- \"ring\" & 'tree'");
 }
@@ -104,7 +104,7 @@ TEST_CASE("report: a timeline of many ranks says what it omits", "[report]") {
     bool wanted = false;
     for (const Json& lane : timeline["lanes"]) wanted = wanted || lane["process"] == "rank 42";
     CHECK(wanted);
-    // Bars that were joined keep their tasks.
+    // Joined bars keep their tasks.
     std::int64_t tasks = 0;
     for (const Json& lane : timeline["lanes"])
         for (std::size_t i = 4; i < lane["bars"].size(); i += 5) tasks += lane["bars"][i].get<std::int64_t>();

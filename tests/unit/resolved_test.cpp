@@ -15,7 +15,7 @@ namespace {
 
 const fs::path root = SYNCLINE_SOURCE_DIR;
 
-/// The first text that comes of resolving a text again.
+/// Returns the first text that differs after resolving it again.
 std::string again(const std::string& text) {
     config::Library library;
     return resolve(library.parse("resolved", text, ""), {}).text();

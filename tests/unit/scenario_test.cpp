@@ -20,7 +20,7 @@ namespace {
 const std::string p100 = SYNCLINE_SOURCE_DIR "/platforms/p100-25g.yaml";
 const std::string resnet = SYNCLINE_SOURCE_DIR "/workloads/resnet-50.yaml";
 
-/// A directory of files that a test writes, gone afterwards.
+/// A directory of files that a test writes, removed at the end.
 class Files {
 public:
     Files() : directory_(std::filesystem::temp_directory_path() / ("syncline-scenario-" + std::to_string(getpid()))) {
@@ -41,7 +41,7 @@ private:
     std::filesystem::path directory_;
 };
 
-/// The first lines of every scenario here: a platform, a model, and nothing about training.
+/// The first lines of every scenario here: a platform and a model, without training.
 const std::string p100_device = SYNCLINE_SOURCE_DIR "/platforms/devices/p100-sxm2.yaml";
 const std::string head = "platform: " + p100 + "\nworkload: " + resnet + "\n";
 
@@ -122,7 +122,7 @@ TEST_CASE("servers are placed by a word, or by a mapping that says how they shar
                          "}}\n");
     };
     CHECK(errors("{colocated: apart}").size() == 1);
-    CHECK(errors("{dedicated: packed}").size() == 2);  // unknown, and the one that is missing
+    CHECK(errors("{dedicated: packed}").size() == 2);  // an unknown key, and a missing one
     CHECK(errors("{}").size() == 1);
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("paths are relative to the file that names them") {
 }
 
 TEST_CASE("ranks must fit the platform") {
-    // The same platform, with a number of nodes.
+    // The same platform with a number of nodes.
     const std::string small = "platform: {name: small, nodes: 4096, device: " + p100_device +
                               ", fabric: {bandwidth: 25 Gbps, latency: 1 us}}\nworkload: " + resnet + "\n";
     const auto errors = errors_in(small + "training:\n  ranks: 4097\n");

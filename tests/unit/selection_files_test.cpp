@@ -15,7 +15,7 @@ using namespace syncline;
 
 namespace {
 
-/// A scenario file that is gone afterwards.
+/// A scenario file that is removed at the end.
 class File {
 public:
     explicit File(const std::string& text)
@@ -37,7 +37,7 @@ const std::string rows =
     "{name: mine, rows: [{operation: allreduce, below: 1 kB, algorithm: recursive-doubling}, {operation: allreduce, "
     "algorithm: ring}]}";
 
-/// The only error's message, or "" where there is none.
+/// Returns the only error's message, or "" if there is none.
 std::string error_of(const std::function<void()>& step) {
     try {
         step();
@@ -130,7 +130,7 @@ TEST_CASE("selection files: selection and algorithm exclude each other, and a va
           "'segment' and 'selection' exclude each other");
     CHECK(error_in(with("selection: {rows: [{operation: broadcast, algorithm: direct}]}", "")) ==
           "'selection' has no row for allreduce");
-    // Beside another exchange it waits, as `algorithm` does.
+    // With another exchange it has no effect, like `algorithm`.
     CHECK(error_in(with("exchange: parameter-server, selection: " + rows, "")) == "");
 
     const File later(

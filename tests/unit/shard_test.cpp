@@ -11,7 +11,7 @@ using namespace syncline::batch;
 
 namespace {
 
-/// An environment as Slurm makes it, while it lives.
+/// Sets Slurm's environment variables during its lifetime.
 struct Slurm {
     explicit Slurm(std::map<std::string, std::string> all) : variables(std::move(all)) {
         for (const auto& [name, text] : variables) setenv(("SLURM_ARRAY_TASK_" + name).c_str(), text.c_str(), 1);

@@ -6,7 +6,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// Every file that is shipped can be read, and the schemas beside them are those of the field tables.
+// Every shipped file can be read, and the shipped schemas are those of the field tables.
 
 using namespace syncline;
 namespace fs = std::filesystem;

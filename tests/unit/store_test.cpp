@@ -20,7 +20,7 @@ std::string bytes_of(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Every row of what is compared between stores.
+/// Returns every row that is compared between stores.
 std::vector<std::string> rows_of(const fs::path& directory) {
     Store store(directory, Store::Mode::read);
     std::vector<std::string> rows;
@@ -66,7 +66,7 @@ TEST_CASE("a store keeps points, pending runs, and how runs ended") {
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.to_run("s", false) == std::vector{ids[2]});
     CHECK(store.to_run("s", true) == std::vector{ids[1], ids[2]});
-    // What is done stays so.
+    // A finished run stays finished.
     store.finish({{ids[0], Status::failed, "no", 0.5}});
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.database().ask("SELECT count(*) FROM attempts") == Value(std::int64_t{3}));
@@ -92,7 +92,7 @@ TEST_CASE("points that do not fit are named by their content, not by the error's
     CHECK(id != run_id(point(1)));
     misfit.misfit = "../study.yaml:1:1: no room";
     CHECK(run_id(misfit) == id);
-    misfit.settings.front().value += "0";  // resolved to the same, as far as it was
+    misfit.settings.front().value += "0";  // the resolved text is the same, as far as it exists
     CHECK(run_id(misfit) != id);
 }
 
@@ -186,7 +186,7 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is detected and nothing is
         bad[at] = static_cast<char>(bad[at] ^ 0x15);
         write_bytes(file, bad);
         try {
-            // What is not seen must make no difference: free space.
+            // Changes of free space, which nobody reads, must make no difference.
             if (rows_of(scratch.path) == rows)
                 ++harmless;
             else
@@ -246,7 +246,7 @@ TEST_CASE("a full disk is an error, and earlier results stay") {
     note(store, 2);
     const auto ids = store.to_run("s", false);
     store.finish({{ids[0], Status::done, "{\"a\":1}", 0.1}});
-    store.database().ask("PRAGMA max_page_count = 1");  // SQLite makes it the size that there is
+    store.database().ask("PRAGMA max_page_count = 1");  // SQLite enlarges the limit to the present size
     CHECK_THROWS_WITH(store.finish({{ids[1], Status::done, std::string(100'000, ' ') + "{}", 0.1}}),
                       Contains("the disk is full") && Contains("results.db"));
     CHECK(store.status(ids[0]) == Status::done);
@@ -260,7 +260,7 @@ TEST_CASE("a reader undoes what a killed program left half written") {
         Store store(scratch.path, Store::Mode::create);
         note(store, 50);
         rows = rows_of(scratch.path);
-        // Pages go to the file before the commit when the cache is small: files as they are then are what a kill
+        // With a small cache, pages are written to the file before the commit: files copied then are what a kill
         // leaves.
         store.database().run("PRAGMA cache_size = 2");
         Transaction transaction(store.database());

@@ -22,7 +22,7 @@ namespace {
 const std::string root = SYNCLINE_SOURCE_DIR;
 const std::string p100 = root + "/platforms/p100-25g.yaml";
 
-/// A base that fits whatever the number of ranks.
+/// A base that fits any number of ranks.
 const std::string base = "base: {platform: " + p100 + ", collective: {ranks: 4, bytes: 1 MB}}\n";
 
 /// A point without its documents, and whether it fits.
@@ -140,7 +140,7 @@ TEST_CASE("excluded points have no number, and points that do not fit have one")
     REQUIRE(all.size() == 6);
     for (std::size_t i = 0; i < 6; ++i) CHECK(all[i].misfit.empty() == (i != 4));
     CHECK(all[4].number == 5);
-    // The error stands where the axis is written.
+    // The error is at the place of the axis.
     CHECK(contains(all[4].misfit, "test.yaml:2:"));
     CHECK(contains(all[4].text, "  ranks: 3\n"));
     const auto some = points(made, [](const auto& settings) { return settings[1].value != "2"; });
@@ -188,7 +188,7 @@ TEST_CASE("a sweep is one point for each size") {
     CHECK(seen[1].settings == seen[0].settings);
     CHECK(seen[11].settings == "collective.algorithm=direct collective.bytes=16 B");
     for (const Seen& point : seen) CHECK(!contains(point.text, "sweep"));
-    // A scenario of the sizes themselves says the same.
+    // A scenario that lists the sizes gives the same points.
     const auto sizes = points(study("base: {platform: " + p100 +
                                     ", collective: {ranks: 4, algorithm: ring}}\n"
                                     "axes: {collective.bytes: [4 B, 8 B]}\n"));
@@ -246,7 +246,7 @@ TEST_CASE("draws depend on the seed and the key alone") {
     CHECK(std::set<double>(values.begin(), values.end()).size() == 50);
     for (const double value : values) CHECK((value >= 800e-9 && value <= 5e-6));
     CHECK(drawn("repeat: 50\ndraw: {" + more + ", " + latency + "}\n") == values);
-    // The second repetition's seed is the first one's of the next seed.
+    // The second repetition's seed is the first one's with the next seed.
     const auto next = drawn("repeat: 49\nseed: 2\ndraw: {" + latency + "}\n");
     CHECK(next == std::vector<double>(values.begin() + 1, values.end()));
     // Points of one repetition have the same value.

@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Three bandwidths by four ranks; time is ranks over bandwidth, the last point has no result.
+/// Three bandwidths by four ranks; the time is ranks divided by bandwidth, and the last point has no result.
 struct Example {
     Example() : store(scratch.path, Store::Mode::create) {
         store.begin_study("s");
@@ -133,7 +133,7 @@ TEST_CASE("groups have mean, extremes and sample deviation, figure by figure") {
     CHECK(rows.rows[0][2] == Value(7.5));
     CHECK(rows.rows[0][3] == Value(std::int64_t{2}));
     CHECK(rows.rows[0][4] == Value(std::int64_t{16}));
-    // Of 2, 4, 8, 16: the squares of -5.5, -3.5, 0.5, 8.5 add up to 115.
+    // The squares of -5.5, -3.5, 0.5 and 8.5, for 2, 4, 8 and 16, add up to 115.
     CHECK(std::get<double>(rows.rows[0][5]) == Approx(std::sqrt(115.0 / 3)));
     CHECK(table.select({{"point = 1"}, {}, {"ranks"}, {"bandwidth"}}).rows[0].back() == Value{});
 }

@@ -19,9 +19,9 @@ namespace {
 constexpr double us = 1e-6;
 constexpr TaskId exchange_0 = 1, exchange_1 = 3;  // behind a forward pass each
 
-/// Two ranks on two nodes. In each of the iterations 4 and 5, which takes 20 us: both compute, rank 0 for 10 us and
-/// rank 1 for 12 us; then rank 0 sends 3000 bytes to rank 1 over a link that carries 2 GB/s, which flow for 3 us, at
-/// half of that, and have a latency of 1 us; then rank 1 sums for 2 us.
+/// Two ranks on two nodes. In each of the iterations 4 and 5, which take 20 us, both compute, rank 0 for 10 us and rank
+/// 1 for 12 us. Then rank 0 sends 3000 bytes to rank 1 over a link of 2 GB/s; they flow for 3 us, at half of that rate,
+/// and have a latency of 1 us. Then rank 1 reduces for 2 us.
 TimelineView two_ranks() {
     TimelineView view;
     for (std::uint32_t node = 0; node < 2; ++node) view.graph.add_process({{node, 0}});
@@ -79,7 +79,7 @@ std::string shown(const ChromeFile& file) {
     return text;
 }
 
-/// "name start end", in microseconds, of a thread's slices.
+/// Returns "name start end", in microseconds, of a thread's slices.
 std::vector<std::string> lines_of(const ChromeFile& file, const std::string& thread) {
     std::vector<std::string> lines;
     for (const ChromeSlice& slice : file.of(thread))

@@ -9,7 +9,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The field table of topologies: what files say becomes a TopologySpec, and what is wrong is said at its place.
+// The field table of topologies: files become a TopologySpec, and errors are reported at their place.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -21,7 +21,7 @@ struct Read {
     std::vector<Diagnostic> errors;
 };
 
-/// `text` as a topology file in topologies/, made as `use`.
+/// Returns `text` as a topology file in topologies/, made as `use`.
 Read read_text(const std::string& text, Use use = Use::fabric) {
     Assembly assembly;
     Read result;
@@ -46,7 +46,7 @@ TopologySpec accepted(const std::string& text, Use use = Use::fabric) {
     return result.spec;
 }
 
-/// `line:column: message` of the one error, and its hint after a bar if it has one.
+/// Returns `line:column: message` of the only error, and its hint after a bar if it has one.
 std::string error_in(const std::string& text, Use use = Use::fabric) {
     const Read result = read_text(text, use);
     INFO(text);

@@ -8,7 +8,7 @@
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
-// Transports as files say them.
+// Transports as written in files.
 
 using namespace syncline;
 
@@ -25,7 +25,7 @@ Transport read_transport(const std::string& text) {
     return transport;
 }
 
-/// The one thing that is wrong with it.
+/// Returns the only error.
 Diagnostic error_of(const std::string& text) {
     try {
         read_transport(text);
@@ -108,7 +108,7 @@ TEST_CASE("invalid transports are refused at their place") {
     CHECK(error_of("window: 0\n").message.find("'window'") == 0);
     CHECK(error_of("lattency: 5 us\n").hint == "did you mean 'latency'?");
     CHECK(error_of("inside_node: {window: 2}\n").message == "unknown key 'window'");
-    // One that is left out because it is wrong is nothing to compare the next with.
+    // A point that is wrong is not compared with the next one.
     CHECK(error_of("bandwidth:\n- {size: 4 KiB, bandwidth: 1}\n- {size: 1 KiB, bandwidth: 3 GBps}\n").where.line == 2);
 }
 

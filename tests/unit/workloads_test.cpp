@@ -14,7 +14,7 @@ using test::read_model, test::shipped_model;
 
 namespace {
 
-/// A workload of one layer, written as in a file.
+/// Returns a workload of one layer, as written in a file.
 Model written(const std::string& layers) {
     config::Library library;
     return read_model(library.parse("test.yaml", "name: test\ninput: [3, 8, 8]\nlayers:\n" + layers, "."));
