@@ -163,16 +163,25 @@ std::string value_of(const TheoryTerm& term) {
     return fmt::format("{:.4g}{}{}", *term.value, term.unit.empty() ? "" : " ", term.unit);
 }
 
-std::string theory_text(const Theory& theory) {
-    std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
-                                   theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
-    // In place of a formula, or after it, there may be a reason: "none for a pipeline".
-    const bool formula = !theory.formula.starts_with("no"), reason = theory.formula.find("none") != std::string::npos;
-    text += fmt::format("  {}: {}\n", formula ? "formula, for exchanges of S bytes" : "closed form", theory.formula);
-    if (!theory.closed_form_s && !reason)
+/// Describes the formula. In its place, or after it, there may be the reason why there is no closed form.
+std::string formula_text(const Theory& theory) {
+    const std::string& all = theory.formula;
+    if (all.starts_with("no")) return fmt::format("  closed form: {}\n", all);
+    const std::size_t reason = all.find("; none ");
+    std::string text = fmt::format("  formula, for exchanges of S bytes: {}\n", all.substr(0, reason));
+    if (reason != std::string::npos)
+        text += fmt::format("  closed form of the iteration: {}\n", all.substr(reason + 2));
+    else if (!theory.closed_form_s)
         text +=
             "  it does not apply here: links are shared, blocks differ in size, ranks are out of step, or servers "
             "outnumber ranks\n";
+    return text;
+}
+
+std::string theory_text(const Theory& theory) {
+    std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
+                                   theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
+    text += formula_text(theory);
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
     for (const Difference& one : theory.differences) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/percent.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;
@@ -157,4 +158,15 @@ TEST_CASE("formatted values can be read back to four digits") {
         for (const Dimension dimension : dimensions)
             CHECK(read(format_quantity(value, dimension), dimension) == Approx(value).epsilon(5.1e-4));
     }
+}
+
+TEST_CASE("shares are shown with one decimal, and only zero as zero") {
+    CHECK(percent(0.1234) == "12.3 %");
+    CHECK(percent(1) == "100.0 %");
+    CHECK(percent(0.001) == "0.1 %");
+    CHECK(percent(0.0009) == "< 0.1 %");
+    CHECK(percent(1e-12) == "< 0.1 %");
+    CHECK(percent(-1e-12) == "> -0.1 %");
+    CHECK(percent(-0.25) == "-25.0 %");
+    CHECK(percent(0) == "0 %");
 }
