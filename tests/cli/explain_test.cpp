@@ -78,17 +78,18 @@ TEST_CASE("explain: one variant and chosen changes can be explained, or no chang
 TEST_CASE("explain: the text says why there is no closed form, and small shares are not shown as zero") {
     const TinyFiles tiny;
     const auto shows = [&](const std::string& setting, const std::string& words) {
-        const Outcome outcome = run_in(tiny, {"explain", "scenario.yaml", "--no-what-if", "--set", setting});
+        const Outcome outcome = run_in(tiny, {"explain", "scenario.yaml", "--no-what-if", "--variant", "ring", "--set",
+                                              "variants.servers=~", "--set", setting});
         CAPTURE(setting, outcome.out, outcome.err);
         CHECK(outcome.out.find(words) != std::string::npos);
         CHECK(outcome.out.find(" 0.0 %") == std::string::npos);
     };
     shows("training.ranks=4", "  formula, for exchanges of S bytes: ");
     shows("training.ranks=4", "- difference from the closed form");
-    shows("training.ranks=4", "< 0.1 % latency");
+    shows("platform.fabric.latency=1 ns", "< 0.1 % latency");
     shows("training.jitter=0.1", "  closed form of the iteration: none for iterations with jitter or stragglers\n");
-    shows("training.parallelism=pipeline", "  closed form: none for a pipeline\n");
-    shows("training.servers.count=5", "  it does not apply here: ");
+    shows("training={ranks: 2, parallelism: pipeline}", "  closed form: none for a pipeline\n");
+    shows("platform.fabric.topology=ring", "  it does not apply here: ");
 }
 
 TEST_CASE("explain: invalid requests are refused with a hint") {

@@ -94,7 +94,7 @@ function rows_table(rows) {
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"}, {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
-        {name: "role", unit: "text"}, ...(doubts ? [{name: "unreliable because", unit: "text"}] : [])
+        {name: "role", unit: "text"}, ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
     return make(
         "div", {class: "figure"}, make("h3", {}, "Rows"),
