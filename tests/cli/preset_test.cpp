@@ -143,7 +143,7 @@ TEST_CASE("preset: an old key is read with one warning and has no other effect")
     CHECK(check.err == old.err);
 }
 
-TEST_CASE("preset: a key with a dot is quoted in --set, axes, variants and conditions") {
+TEST_CASE("preset: a key with a dot is in quotes in --set, axes, variants and conditions") {
     const TempDir directory;
     directory.write("platform.yaml", std::string(tiny_platform));
     directory.write("workload.yaml",
