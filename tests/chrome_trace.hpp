@@ -11,7 +11,7 @@
 
 #include "tests/catch.hpp"
 
-/// Checks a file against the Trace Event Format, as strictly as viewers are that sort nothing.
+/// Checks a file against the Trace Event Format, as strictly as viewers that do not sort.
 namespace syncline::test {
 
 struct ChromeSlice {
@@ -47,8 +47,9 @@ inline std::int64_t chrome_ns(const nlohmann::json& microseconds) {
     return std::llround(ns);
 }
 
-/// Reads and checks: every event complete; on each thread events in the order of time and slices nested; every flow
-/// with one start and one end, each within a slice of its thread; counters in the order of time; everybody named.
+/// Reads and checks a file: every event is complete, each thread's events are in the order of time with nested slices,
+/// every flow has one start and one end, each within a slice of its thread, counters are in the order of time, and
+/// everything has a name.
 inline ChromeFile check_chrome_trace(const std::string& text) {
     using nlohmann::json;
     const json file = json::parse(text);

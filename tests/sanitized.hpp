@@ -1,7 +1,7 @@
 #pragma once
 
-/// SYNCLINE_SANITIZED: built with the address sanitizer, whose memory and time are others. GCC and Clang say so in
-/// their own ways.
+/// SYNCLINE_SANITIZED is defined in builds with the address sanitizer, which need more memory and time. GCC and Clang
+/// report it differently.
 #if defined(__SANITIZE_ADDRESS__)
 #define SYNCLINE_SANITIZED
 #elif defined(__has_feature)

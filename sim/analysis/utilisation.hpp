@@ -21,7 +21,7 @@
 /// model FLOP, since nothing is recomputed. Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V.
 /// Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
 ///
-/// Left out: normalisations, activation functions, softmax, additions, the optimiser; a causal mask halves nothing.
+/// Left out: normalisations, activation functions, softmax, additions, the optimizer; a causal mask halves nothing.
 /// PaLM counts 6 FLOP per parameter and token in addition to the attention, including embeddings; here the lookup in an
 /// embedding table counts no multiplications.
 namespace syncline {

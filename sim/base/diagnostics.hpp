@@ -32,8 +32,7 @@ struct Diagnostic {
 };
 
 /// Returns the lines of one diagnostic, each ended by a newline: message, source line, caret, hint. Empty parts are
-/// left
-/// out. A source line longer than a screen is cut to a window around the caret; control characters become spaces.
+/// left out. A source line longer than a screen is cut to a window around the caret; control characters become spaces.
 std::string render(const Diagnostic& diagnostic);
 
 /// One or several errors in the user's input. `what()` is all of them, rendered; of a long list, the first ones and the

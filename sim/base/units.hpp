@@ -22,8 +22,7 @@ struct Quantity {
 };
 
 /// Reads `text` as a quantity of `dimension`. Negative values and zero are accepted; the caller decides whether they
-/// make
-/// sense.
+/// make sense.
 Quantity parse_quantity(std::string_view text, Dimension dimension);
 
 /// Formats a quantity with four significant digits and a decimal prefix: `25.55 MB`, `3.125 GB/s`, `16.96 ms`.

@@ -7,8 +7,7 @@
 namespace syncline {
 
 /// Removes the first character from `text`, which must not be empty, and returns it. Returns nothing and removes one
-/// byte
-/// if the bytes are not UTF-8 (RFC 3629: shortest form, no surrogates).
+/// byte if the bytes are not UTF-8 (RFC 3629: shortest form, no surrogates).
 std::optional<char32_t> take_character(std::string_view& text);
 
 /// Counts the characters of `text`; a byte that is not UTF-8 counts as one.

@@ -5,8 +5,8 @@
 
 /// Claims of runs among programs that work on one store: a claim is a lock on one byte of `results.lock`.
 ///
-/// The kernel releases it when the program that holds it ends, in whatever way. There must be only one Claims per store
-/// and program: locks belong to the process (fcntl), so a second one in it would find all of them free.
+/// The kernel releases the lock when its program ends, however it ends. A program must have only one Claims per store:
+/// locks belong to the process (fcntl), so a second Claims would find all of them free.
 namespace syncline::batch {
 
 class Claims {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/percent.hpp"
 #include "sim/base/units.hpp"
 #include "sim/training/exchange.hpp"
 
@@ -88,7 +89,7 @@ std::string in_words(double seconds) {
 }
 
 std::string share(double part_s, double whole_s) {
-    return whole_s > 0 ? fmt::format("{:.1f} %", 100 * part_s / whole_s) : "0 %";
+    return percent(whole_s > 0 ? part_s / whole_s : 0);
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     constexpr double nothing = 1e-9;
     if (theory.closed_form_s) {
         const double off_s = simulated_s - *theory.closed_form_s;
-        add("beyond the closed form", off_s,
+        add("difference from the closed form", off_s,
             std::abs(off_s) <= 1e-6 * simulated_s
                 ? "the simulation agrees with the closed form"
                 : fmt::format("the simulation takes {} {} than the closed form", share(std::abs(off_s), simulated_s),
@@ -143,8 +144,8 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
                         in_words(result.time.communication_s)));
     if (result.time.pipeline_bubble)
         add("pipeline fill", *result.time.pipeline_bubble * simulated_s,
-            fmt::format("ranks wait for other stages {:.1f} % of the time on average",
-                        100 * *result.time.pipeline_bubble));
+            fmt::format("ranks wait for other stages {} of the time on average",
+                        percent(*result.time.pipeline_bubble)));
     return theory;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/explore/exploration.hpp"
 #include "sim/output/json_text.hpp"
@@ -69,7 +70,7 @@ std::string in_words(const PlanCounts& counts) {
     add(counts.failed, "failed");
     add(counts.without_value, "without a value");
     add(counts.unfit, "that do not fit");
-    add(counts.left_out, "left out after a cheaper setting");
+    add(counts.left_out, "dropped after a cheaper setting");
     add(counts.skipped, "skipped, never simulated");
     return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -83,7 +84,7 @@ std::string not_ranked_lines(const std::vector<NotRanked>& all) {
         if (i >= most) others += all[i].plans;
     }
     if (plans == 0) return "";
-    std::string text = fmt::format("{} plans without a result:\n", plans);
+    std::string text = fmt::format("{} points without a result:\n", plans);
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
         text += fmt::format("  {}{}: {}, for example ({})\n", all[i].plans,
                             all[i].varies ? ", some with different numbers" : "", all[i].reason, all[i].example);
@@ -97,10 +98,12 @@ std::string summary(const Exploration& e) {
         fmt::format("{}: {} {}", e.study, e.objective.most ? "maximise" : "minimise", e.objective.expression.text);
     for (std::size_t i = 0; i < e.constraints.size(); ++i)
         text += fmt::format("{} {}", i == 0 ? " where" : " and", e.constraints[i]);
-    text += fmt::format("\n\n{} plans{}: {}\n", e.plans,
+    text += fmt::format("\n\n{} points{}: {}\n", e.plans,
                         e.repeats > 1 ? fmt::format(", {} repetitions each", e.repeats) : "", in_words(e.counts));
-    text += e.stages.empty() ? fmt::format("all fitting plans are simulated: {} simulations\n", e.simulations)
-                             : fmt::format("search: {} simulations of a budget of {}\n", e.simulations, e.budget);
+    text += e.stages.empty() ? fmt::format("all points that fit are evaluated: {} simulations, earlier ones included\n",
+                                           e.simulations)
+                             : fmt::format("search: {} simulations, earlier ones included, of a budget of {}\n",
+                                           e.simulations, e.budget);
     text += not_ranked_lines(e.not_ranked);
     for (const std::string& note : e.notes) text += fmt::format("note: {}\n", note);
     return text;
@@ -111,15 +114,14 @@ std::string axes_table(const Exploration& e, const std::string& objective) {
     for (const AxisImportance& axis : e.axes)
         cells.push_back(
             {axis.axis,
-             fmt::format(
-                 "{:.1f} %{}", 100 * axis.share,
-                 axis.confounded_with.empty() ? "" : fmt::format(" with {}", fmt::join(axis.confounded_with, ", "))),
+             percent(axis.share) +
+                 (axis.confounded_with.empty() ? "" : fmt::format(" with {}", fmt::join(axis.confounded_with, ", "))),
              axis.best_value, readable(objective, axis.best_mean)});
     return aligned(cells);
 }
 
 std::string stages_table(const Exploration& e) {
-    std::vector<Row> cells{{"stage", "plans", "kept", "simulations"}};
+    std::vector<Row> cells{{"stage", "points", "kept", "simulations"}};
     for (const Stage& stage : e.stages)
         cells.push_back({stage.setting, field(stage.plans), field(stage.kept), field(stage.simulations)});
     return aligned(cells);
@@ -131,7 +133,7 @@ std::string to_table(const Exploration& e) {
     std::string text = summary(e);
     if (!e.ranked.rows.empty()) {
         text.append("\n").append(table(e.ranked, true));
-        text += fmt::format("\nPareto front: no plan is both faster ({}) and cheaper ({}) than one of these\n\n",
+        text += fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
                             head(e.time), head(e.cost)) +
                 table(e.front, false);
     }

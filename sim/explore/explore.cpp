@@ -201,7 +201,7 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     result.axes = rate(planned.study, ranked, result);
     if (searched && !result.axes.empty())
         result.notes.push_back(
-            "axes are compared only on the plans that the search kept: good ones, not all combinations");
+            "axes are compared only on the points that the search kept: good ones, not all combinations");
     return result;
 }
 

@@ -6,7 +6,7 @@
 
 #include "sim/study/study.hpp"
 
-/// Plans, the alternatives of a study: all repetitions of a point are one plan.
+/// Plans: the points of a study, each with all its repetitions. Users read of them as points.
 namespace syncline::batch {
 
 struct Candidate {

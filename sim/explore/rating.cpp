@@ -37,7 +37,7 @@ void note_confounded(const std::vector<PlanAxis>& axes, const std::vector<std::v
             if (associations[i][j] >= much && associations[i][j] < same)
                 notes.push_back(
                     fmt::format("{} and {} partly vary together (Cramér's V {:.2f}): their shares overlap, and "
-                                "their means are over different plans",
+                                "their means are over different points",
                                 axes[i].name, axes[j].name, associations[i][j]));
 }
 

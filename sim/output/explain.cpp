@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/notes.hpp"
@@ -15,10 +16,6 @@ namespace syncline {
 using namespace text;
 
 namespace {
-
-std::string percent(double part) {
-    return fmt::format("{:.1f} %", 100 * part);
-}
 
 Json object(const RankParts& parts, std::size_t rank) {
     return {{"rank", rank},
@@ -166,10 +163,25 @@ std::string value_of(const TheoryTerm& term) {
     return fmt::format("{:.4g}{}{}", *term.value, term.unit.empty() ? "" : " ", term.unit);
 }
 
+/// Describes the formula. In its place, or after it, there may be the reason why there is no closed form.
+std::string formula_text(const Theory& theory) {
+    const std::string& all = theory.formula;
+    if (all.starts_with("no")) return fmt::format("  closed form: {}\n", all);
+    const std::size_t reason = all.find("; none ");
+    std::string text = fmt::format("  formula, for exchanges of S bytes: {}\n", all.substr(0, reason));
+    if (reason != std::string::npos)
+        text += fmt::format("  closed form of the iteration: {}\n", all.substr(reason + 2));
+    else if (!theory.closed_form_s)
+        text +=
+            "  it does not apply here: links are shared, blocks differ in size, ranks are out of step, or servers "
+            "outnumber ranks\n";
+    return text;
+}
+
 std::string theory_text(const Theory& theory) {
     std::string text = fmt::format("lower bound {} ({}), closed form {}, simulated {}\n", seconds(theory.lower_bound_s),
                                    theory.lower_bound, seconds(theory.closed_form_s), seconds(theory.simulated_s));
-    text += fmt::format("  per bucket of S bytes: {}\n", theory.formula);
+    text += formula_text(theory);
     for (const TheoryTerm& term : theory.terms)
         text += fmt::format("  {} = {}: {}\n", term.symbol, value_of(term), term.meaning);
     for (const Difference& one : theory.differences) {
@@ -182,6 +194,11 @@ std::string theory_text(const Theory& theory) {
     return text;
 }
 
+/// Formats a change of the throughput: "+12.3 %", "-12.3 %", "< 0.1 %", "0 %".
+std::string gain(double part) {
+    return (part >= 0.001 ? "+" : "") + percent(std::abs(part) < 1e-6 ? 0 : part);
+}
+
 std::string what_if_table(const std::vector<WhatIf>& all) {
     std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "description"}};
     std::string left_out;
@@ -189,7 +206,7 @@ std::string what_if_table(const std::vector<WhatIf>& all) {
         if (one.problem.empty())
             rows.push_back({one.change, seconds(one.iteration_time_s),
                             one.throughput_samples_per_s ? fmt::format("{:.1f}", *one.throughput_samples_per_s) : "-",
-                            fmt::format("{:+.1f} %", 100 * (one.speed_up - 1)), one.text});
+                            gain(one.speed_up - 1), one.text});
         else
             left_out += fmt::format("not simulated: {}: {}\n", one.change, one.problem);
     }

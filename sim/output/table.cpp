@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/analysis/scaling.hpp"
+#include "sim/base/percent.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/notes.hpp"
@@ -16,10 +17,6 @@ namespace syncline {
 using namespace text;
 
 namespace {
-
-std::string percent(double part) {
-    return fmt::format("{:.1f} %", 100 * part);
-}
 
 std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
@@ -53,7 +50,7 @@ std::vector<Row> times_table(const Report& report) {
     if (mixed) rows.front().push_back("scaling");
     rows.front().push_back(mixed || report.results.empty()
                                ? "efficiency"
-                               : fmt::format("{} scaling", name_of(report.results.front().scaling)));
+                               : fmt::format("{} efficiency", name_of(report.results.front().scaling)));
     for (const Result& r : report.results) {
         Row row{name(r),
                 r.workload,

@@ -62,12 +62,12 @@ private:
     std::string answer_;
 };
 
-/// Returns the result of `work`, run in a separate process while we wait. Throws like Isolated::outcome(). `last`:
-/// false if more work may follow, whatever isolated_already() says.
+/// Runs `work` in a separate process, waits for it, and returns its result. Throws like Isolated::outcome(). Pass
+/// `last` = false if more work may follow: the work then gets a separate process even after isolated_already().
 std::string isolate(const std::function<std::string()>& work, bool last = true);
 
-/// Declares that the next isolated work is the last, and that this process exists for it alone: the work then runs
-/// here, and its exceptions are passed on.
+/// Declares that this process exists for the next isolated work alone: the work then runs in this process, and its
+/// exceptions are passed on.
 void isolated_already();
 
 }  // namespace syncline

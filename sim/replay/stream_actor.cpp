@@ -102,13 +102,13 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
     }
     if (program.steps.empty()) return;
     if (session_.wires.hosts_by_channel()) sg::this_actor::set_host(session_.wires.host(process_, exchange.channel));
-    // A member that gets all its data from others contributes nothing, and one that only sends receives nothing.
+    // A member contributes if its first step sends or reduces; a later step may only pass on received data.
     const Step& first = program.steps.front();
-    const bool gives = !first.sends.empty() || first.reduce;
-    const bool keeps = std::any_of(program.steps.begin(), program.steps.end(),
-                                   [](const Step& step) { return !step.receives.empty(); });
+    const bool contributes = !first.sends.empty() || first.reduce;
+    const bool receives = std::any_of(program.steps.begin(), program.steps.end(),
+                                      [](const Step& step) { return !step.receives.empty(); });
     spend(ActKind::launch, transport_.launch_s + exchange.protocol.launch_s);
-    if (gives) copy(Staging::Unit::collective, true, exchange.bytes);
+    if (contributes) copy(Staging::Unit::collective, true, exchange.bytes);
     Walk walk(program);
     if (Folding* folding = session_.folding()) {
         const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
@@ -118,7 +118,7 @@ void StreamActor::run_exchange(TaskId id, const Task& task) {
         for (; !walk.done(); walk.next()) run_step(walk, program.partition, exchange, group);
     }
     for (const Peer& peer : turning_) report_bytes(peer);
-    if (keeps) copy(Staging::Unit::collective, false, exchange.bytes);
+    if (receives) copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
 void StreamActor::run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass,

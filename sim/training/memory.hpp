@@ -10,7 +10,7 @@
 /// weights: parameters · element size, 1/rows of them if they are split, 1/replicas with Sharding::parameters (plus the
 /// two largest layers whole, as gathered: the one that computes and the next). gradients: the same amount, 1/replicas
 /// with Sharding::gradients or parameters, unless gradients of several micro-batches are added up first. optimizer: 4
-/// bytes for each value that the optimiser keeps (momentum 1, adam 2), and, if an element is smaller than 4 bytes, 4
+/// bytes for each value that the optimizer keeps (momentum 1, adam 2), and, if an element is smaller than 4 bytes, 4
 /// more for the weights in full precision (P. Micikevicius et al., "Mixed precision training", ICLR 2018); 1/replicas
 /// with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 + 12)Ψ/N with
 /// Sharding::parameters among N, without the gathered layers (S. Rajbhandari et al., "ZeRO", SC 2020, section 5).
@@ -20,7 +20,7 @@
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
 /// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the
-/// optimiser's state, and a layer with sharded weights is counted with its shard of the gradients only, even while they
+/// optimizer's state, and a layer with sharded weights is counted with its shard of the gradients only, even while they
 /// are computed.
 namespace syncline {
 

@@ -67,7 +67,7 @@ struct Pipeline {
 };
 
 /// State that ranks with the same weights divide among each other, instead of each holding all of it. `optimizer`: the
-/// optimiser's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
+/// optimizer's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
 /// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
 /// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
 enum class Sharding { none, optimizer, gradients, parameters };

@@ -26,7 +26,7 @@
 ///
 /// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model.
 /// Between measured batches times are linear in the number of samples; outside their range the factor of the nearest
-/// batch applies. The roofline only divides that time among the layers; optimiser, pooling, activations and framework
+/// batch applies. The roofline only divides that time among the layers; optimizer, pooling, activations and framework
 /// overhead are included in it.
 ///
 /// `measured`: the measured time of each layer, times samples/batch and the share of the layer. If a layer computes

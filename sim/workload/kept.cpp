@@ -4,11 +4,11 @@ namespace syncline {
 
 namespace {
 
-/// Activations kept per sample: what every rank keeps whole, or its positions of, and what it keeps of its own part.
+/// Bytes of activations that a rank keeps per sample.
 struct Kept {
-    double whole = 0;
-    double between = 0;  ///< whole too, except with sequence parallelism
-    double part = 0;
+    double whole = 0;    ///< activations that every rank keeps whole
+    double between = 0;  ///< also whole, but only the rank's positions with sequence parallelism
+    double part = 0;     ///< activations of the rank's own part of the layer
 };
 
 struct KeptBy {

@@ -7,7 +7,7 @@
 #include "sim/workload/compute_model.hpp"
 
 /// Table of a model's layers on one device: for each layer its parameters, outputs, computation, time, and the bound of
-/// that time. Exchanges, the optimiser's step and the input's copy are left out.
+/// that time. Exchanges, the optimizer's step and the input's copy are left out.
 namespace syncline {
 
 struct LayerRow {

@@ -31,8 +31,7 @@
 /// the 2h of the last normalisation (see Dense::norm).
 ///
 /// Left out: softmax, GELU, dropout, normalisation and additions as operations, models whose attention has no biases,
-/// heads that share keys and values. The shapes are not checked here: heads must divide the width. without, heads that
-/// share keys and values. The shapes are not checked here: heads must divide the width.
+/// heads that share keys and values. The shapes are not checked here: heads must divide the width.
 namespace syncline {
 
 Layer attention(std::string name, const Attention& shape);

@@ -1,11 +1,11 @@
-// The yardstick for the replayer's speed: one ring all-reduce written directly against SimGrid, one actor per rank,
-// with nothing of Syncline in it. N hosts hang on one switch (a star of full-duplex links), each rank sends a block to
-// its right neighbour in every one of 2(N-1) steps and takes one from its left. No reduction time, no recording.
+// The yardstick for the replayer's speed: a ring all-reduce written directly against SimGrid, with one actor per rank
+// and nothing of Syncline. N hosts are on one switch (a star of full-duplex links); in each of 2(N-1) steps each rank
+// sends a block to its right neighbour and receives one from its left. There is no reduction time and no recording.
 //
-// What was tried on SimGrid 3.32 and left: receiving with get_async and wait_all, or permanent receivers, gains
-// nothing; detached puts halve the speed once ranks run apart, as waiting messages pile up in the mailboxes.
-// network/optim:Full is no faster here, and forty times slower (256 ranks) when the links' latencies differ. Lazy is
-// wrong where a host sends to several at once, which a ring never does.
+// Tried on SimGrid 3.32 and rejected: receiving with get_async and wait_all, or permanent receivers, gains nothing.
+// Detached puts halve the speed once ranks run apart, because waiting messages pile up in the mailboxes.
+// network/optim:Full is no faster here, and forty times slower (256 ranks) if the links' latencies differ. Lazy is
+// wrong if a host sends several messages concurrently, which a ring never does.
 
 #include <sys/resource.h>
 
@@ -25,7 +25,7 @@ namespace {
 constexpr double bandwidth_Bps = 25e9 / 8;
 constexpr double latency_s = 1e-6;
 
-// Clocks of the process: the sum of user and system time is exact, their division is sampled by the kernel.
+// Clocks of the process: the sum of user and system time is exact, but the kernel samples its division.
 double cpu_seconds() {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -38,13 +38,13 @@ double peak_memory_MB() {
     return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-// Block i of the buffer is [bytes*i/N, bytes*(i+1)/N), so sizes differ by one byte at most.
+// Block i of the buffer is [bytes*i/N, bytes*(i+1)/N), so sizes differ by at most one byte.
 std::uint64_t block_bytes(std::uint64_t bytes, std::uint64_t ranks, std::uint64_t block) {
     return bytes * (block + 1) / ranks - bytes * block / ranks;
 }
 
 void run_rank(std::uint64_t rank, std::uint64_t bytes, const std::vector<sg4::Mailbox*>& mailboxes) {
-    static char token;  // SimGrid moves a pointer per message; nobody looks behind it.
+    static char token;  // SimGrid moves a pointer per message; nothing reads its target.
     const std::uint64_t ranks = mailboxes.size();
     sg4::Mailbox* const own = mailboxes[rank];
     sg4::Mailbox* const right = mailboxes[(rank + 1) % ranks];
@@ -60,11 +60,11 @@ void run_rank(std::uint64_t rank, std::uint64_t bytes, const std::vector<sg4::Ma
 }  // namespace
 
 int main(int argc, char* argv[]) {
-    // Before the caller's own arguments, so that a --cfg=... among them overrides these.
+    // These precede the caller's own arguments, so that a --cfg=... among them overrides these.
     std::vector<std::string> settings{
         argv[0], "--log=xbt_cfg.thresh:warning", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0", "--cfg=network/optim:Lazy", "--cfg=contexts/stack-size:64",
-        // A byte more or less is a third of a nanosecond: the default of 1e-9 s would merge such events.
+        // One byte takes a third of a nanosecond: the default of 1e-9 s would merge such events.
         "--cfg=surf/precision:1e-12"};
     std::vector<char*> arguments;
     for (std::string& setting : settings) arguments.push_back(setting.data());

@@ -1,17 +1,17 @@
-"""A run of the bench beside an earlier one.
+"""Compares a run of the bench with an earlier one.
 
-Ratios alone are compared: seconds are those of a machine, and of what else it does meanwhile.
+Only ratios are compared, because seconds depend on the machine and on its other work.
 """
 import json
 import pathlib
 
 from runs import Failure
 
-TOLERATED = 0.15  # A ratio may be so much below the baseline's: single runs differ by less.
+TOLERATED = 0.15  # a ratio may be this much below the baseline's; single runs differ by less
 
 
 def load(path):
-    """The results in a file."""
+    """Returns the results in a file."""
     try:
         results = json.loads(pathlib.Path(path).read_text())
     except (OSError, ValueError) as error:
@@ -24,7 +24,7 @@ def load(path):
 
 
 def compare(baseline, now):
-    """Prints what differs; whether no ratio is more than TOLERATED below the baseline's."""
+    """Prints the differences; returns whether no ratio is more than TOLERATED below the baseline's."""
     before, after = baseline["ratios"], now["ratios"]
     both = [name for name in before if name in after]
     if not both:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""scripts/bench --compare, which --check compares with: what it passes and what it fails. Nothing is timed."""
+"""Tests scripts/bench --compare, which --check uses, too. Nothing is timed."""
 import json
 import pathlib
 import subprocess
@@ -16,7 +16,7 @@ class Comparison(unittest.TestCase):
         self.directory = pathlib.Path(directory.name)
 
     def compare(self, before, after):
-        """Exit code and output of a comparison of two sets of ratios; a text is the file itself."""
+        """Returns the exit code and the output of a comparison of two sets of ratios; a text is the file itself."""
         files = []
         for name, ratios in (("before.json", before), ("after.json", after)):
             files.append(self.directory / name)

@@ -14,7 +14,7 @@ MOST_OVERHEAD_MS = 15  # per point, beyond its simulation
 
 
 def seconds(*commands):
-    """How long `commands` take beside one another, on the wall's clock."""
+    """Returns the wall-clock seconds of `commands` that run concurrently."""
     start = time.perf_counter()
     with open(OUT / "batch.log", "a") as log:
         processes = [subprocess.Popen(list(map(str, command)), stdout=log, stderr=log) for command in commands]
@@ -24,7 +24,7 @@ def seconds(*commands):
 
 
 def speed_up_of_two():
-    """What two processes gain beside one another here: 2 on two free cores."""
+    """Returns the speed-up of two concurrent processes on this machine: 2 on two free cores."""
     alone = seconds(bare(256))
     return 2 * alone / seconds(bare(256), bare(256))
 
@@ -46,7 +46,7 @@ def batch(report, options):
             shutil.rmtree(store, ignore_errors=True)
             times.append(seconds([SYNCLINE, "batch", study, "--jobs", jobs, "--out", store]))
     one, two = (statistics.median(times) for times in took.values())
-    # simulate_collective()'s own time, called for each point without a batch around it.
+    # The time of simulate_collective() alone, called for each point without a batch.
     simulation_s = float(output([BUILD / "simulations", study]))
     speed_up, overhead_ms = one / two, 1e3 * (one / POINTS - simulation_s)
     print(f"A batch of {POINTS} exchanges among 16 ranks: {one:.1f} s with one job, {overhead_ms:.1f} ms per point "

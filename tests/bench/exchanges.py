@@ -1,8 +1,8 @@
 """Exchanges message by message: ring, Rabenseifner's halving and doubling, parameter servers, pairwise all-to-all.
 
-Each beside the bare loop of as many ranks, in turn: tests/bench/bare_ring.cpp, actors and mailboxes that do a ring
-all-reduce with nothing of Syncline in them, once with the allocator that syncline has and once with glibc's. Messages
-per CPU second are compared, also for what is no ring. Among few ranks the processes' start decides.
+Each runs in turn with the bare loop on as many ranks: tests/bench/bare_ring.cpp, actors and mailboxes that do a ring
+all-reduce without Syncline, once with syncline's allocator and once with glibc's. Messages per CPU second are compared,
+for other algorithms, too. With few ranks the start of the processes dominates.
 """
 from report import Goal, row
 from runs import Failure, bare, collective, measure, result
@@ -27,7 +27,7 @@ def command(name, ranks):
 
 
 def left_out(name, ranks, options):
-    """Why it does not run, or nothing."""
+    """Returns the reason why it does not run, or nothing."""
     if ranks == 4096 and name not in ("rabenseifner", "parameter-server") and not options.large:
         return "not run, --large"
     if ranks == 1024 and name == "all-to-all" and options.quick:
@@ -36,7 +36,7 @@ def left_out(name, ranks, options):
 
 
 def costs_at(ranks, options):
-    """What each program costs, and how many messages it sends, by name: those that run."""
+    """Returns the cost and the number of messages of each program that runs, by name."""
     chosen = [name for name in (BARE, GLIBC, *ALGORITHMS) if not left_out(name, ranks, options)]
     rounds = {16: 8, 64: 8, 256: 2}.get(ranks, 1) * options.rounds
     if ranks == 4096 and options.large:

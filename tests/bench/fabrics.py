@@ -1,4 +1,4 @@
-"""Large fabrics, from the command to the end of a round of gossip in a ring, of no bytes: building them and routing."""
+"""Large fabrics: the time to build them, and to route a round of empty gossip messages in a ring."""
 from report import Goal, row
 from runs import collective, measure
 

@@ -1,7 +1,7 @@
-"""Folded ring all-reduces (`fidelity: folded`): steps that repeat are simulated once and stand for the rest.
+"""Folded ring all-reduces (`fidelity: folded`): repeated steps are simulated once and extrapolated.
 
-The bare loop of 256 ranks runs in turn with each: the ratio is of messages, folded ones included, per CPU second, which
-says how much faster than that loop results come, whatever the machine.
+The bare loop of 256 ranks runs in turn with each. The ratio is that of messages, folded ones included, per CPU second:
+it says how much faster than that loop results are available, on any machine.
 """
 import math
 import subprocess
@@ -11,7 +11,7 @@ from runs import Failure, bare, collective, measure, result
 
 RANKS = (256, 1024, 4096, 16384)
 MOST = {4096: (1, 500), 16384: (5, 2000)}  # seconds, MB
-CLOCK = 256  # ranks of the bare loop that ratios are of
+CLOCK = 256  # ranks of the bare loop that ratios refer to
 
 
 def ring(ranks):
@@ -20,7 +20,7 @@ def ring(ranks):
 
 
 def why_not():
-    """Why this program does not fold, or nothing."""
+    """Returns the reason why this program does not fold, or nothing."""
     run = subprocess.run(list(map(str, ring(64))), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if run.returncode == 3 and "unknown key 'fidelity'" in run.stderr:
         return "no folding: syncline has no key `fidelity`"

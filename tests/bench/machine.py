@@ -1,4 +1,4 @@
-"""The machine that figures are of."""
+"""Describes the machine of the figures."""
 import os
 import pathlib
 import re

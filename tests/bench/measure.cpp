@@ -1,6 +1,6 @@
-// measure ROUNDS COMMAND... [-- COMMAND...]...: runs the commands in turn, ROUNDS times over, so that whatever else
-// slows the machine for a while hits all of them alike. Prints one line per command: median CPU seconds (user and
-// system), median wall-clock seconds, peak memory in MB (10^6 bytes). What the commands print is thrown away.
+// measure ROUNDS COMMAND... [-- COMMAND...]...: runs the commands in turn, ROUNDS times, so that temporary disturbances
+// affect all of them alike. Prints one line per command: median CPU seconds (user and system), median wall-clock
+// seconds, peak memory in MB (10^6 bytes). The output of the commands is discarded.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@
 namespace {
 
 struct Command {
-    std::vector<char*> arguments;  // Ends with a null pointer, as exec wants it.
+    std::vector<char*> arguments;  // ends with a null pointer, as exec requires
     std::vector<double> cpu_s;
     std::vector<double> wall_s;
     double peak_memory_MB = 0;

@@ -1,5 +1,5 @@
 // recording RANKS ROUNDS: replays a ring all-reduce of 100 MB without and with a record of its messages, in turn, each
-// in a process of its own. Prints the median seconds of both, wall clock, the transfer of what was recorded included.
+// in a separate process. Prints the median wall-clock seconds of both, including the transfer of the record.
 
 #include <algorithm>
 #include <chrono>

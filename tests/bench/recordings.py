@@ -1,6 +1,6 @@
-"""What it costs to record messages, and what it costs where nobody does.
+"""The cost of recording messages, and of being able to record them.
 
-The latter in instructions: on the clock the difference is less than what two runs of one program differ by.
+The latter is measured in instructions, because the difference in time is less than that between two runs of a program.
 """
 import re
 import shutil
@@ -10,12 +10,12 @@ from report import Goal
 from runs import BUILD, Failure, output
 
 RANKS, RANKS_OFF = 512, 64
-MOST_RECORDING = 2  # times as long as without takes a replay that records every message
-MOST_OFF = 1.01  # as many instructions as where nothing could be recorded: nothing measurable
+MOST_RECORDING = 2  # times the duration of a replay that records nothing
+MOST_OFF = 1.01  # times the instructions of a program that cannot record
 
 
 def instructions(program):
-    """As many as it executes."""
+    """Returns the number of instructions that the program executes."""
     run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", BUILD / program,
                           str(RANKS_OFF)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     found = re.search(r"Collected : (\d+)", run.stderr)

@@ -1,4 +1,4 @@
-// replaying RANKS: replays a ring all-reduce of 100 MB, and records nothing. Built a second time with a replay that
+// replaying RANKS: replays a ring all-reduce of 100 MB without recording. It is built a second time with a replay that
 // cannot record at all.
 
 #include <cstdio>

@@ -1,10 +1,10 @@
-"""What a run of the bench found: figures, ratios, goals met and missed."""
+"""The results of a run of the bench: figures, ratios, goals met and missed."""
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure, and what it is to be: at least or at most so much."""
+    """A figure, and its minimum or maximum."""
     name: str
     value: float
     least: float = None
@@ -21,11 +21,11 @@ class Goal:
 class Report:
     def __init__(self):
         self.figures = {}  # by section: numbers with their unit in the key
-        self.ratios = {}  # by name, bigger is better: what --check compares
-        self.goals = {}  # by what is measured, e.g. "ring 1024"
+        self.ratios = {}  # by name, higher is better; --check compares them
+        self.goals = {}  # by the name of the measurement, such as "ring 1024"
 
     def verdict(self, what, *goals):
-        """Remembers goals; what to print behind a line of figures."""
+        """Records goals; returns the text that ends a line of figures."""
         self.goals.setdefault(what, []).extend(goals)
         missed = [str(goal) for goal in goals if not goal.met()]
         return "MISSED: " + "; ".join(missed) if missed else "ok" if goals else ""

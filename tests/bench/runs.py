@@ -1,7 +1,7 @@
-"""How the bench runs programs, and what they cost.
+"""Runs the programs of the bench, and measures them.
 
-Whole processes are measured, start-up included, by tests/bench/measure.cpp: commands that are compared run in turn, so
-that whatever else slows the machine for a while hits all of them alike. The medians count.
+tests/bench/measure.cpp measures whole processes, start-up included. Compared commands run in turn, so that temporary
+disturbances affect all of them alike, and their medians are compared.
 """
 import json
 import pathlib
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "release"
-OUT = ROOT / "build" / "bench"  # of the bench's own files
+OUT = ROOT / "build" / "bench"  # for the bench's own files
 SYNCLINE = BUILD / "syncline"
 PLATFORM = ROOT / "platforms" / "p100-25g.yaml"
-BYTES = 100_000_000  # of every exchange, if nothing else is said
+BYTES = 100_000_000  # of every exchange, unless stated otherwise
 
 
 class Failure(Exception):
-    """Something could not be measured at all."""
+    """A measurement was not possible."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Cost:
 
 
 def measure(rounds, *commands):
-    """What each of `commands` costs: a list of Cost."""
+    """Returns the Cost of each of `commands`, in a list."""
     arguments = [BUILD / "measure", rounds]
     for command in commands:
         arguments += [*command, "--"]
@@ -48,7 +48,7 @@ def measure(rounds, *commands):
 
 
 def output(command, stderr=None):
-    """What a command prints, with `stderr=subprocess.STDOUT` its messages, too; a Failure if it fails."""
+    """Returns the output of a command, with `stderr=subprocess.STDOUT` its messages, too. Raises Failure if it fails."""
     run = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=stderr, text=True)
     if run.returncode != 0:
         raise Failure(f"exit code {run.returncode}: {' '.join(map(str, command))}")
@@ -56,23 +56,24 @@ def output(command, stderr=None):
 
 
 def bare(ranks, allocator=""):
-    """The yardstick: a ring all-reduce written directly against SimGrid. `allocator`: syncline's, or "_glibc"."""
+    """Returns the command of the yardstick: a ring all-reduce written directly against SimGrid, with syncline's allocator
+    or "_glibc"."""
     return [BUILD / f"bare_ring{allocator}", ranks, BYTES]
 
 
 def collective(name, ranks, *arguments, size=f"{BYTES}B"):
-    """An exchange, whose result is then in result(name)."""
+    """Returns the command of an exchange; result(name) then returns its result."""
     return [SYNCLINE, "collective", "--platform", PLATFORM, "--ranks", ranks, "--bytes", size, *arguments,
             "--out", OUT / name]
 
 
 def run(name, scenario, *arguments):
-    """A scenario of one variant, whose result is then in result(name)."""
+    """Returns the command of a scenario of one variant; result(name) then returns its result."""
     return [SYNCLINE, "run", scenario, *arguments, "--out", OUT / name]
 
 
 def result(name):
-    """What the last collective(name, …) or run(name, …) found, all of its fields in one dictionary."""
+    """Returns the result of the last collective(name, …) or run(name, …), all fields in one dictionary."""
     alone = OUT / name / "collective.json"
     if alone.exists():
         return flat(json.loads(alone.read_text()))
@@ -80,13 +81,13 @@ def result(name):
 
 
 def flat(fields):
-    """`fields`, and those of the objects among them."""
+    """Returns `fields` and those of the objects among them."""
     deeper = [flat(value) for value in fields.values() if isinstance(value, dict)]
     return {key: value for part in [*deeper, fields] for key, value in part.items()}
 
 
 def scenario(name, content):
-    """Writes a scenario, or a workload: YAML takes JSON. Its path."""
+    """Writes a scenario, or a workload, and returns its path. YAML includes JSON."""
     path = OUT / f"{name}.yaml"
     path.write_text(json.dumps(content) + "\n")
     return path

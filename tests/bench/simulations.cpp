@@ -1,6 +1,6 @@
 // simulations STUDY: simulates the exchange of every point of a study, one after the other, and prints the mean seconds
-// that simulate_collective() takes: what of a batch's time is simulation. Reading the study is not in it; the process
-// that each simulation is given is, as whoever simulates without a batch has it, too.
+// of simulate_collective(): the part of a batch's time that is simulation. This excludes reading the study, and
+// includes the separate process of each simulation, which a simulation without a batch has, too.
 
 #include <chrono>
 #include <cstdio>

@@ -1,8 +1,9 @@
-"""A ring all-reduce beside SimGrid's MPI, which replays a trace of it: one line per rank, `--cfg=smpi/allreduce:lr`.
+"""A ring all-reduce, compared with SimGrid's MPI, which replays a trace with one line per rank and
+`--cfg=smpi/allreduce:lr`.
 
-All that SMPI models beside the links is turned off, and syncline adds up in no time, so that both simulate the same:
-the times that they find must agree. SMPI's messages are 16 bytes longer, its envelope. The buffer is whole floats for
-every rank, as lr does what is left over otherwise. tests/smpi compares the times of all algorithms.
+All that SMPI models in addition to the links is turned off, and syncline's reductions take no time, so that both
+simulate the same and must find the same times. SMPI's messages have an envelope of 16 bytes. The buffer has whole
+floats for every rank, because lr sends remaining floats in another way. tests/smpi compares the times of all algorithms.
 """
 import re
 import shutil
@@ -13,8 +14,8 @@ from runs import BYTES, OUT, Failure, collective, measure, output, result
 
 RANKS = (64, 256)
 LEAST_OF_SMPIRUN = 2  # of its messages per CPU second
-AGREE = 1e-3  # how far the simulated times may be apart, relatively
-NEUTRAL = (  # as tests/smpi/smpi.cpp has them, which says why
+AGREE = 1e-3  # maximum relative difference of the simulated times
+NEUTRAL = (  # as in tests/smpi/smpi.cpp, which gives the reasons
     "network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "surf/precision:1e-12",
     "network/loopback-bw:1", "smpi/send-is-detached-thresh:0", "smpi/async-small-thresh:0", "smpi/os:0:0:0:0:0",
     "smpi/or:0:0:0:0:0", "smpi/ois:0:0:0:0:0", "smpi/init:0", "smpi/wtime:0", "smpi/test:0", "smpi/iprobe:0",
@@ -22,7 +23,7 @@ NEUTRAL = (  # as tests/smpi/smpi.cpp has them, which says why
 
 
 def replay(ranks, size):
-    """The command that replays an all-reduce of `size` bytes; writes the files that it needs."""
+    """Returns the command that replays an all-reduce of `size` bytes, and writes the files that it needs."""
     files = {name: OUT / f"smpi-{ranks}.{name}" for name in ("xml", "hosts", "trace", "traces")}
     files["xml"].write_text(  # the links of platforms/p100-25g.yaml
         "<?xml version='1.0'?>\n"
@@ -40,7 +41,7 @@ def replay(ranks, size):
 
 
 def replayed_s(command):
-    """The simulated time that SMPI finds."""
+    """Returns the time that SMPI simulates."""
     told = output([*command, "--log=smpi_utils.thres:info", "--cfg=smpi/display-timing:yes"],
                   stderr=subprocess.STDOUT)
     found = re.search(r"Simulated time: ([0-9.e+-]+) seconds", told)

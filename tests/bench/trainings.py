@@ -19,9 +19,9 @@ MOST_SERVERS_S = 30
 
 
 def first_message_s():
-    """Of a scenario with 1024 ranks; what follows takes minutes and is stopped."""
+    """Measures the start of a scenario with 1024 ranks; the rest takes minutes and is stopped."""
     command = [SYNCLINE, "run", ROOT / "scenarios/zhang-2021.yaml", "--set", "training.ranks=1024", "--timing"]
-    # A session of its own: the program simulates in a process of its own, which is to end, too.
+    # A session of its own, because the program simulates in a separate process, which must end, too.
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
     limit = threading.Timer(START_LIMIT_S, os.killpg, (process.pid, signal.SIGINT))
@@ -49,7 +49,7 @@ def start(report, options):
 
 
 def gpt_3(report, options):
-    """One iteration of tensor 8 × pipeline 16 × data 8."""
+    """Measures an iteration of tensor 8 × pipeline 16 × data 8."""
     if options.quick:
         print("GPT-3 175B on 1024 devices: not run, --quick")
         return
@@ -63,7 +63,7 @@ def gpt_3(report, options):
 
 
 def resnet_left_out(ranks, fidelity, options):
-    """Why it does not run, or nothing."""
+    """Returns the reason why it does not run, or nothing."""
     if fidelity == "folded":
         return folded.why_not()
     if ranks == 1024 and not options.large:
@@ -74,8 +74,8 @@ def resnet_left_out(ranks, fidelity, options):
 
 
 def resnet_50(report, options):
-    """One iteration with every layer's gradient exchanged as it comes, beside the bare loop: of as many ranks, where
-    those are enough for its start not to count; of 256 where messages are folded."""
+    """Measures an iteration without fusion, and the bare loop: on as many ranks if its start is then negligible, on
+    256 ranks if messages are folded."""
     path = scenario("resnet-50", {
         "name": "resnet-50", "platform": str(PLATFORM), "workload": str(ROOT / "workloads/resnet-50.yaml"),
         "training": {"ranks": 64, "batch_per_rank": 64, "exchange": "allreduce", "algorithm": "ring",
@@ -111,7 +111,7 @@ def resnet_50(report, options):
 
 
 def servers(report, options):
-    """Workers that are not in step: no two messages start at the same instant."""
+    """Measures workers that are not in step: no two messages start at the same instant."""
     scenario("block", {"name": "block", "input": [1, 1, 1], "layers": [
         {"name": "a", "kind": "custom", "parameters": 25_000_000, "macs": 1_000_000_000, "activations": 1000}]})
     path = scenario("servers", {

@@ -3,12 +3,12 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/awan-2019-*.yaml: what the card of Awan et al., CCGrid 2019, says must come out.
+// Checks scenarios/awan-2019-*.yaml against the results of Awan et al., CCGrid 2019.
 
 using namespace syncline::test;
 using nlohmann::json;
 
-TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwidth large ones, and the curves cross") {
+TEST_CASE("awan-2019: latencies decide small all-reduces, bandwidth decides large ones, and the curves cross") {
     const int ranks = GENERATE(8, 16, 32, 64);
     CAPTURE(ranks);
     const auto results =
@@ -37,7 +37,7 @@ TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwi
         crossings += (doubling[i - 1].second < ring[i - 1].second) != (doubling[i].second < ring[i].second) ? 1 : 0;
     CHECK(crossings == 1);
     const double buffers = std::log2(ranks) * ranks / (2.0 * (ranks - 1));
-    // Adding up costs 3 % of sending on this platform, and the ring adds half of what it sends.
+    // On this platform a reduction costs 3 % of sending, and the ring reduces half of what it sends.
     CHECK(doubling.back().second / ring.back().second >= buffers);
     CHECK(doubling.back().second / ring.back().second <= 1.02 * buffers);
     for (std::size_t i = 0; i < ring.size(); ++i) {
@@ -46,7 +46,7 @@ TEST_CASE("awan-2019: all-reduce by size: latencies decide small buffers, bandwi
     }
 }
 
-TEST_CASE("awan-2019: ResNet-50 on 64 GPUs: the order of the designs, and 0.90 ± 0.05 for the one proposed") {
+TEST_CASE("awan-2019: ResNet-50 on 64 GPUs ranks the designs as published, and the proposed one reaches 0.90 ± 0.05") {
     const auto results = results_of("scenarios/awan-2019-resnet-50.yaml");
     const auto efficiency = [&](const std::string& variant) {
         return number(results.at(variant), "scaling_efficiency");
@@ -64,7 +64,7 @@ TEST_CASE("awan-2019: ResNet-50 on 64 GPUs: the order of the designs, and 0.90 �
     CHECK(std::abs(efficiency("cuda-aware-mpi") - 0.90) <= 0.05);
 }
 
-TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet-large, and never more than there is") {
+TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet-large, and never more than exist") {
     const auto& [workload, batch] =
         GENERATE(std::pair{"resnet-50", 64}, std::pair{"mobilenet-v2", 64}, std::pair{"nasnet-large", 16});
     CAPTURE(workload);
@@ -83,21 +83,21 @@ TEST_CASE("awan-2019: overlap hides exchanges of ResNet-50, MobileNet and NASNet
         const json &none = behind.at(design), &wait_free = beside.at(design);
         const auto exposed_s = [](const json& result) { return number(result, "exposed_communication_time_s"); };
         const double compute_s = number(none, "compute_time_s"), all_s = number(none, "communication_time_s");
-        // After the backward pass all of it is exposed; beside it at most what does not fit.
+        // After the backward pass the whole exchange is exposed; during it at most the part that does not fit.
         CHECK(exposed_s(none) == Approx(all_s));
         CHECK(number(wait_free, "compute_time_s") == Approx(compute_s));
         CHECK(exposed_s(wait_free) < exposed_s(none));
         CHECK(number(wait_free, "iteration_time_s") < number(none, "iteration_time_s"));
         CHECK(number(wait_free, "iteration_time_s") >= compute_s);
-        // The abstract's order holds for every network where nothing is hidden.
+        // The abstract's order holds for every network without overlap.
         CHECK(number(none, "scaling_efficiency") > before);
         before = number(none, "scaling_efficiency");
     }
-    // 102 MB in 17 ms, beside 195 ms of backward pass: nearly nothing is left.
+    // 102 MB take 17 ms and overlap with 195 ms of backward pass, so almost nothing remains.
     if (std::string(workload) == "resnet-50") CHECK(number(beside.at("cuda-aware-mpi"), "scaling_efficiency") > 0.98);
 }
 
-TEST_CASE("awan-2019: the design proposed loses little at any number of GPUs, and more with more of them") {
+TEST_CASE("awan-2019: the proposed design loses little at any number of GPUs, and more with more GPUs") {
     double before = 1;
     for (const int ranks : {1, 2, 4, 8, 16, 32, 64}) {
         CAPTURE(ranks);

@@ -7,21 +7,21 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What is wrong with a user's input is said with its place, what stands there and what to do, all at once, and nothing
-// is written. Exit code 3 is a file or a value, 2 is how the program is called.
+// Errors in a user's input are reported together, with their place, the text there and a hint, and nothing is written.
+// Exit code 3 means a wrong file or value, 2 a wrong call of the program.
 
 using namespace syncline::test;
 
 namespace {
 
-/// A directory with the small scenario's files, in which a test puts something wrong.
+/// A directory with the small scenario's files, in which a test introduces errors.
 struct Bench : TempDir {
     Bench() {
         write("platform.yaml", tiny_platform);
         write("workload.yaml", tiny_workload);
     }
 
-    /// Writes a scenario with this much in `training`, and `rest` after it.
+    /// Writes a scenario with these lines in `training`, and `rest` after it.
     void scenario(const std::string& training, const std::string& rest = "") const {
         write("scenario.yaml",
               "platform: platform.yaml\nworkload: workload.yaml\ntraining: {" + training + "}\n" + rest);
@@ -44,7 +44,7 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-/// The messages, one for each error, without their source lines.
+/// Returns the messages of all errors, without their source lines.
 std::vector<std::string> errors_of(const Outcome& outcome) {
     static const std::regex head("^[^:\n]+:[0-9]+:[0-9]+: error: .+");
     std::vector<std::string> errors;
@@ -53,7 +53,7 @@ std::vector<std::string> errors_of(const Outcome& outcome) {
     return errors;
 }
 
-/// That nobody is shown the inside of the program.
+/// Checks that the output shows no internals of the program.
 void check_no_inside(const Outcome& outcome) {
     std::string text = outcome.err;
     for (const std::string key = "simgrid_xml"; text.find(key) != std::string::npos;)
@@ -63,7 +63,7 @@ void check_no_inside(const Outcome& outcome) {
         CHECK_FALSE(holds(text, word));
 }
 
-/// Everything that an invalid configuration must show. `outcome` is of a run in `directory`.
+/// Checks the output for an invalid configuration. `outcome` is of a run in `directory`.
 void check_refused(const Outcome& outcome, const TempDir& directory, bool excerpt = true) {
     CHECK(outcome.status == 3);
     CHECK(outcome.out.empty());
@@ -74,7 +74,7 @@ void check_refused(const Outcome& outcome, const TempDir& directory, bool excerp
     REQUIRE_FALSE(errors.empty());
     CHECK(lines.front() == errors.front());
     if (!excerpt) return;
-    // Under the message the source line, indented, and a caret under what is wrong.
+    // The indented source line follows the message, with a caret under the wrong part.
     for (std::size_t i = 0; i < lines.size(); ++i) {
         if (lines[i].find(": error: ") == std::string::npos) continue;
         REQUIRE(i + 2 < lines.size());
@@ -83,7 +83,7 @@ void check_refused(const Outcome& outcome, const TempDir& directory, bool excerp
     }
 }
 
-/// One mistake: `message` and `hint` are parts of what is said, once.
+/// One error: `message` and `hint` are parts of the output, which appear once.
 void check_one(const Outcome& outcome, const TempDir& directory, const std::string& message, const std::string& hint) {
     CAPTURE(outcome.err);
     check_refused(outcome, directory);
@@ -113,7 +113,7 @@ struct Mistake {
 
 }  // namespace
 
-TEST_CASE("bad input: what should be a file and is not") {
+TEST_CASE("bad input: a directory, a device or a missing file in place of a file is an error") {
     const Bench bench;
     fs::create_directory(bench / "folder");
     bench.write("scenaro.yaml", "");
@@ -135,7 +135,7 @@ TEST_CASE("bad input: what should be a file and is not") {
     }
 }
 
-TEST_CASE("bad input: a file name that is empty") {
+TEST_CASE("bad input: an empty file name is an error") {
     const Bench bench;
     bench.scenario("ranks: 2");
     for (const std::vector<std::string>& arguments :
@@ -153,7 +153,7 @@ TEST_CASE("bad input: a file name that is empty") {
     }
 }
 
-TEST_CASE("bad input: a file of nothing has no line to show") {
+TEST_CASE("bad input: an error in an empty file shows no source line") {
     const Bench bench;
     for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "~\n", "\xef\xbb\xbf"}) {
         bench.write("scenario.yaml", text);
@@ -165,7 +165,7 @@ TEST_CASE("bad input: a file of nothing has no line to show") {
     }
 }
 
-TEST_CASE("bad input: what is not YAML, or not a mapping") {
+TEST_CASE("bad input: text that is not YAML or not a mapping is an error") {
     const Bench bench;
     const Mistake mistakes[] = {
         {"platform: [platform.yaml\nworkload: workload.yaml\n", ":1:11: error: this '[' is not closed", "']'"},
@@ -197,7 +197,7 @@ TEST_CASE("bad input: what is not YAML, or not a mapping") {
     }
 }
 
-TEST_CASE("bad input: binary garbage") {
+TEST_CASE("bad input: binary garbage is an error") {
     const Bench bench;
     std::uint32_t state = 1;
     for (int file = 0; file < 20; ++file) {
@@ -218,7 +218,7 @@ TEST_CASE("bad input: binary garbage") {
     check_refused(bench.run(), bench, false);
 }
 
-TEST_CASE("bad input: Windows lines, a byte order mark and no newline at the end are not wrong") {
+TEST_CASE("bad input: Windows line ends, a byte order mark and a missing final newline are accepted") {
     const Bench bench;
     bench.write("scenario.yaml",
                 "\xef\xbb\xbfplatform: platform.yaml\r\nworkload: workload.yaml\r\ntraining: {ranks: 2}");
@@ -232,7 +232,7 @@ TEST_CASE("bad input: Windows lines, a byte order mark and no newline at the end
     CHECK(bad.err.find('\r') == std::string::npos);
 }
 
-TEST_CASE("bad input: unknown, misspelt and duplicate keys") {
+TEST_CASE("bad input: unknown, misspelt and duplicate keys are errors") {
     const Bench bench;
     const std::pair<const char*, Mistake> mistakes[] = {
         {"ranks: 2, colour: 3", {"", ":3:22: error: unknown key 'colour'", "write one of"}},
@@ -264,7 +264,7 @@ TEST_CASE("bad input: unknown, misspelt and duplicate keys") {
     check_one(bench.run(), bench, "unknown key 'trainin'", "did you mean 'training'");
 }
 
-TEST_CASE("bad input: quantities") {
+TEST_CASE("bad input: quantities without a unit, with a wrong one or out of range are errors") {
     const Bench bench;
     const Mistake mistakes[] = {
         {"25", "25 has no unit", "25 Gbps"},
@@ -305,7 +305,7 @@ TEST_CASE("bad input: quantities") {
     }
 }
 
-TEST_CASE("bad input: counts and choices of training") {
+TEST_CASE("bad input: wrong counts and choices of training are errors") {
     const Bench bench;
     const std::pair<const char*, Mistake> mistakes[] = {
         {"ranks: 0", {"", ":3:19: error: 'ranks': '0' is out of range", "from 1"}},
@@ -356,7 +356,7 @@ TEST_CASE("bad input: counts and choices of training") {
     }
 }
 
-TEST_CASE("bad input: the platform's and the workload's own mistakes are placed in their files") {
+TEST_CASE("bad input: errors of the platform and of the workload are reported in their files") {
     const Bench bench;
     bench.scenario("ranks: 2");
     const auto changed = [](std::string text, const std::string& from, const std::string& to) {
@@ -395,7 +395,7 @@ TEST_CASE("bad input: the platform's and the workload's own mistakes are placed 
     check_one(bench.run(), bench, "workload.yaml:3:9: error: 'layers' has no items", "");
 }
 
-TEST_CASE("bad input: files that are not there, are something else, or go round in circles") {
+TEST_CASE("bad input: missing files, files of another kind and circular references are errors") {
     const Bench bench;
     const auto refer = [&](const std::string& platform) {
         bench.write("scenario.yaml", "platform: " + platform + "\nworkload: workload.yaml\ntraining: {ranks: 2}\n");
@@ -405,7 +405,7 @@ TEST_CASE("bad input: files that are not there, are something else, or go round 
     bench.write("there.yaml", "back.yaml\n");
     bench.write("back.yaml", "there.yaml\n");
     bench.write("device.yaml", "nodes: 4\ndevice: device.yaml\nfabric: {bandwidth: 1 GBps, latency: 1 us}\n");
-    // The same file by another name.
+    // The same file under another name.
     fs::create_directory_symlink(".", bench / "link");
     bench.write("linked.yaml", "link/linked.yaml\n");
 
@@ -431,7 +431,7 @@ TEST_CASE("bad input: files that are not there, are something else, or go round 
     check_one(run_in(bench, {"check", "there.yaml"}), bench, "this is not a scenario, platform", "a scenario has");
 }
 
-TEST_CASE("bad input: wrong types") {
+TEST_CASE("bad input: values of the wrong type are errors") {
     const Bench bench;
     const Mistake mistakes[] = {
         {"platform: [a]\nworkload: workload.yaml\ntraining: {ranks: 2}\n", ":1:11: error: 'platform' is a list",
@@ -459,7 +459,7 @@ TEST_CASE("bad input: wrong types") {
     }
 }
 
-TEST_CASE("bad input: anchors and aliases are refused where they stand") {
+TEST_CASE("bad input: anchors and aliases are refused at their place") {
     const Bench bench;
     bench.write("scenario.yaml",
                 "platform: &p platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\nname: *p\n");
@@ -468,7 +468,7 @@ TEST_CASE("bad input: anchors and aliases are refused where they stand") {
     check_refused(outcome, bench);
     CHECK(errors_of(outcome) == std::vector<std::string>{"scenario.yaml:1:11: error: anchors are not supported",
                                                          "scenario.yaml:4:7: error: aliases are not supported"});
-    // What would be a billion nodes if aliases were written out.
+    // If aliases were expanded, this would have a billion nodes.
     std::ostringstream laughs;
     laughs << "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
     for (int i = 1; i < 10; ++i) {
@@ -480,7 +480,7 @@ TEST_CASE("bad input: anchors and aliases are refused where they stand") {
     check_refused(bench.run(), bench);
 }
 
-TEST_CASE("bad input: all errors are reported, in one go") {
+TEST_CASE("bad input: all errors are reported together") {
     const Bench bench;
     bench.write("scenario.yaml",
                 "name: [several]\n"
@@ -521,13 +521,13 @@ TEST_CASE("bad input: all errors are reported, in one go") {
     CHECK(errors_of(check).size() == std::size(parts) - 1);
 }
 
-TEST_CASE("bad input: an error in the base is said once, however many variants have it") {
+TEST_CASE("bad input: an error in the base is reported once, however many variants have it") {
     const Bench bench;
     bench.scenario("ranks: 0", "variants: {a: {}, b: {}, c: {training.overlap: none}}\n");
     check_one(bench.run(), bench, "'ranks': '0'", "");
 }
 
-TEST_CASE("bad input: very many errors end in a number") {
+TEST_CASE("bad input: a long list of errors ends with the number of the others") {
     const Bench bench;
     std::string layers = "name: m\ninput: [1, 1, 1]\nlayers:\n";
     for (int i = 0; i < 20000; ++i) layers += "  - {nme: a}\n";
@@ -539,7 +539,7 @@ TEST_CASE("bad input: very many errors end in a number") {
     CHECK(std::regex_search(outcome.err, std::regex("\nand [0-9]+ more errors\n$")));
 }
 
-TEST_CASE("bad input: check says what is right, and all that is wrong with several files") {
+TEST_CASE("bad input: check reports the valid files and all errors of the others") {
     const Bench bench;
     bench.scenario("ranks: 2");
     bench.write("bad.yaml", "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 0}\n");
@@ -560,7 +560,7 @@ TEST_CASE("bad input: check says what is right, and all that is wrong with sever
     CHECK(holds(bad.err, "absent.yaml:1:1: error: 'absent.yaml' does not exist"));
 }
 
-TEST_CASE("bad input: --set") {
+TEST_CASE("bad input: errors in --set are shown in the argument") {
     const Bench bench;
     bench.scenario("ranks: 2", "variants: {a: {}, b: {}}\n");
     const Mistake mistakes[] = {
@@ -594,7 +594,7 @@ TEST_CASE("bad input: --set") {
     CHECK(errors_of(several).size() == 3);
 }
 
-TEST_CASE("bad input: an exchange alone") {
+TEST_CASE("bad input: an exchange alone reports errors like a training") {
     const Bench bench;
     const auto ask = [&](const std::string& key, const std::string& value) {
         std::vector<std::pair<std::string, std::string>> options{
@@ -641,7 +641,7 @@ TEST_CASE("bad input: an exchange alone") {
     CHECK(errors_of(several).size() == 4);
 }
 
-TEST_CASE("bad input: files made to exhaust the reader") {
+TEST_CASE("bad input: files made to exhaust the reader are refused quickly") {
     const Bench bench;
     const auto repeated = [](const std::string& text, std::size_t bytes) {
         std::string result;
@@ -655,7 +655,7 @@ TEST_CASE("bad input: files made to exhaust the reader") {
         for (std::size_t depth = 0; result.size() < bytes; ++depth) result += std::string(depth, ' ') + "a:\n";
         return result;
     };
-    // Those that are refused by their size, and some that are small enough to be read.
+    // Some files are refused by their size, others are small enough to be read.
     const std::size_t bytes = GENERATE(std::size_t{50'000'000}, std::size_t{8'000'000}, std::size_t{499'990});
     const std::pair<const char*, std::function<std::string()>> files[] = {
         {"lists", [&] { return repeated("[", bytes); }},
@@ -686,7 +686,7 @@ TEST_CASE("bad input: files made to exhaust the reader") {
     }
 }
 
-TEST_CASE("bad input: a key that is a very long path") {
+TEST_CASE("bad input: a key that is a very long path is refused quickly") {
     const Bench bench;
     std::string path;
     for (int part = 0; part < 50'000; ++part) path += "a.";
@@ -698,14 +698,14 @@ TEST_CASE("bad input: a key that is a very long path") {
     check_refused(bench.run({"--set", path + "=1"}), bench);
 }
 
-TEST_CASE("bad input: a large file as platform or workload is refused as well") {
+TEST_CASE("bad input: a large file is also refused as platform or workload") {
     const Bench bench;
     bench.scenario("ranks: 2");
     bench.write("platform.yaml", std::string(50'000'000, '['));
     check_one(bench.run(), bench, "scenario.yaml:1:11: error: 'platform.yaml' is too large", "MiB");
 }
 
-TEST_CASE("bad input: a long line is cut to the part that matters") {
+TEST_CASE("bad input: a long line is cut to a window around the error") {
     const Bench bench;
     bench.scenario("ranks: 2",
                    "description: " + std::string(100'000, 'x') + "\nname: [" + std::string(50'000, 'y') + "]\n");
@@ -714,7 +714,7 @@ TEST_CASE("bad input: a long line is cut to the part that matters") {
     CHECK(outcome.err.size() < 1000);
 }
 
-TEST_CASE("bad input: columns count characters, and the caret stands under them") {
+TEST_CASE("bad input: columns count characters, and the caret is under them") {
     const Bench bench;
     bench.scenario("name: 1, ranks: 2");
     bench.write("scenario.yaml",
@@ -729,7 +729,7 @@ TEST_CASE("bad input: columns count characters, and the caret stands under them"
     CHECK(holds(outcome.err, "scenario.yaml:4:12: error: unknown key 'ränge'"));
 }
 
-TEST_CASE("bad input: text of the user's cannot command the terminal") {
+TEST_CASE("bad input: the user's text cannot control the terminal") {
     const Bench bench;
     bench.write("scenario.yaml",
                 "platform: \"\\e[31mred\"\nworkload: workload.yaml\ntraining: {ranks: 2, \"\\e]0;title\\a\": 1}\n");
@@ -740,7 +740,7 @@ TEST_CASE("bad input: text of the user's cannot command the terminal") {
     CHECK(outcome.err.find('\a') == std::string::npos);
 }
 
-TEST_CASE("usage: verbs and options that are not there") {
+TEST_CASE("usage: unknown verbs and options are errors") {
     const Bench bench;
     bench.scenario("ranks: 2");
     check_usage(run_in(bench, {"rum", "scenario.yaml"}), "did you mean 'run'?");
@@ -771,7 +771,7 @@ TEST_CASE("usage: verbs and options that are not there") {
         "--ranks");
 }
 
-TEST_CASE("usage: a seed that is no number of 64 bits") {
+TEST_CASE("usage: a seed that is not a number of 64 bits is an error") {
     const Bench bench;
     bench.scenario("ranks: 2");
     for (const char* seed : {"-1", "99999999999999999999999", "1.5", ""}) {
@@ -781,7 +781,7 @@ TEST_CASE("usage: a seed that is no number of 64 bits") {
     }
 }
 
-TEST_CASE("usage: a wrong format is told the right ones") {
+TEST_CASE("usage: an unknown format is an error that lists the formats") {
     const Bench bench;
     bench.scenario("ranks: 2");
     const Outcome outcome = run_in(bench, {"run", "scenario.yaml", "--format", "xml", "--out", "out"});
@@ -791,7 +791,7 @@ TEST_CASE("usage: a wrong format is told the right ones") {
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 
-TEST_CASE("usage: --help everywhere, and --version") {
+TEST_CASE("usage: --help works everywhere, and --version") {
     const Bench bench;
     const std::pair<std::vector<std::string>, std::vector<const char*>> helps[] = {
         {{"--help"}, {"run", "collective", "check", "lesson", "schema", "--version", "Exit codes"}},

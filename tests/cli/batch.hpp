@@ -18,10 +18,10 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-/// Batches of small exchanges, and what is left of them: their stores, as SQLite sees them, and processes.
+/// Batches of small exchanges, and what they leave: their stores, as SQLite reads them, and processes.
 namespace syncline::test {
 
-/// An exchange of 16 ranks on the small platform, to be varied.
+/// An exchange of 16 ranks on the small platform, which tests vary.
 inline constexpr std::string_view small_exchange = R"(platform: platform.yaml
 collective: {operation: allreduce, algorithm: ring, ranks: 16, bytes: 1 MB}
 )";
@@ -81,14 +81,14 @@ inline std::string value(const fs::path& directory, const std::string& sql) {
     return rows.front().front();
 }
 
-/// What must not depend on how it came about: everything but the attempts.
+/// Returns the columns that do not depend on how the batch ran: all but the attempts.
 inline std::map<std::string, std::vector<Line>> content(const fs::path& directory) {
     return {{"runs", query(directory, "SELECT * FROM runs ORDER BY run_id")},
             {"texts", query(directory, "SELECT * FROM texts ORDER BY hash")},
             {"points", query(directory, "SELECT * FROM points ORDER BY study, number, repeat")}};
 }
 
-/// Processes whose parent is `parent`.
+/// Returns the processes whose parent is `parent`.
 inline std::vector<pid_t> children_of(pid_t parent) {
     std::vector<pid_t> children;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -106,7 +106,7 @@ inline std::vector<pid_t> children_of(pid_t parent) {
     return children;
 }
 
-/// Whether any process still works in `directory`, for which it has two seconds to go.
+/// Returns whether any process still works in `directory` after two seconds.
 inline bool someone_is_in(const fs::path& directory) {
     const auto is_there = [&] {
         for (const auto& entry : fs::directory_iterator("/proc")) {

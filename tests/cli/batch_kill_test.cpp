@@ -4,7 +4,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
 
-// A batch that is killed, at any moment, and resumed ends as one that is left alone.
+// A batch that is killed at any moment and then resumed ends like an undisturbed one.
 
 using namespace syncline::test;
 
@@ -17,7 +17,7 @@ std::set<Line> done_in(const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("batch: kill -9 at random moments, resumed each time, loses nothing that was done and does nothing twice") {
+TEST_CASE("batch: kill -9 at random moments and resuming lose no finished run and repeat none") {
     constexpr int points = 60, kills = 20;
     const StudyBench alone(points);
     const Outcome whole = run_program(alone.batch({"--jobs", "2"}));

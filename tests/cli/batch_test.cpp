@@ -8,14 +8,14 @@
 #include "tests/cli/batch.hpp"
 #include "tests/sanitized.hpp"
 
-// The verb `batch`: its options, its exit codes, and that one point's end is not the batch's.
+// Tests the verb `batch`: its options, its exit codes, and that the failure of one point is not that of the batch.
 
 using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
 
-/// Two points: one that takes a moment, one that takes a minute.
+/// Two points: one takes a moment, the other a minute.
 struct LongBench : TempDir {
     LongBench() {
         write("platform.yaml", tiny_platform);
@@ -33,8 +33,8 @@ training: {ranks: 16, batch_per_rank: 8, input_copy: none, iterations: 2}
     }
 };
 
-/// The program's workers, once there are some that the batch waits for: those of the last 0.3 s, and more on a machine
-/// that takes so long for the first point, too.
+/// Returns the program's workers once the batch waits for some: those of the last 0.3 s, or of a longer time on a
+/// machine that is slow with the first point, too.
 std::vector<pid_t> lasting_workers() {
     for (int i = 0; i < 500; ++i) {
         for (const pid_t program : children_of(getpid())) {
@@ -60,7 +60,7 @@ std::string message_of(const fs::path& directory, int number) {
 
 }  // namespace
 
-TEST_CASE("batch: every point is simulated once, and the same batch again has nothing to do") {
+TEST_CASE("batch: every point is simulated once, and the same batch again simulates nothing") {
     const StudyBench bench(8);
     const Outcome first = run_program(bench.batch({"--jobs", "3"}));
     CAPTURE(first.err);
@@ -78,7 +78,7 @@ TEST_CASE("batch: every point is simulated once, and the same batch again has no
     CHECK(content(bench / "out") == before);
     CHECK(read_file(bench / "out/results.csv") == csv);
 
-    // A point more is the only one to run. Without --resume it is said that there was something.
+    // Only an additional point is left to run. Without --resume the output mentions earlier results.
     bench.write("study.yaml", StudyBench::study(9));
     const Outcome more = run_program(bench.batch());
     CHECK(more.status == 0);
@@ -87,7 +87,7 @@ TEST_CASE("batch: every point is simulated once, and the same batch again has no
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "9");
 }
 
-TEST_CASE("batch: what is kept of a run is what the program prints of it, seed and all") {
+TEST_CASE("batch: a stored result equals what the program prints for the run, seed included") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     const Outcome alone = run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "16", "--bytes",
@@ -101,7 +101,7 @@ TEST_CASE("batch: what is kept of a run is what the program prints of it, seed a
     CHECK(kept.find('\n') == std::string::npos);
 }
 
-TEST_CASE("batch: jobs and shards change nothing in the results") {
+TEST_CASE("batch: results do not depend on jobs and shards") {
     const StudyBench bench(10);
     REQUIRE(run_program(bench.batch({"--jobs", "1"})).status == 0);
     const auto expected = content(bench / "out");
@@ -125,7 +125,7 @@ TEST_CASE("batch: jobs and shards change nothing in the results") {
     CHECK(content(bench / "merged") == expected);
 }
 
-TEST_CASE("batch: a Slurm array's task is a shard by itself, unless one is given") {
+TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given") {
     const StudyBench bench(8);
     for (const auto& [name, text] : std::map<std::string, std::string>{
              {"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_COUNT", "4"}})
@@ -140,7 +140,7 @@ TEST_CASE("batch: a Slurm array's task is a shard by itself, unless one is given
     CHECK(value(bench / "out", "SELECT count(*) FROM points") == "8");
 }
 
-TEST_CASE("batch: a point that hangs has failed at its timeout, the rest is done, and it can be tried again") {
+TEST_CASE("batch: a point that hangs fails at its timeout, the others run, and it can be retried") {
     const LongBench bench;
     const std::vector<std::string> hasty{"--timeout", "1.5 s", "--jobs", "2"};
     const Outcome outcome = run_program(bench.batch(hasty));
@@ -154,7 +154,7 @@ TEST_CASE("batch: a point that hangs has failed at its timeout, the rest is done
     CHECK_FALSE(someone_is_in(bench.path()));
 
     const Outcome resumed = run_program(bench.batch({"--resume"}));
-    CHECK(resumed.status == 1);  // not tried again, and still failed
+    CHECK(resumed.status == 1);  // is not retried, and has still failed
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts") == "2");
     std::vector<std::string> retry = hasty;
     retry.emplace_back("--retry-failed");
@@ -163,7 +163,7 @@ TEST_CASE("batch: a point that hangs has failed at its timeout, the rest is done
     CHECK(value(bench / "out", "SELECT count(*) FROM attempts WHERE status = 'done'") == "1");
 }
 
-TEST_CASE("batch: a worker that is killed is a failed point, and the batch goes on") {
+TEST_CASE("batch: a killed worker is a failed point, and the batch continues") {
     const LongBench bench;
     auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
     const std::vector<pid_t> workers = lasting_workers();
@@ -178,7 +178,7 @@ TEST_CASE("batch: a worker that is killed is a failed point, and the batch goes 
     CHECK_FALSE(someone_is_in(bench.path()));
 }
 
-TEST_CASE("batch: a point that eats the memory is a failed point, and the batch goes on") {
+TEST_CASE("batch: a point that exhausts the memory is a failed point, and the batch continues") {
 #if !defined(SYNCLINE_SANITIZED)
     const StudyBench bench(1);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [4, 12000]\n");
@@ -202,7 +202,7 @@ TEST_CASE("batch: a point that eats the memory is a failed point, and the batch 
 #endif
 }
 
-TEST_CASE("batch: Ctrl-C keeps what has ended, says how far it came, and leaves nobody behind") {
+TEST_CASE("batch: Ctrl-C keeps finished runs, reports the progress, and leaves no process behind") {
     const LongBench bench;
     const bool to_group = GENERATE(false, true);
     const int number = GENERATE(SIGINT, SIGTERM);
@@ -220,14 +220,14 @@ TEST_CASE("batch: Ctrl-C keeps what has ended, says how far it came, and leaves 
     CHECK(fs::exists(bench / "out/results.jsonl"));
 }
 
-TEST_CASE("batch: a signal to the whole job that reaches workers first makes no point a failure") {
+TEST_CASE("batch: a signal to the whole job that reaches workers first fails no point") {
     const LongBench bench;
     auto running = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
     const std::vector<pid_t> workers = lasting_workers();
     for (const pid_t worker : workers) kill(worker, SIGTERM);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::vector<pid_t> programs;
-    for (int i = 0; i < 100 && programs.empty(); ++i) programs = children_of(getpid());  // /proc changes as it is read
+    for (int i = 0; i < 100 && programs.empty(); ++i) programs = children_of(getpid());  // /proc may change
     for (const pid_t program : programs) kill(program, SIGTERM);
     const Outcome outcome = running.get();
     CHECK(workers.size() == 1);
@@ -239,7 +239,7 @@ TEST_CASE("batch: a signal to the whole job that reaches workers first makes no 
     CHECK_FALSE(someone_is_in(bench.path()));
 }
 
-TEST_CASE("batch: two programs on one directory share the work, and every run is done once") {
+TEST_CASE("batch: two programs on one directory share the work, and every run is simulated once") {
     const StudyBench bench(60), alone(60);
     REQUIRE(run_program(alone.batch()).status == 0);
     const auto other = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "2"})); });
@@ -253,14 +253,14 @@ TEST_CASE("batch: two programs on one directory share the work, and every run is
     CHECK(read_file(bench / "out/results.csv") == read_file(alone / "out/results.csv"));
 }
 
-TEST_CASE("batch: points that do not fit stop everything before anything is written, or fail alone") {
+TEST_CASE("batch: points that do not fit stop the batch before it writes anything, or fail alone") {
     const StudyBench bench(1);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [2, 17, 4, 18]\n");
     const Outcome refused = run_program(bench.batch());
     CAPTURE(refused.err);
     CHECK(refused.status == 3);
     CHECK(holds(refused.err, "2 of 4 points do not fit"));
-    // 17 and 18 are too many for one reason, which is said once; a listing has it of each.
+    // 17 and 18 fail for one reason, which is reported once; a listing has it for each.
     CHECK(
         holds(refused.err, "in 2 points, some with different numbers: (collective.ranks=17), (collective.ranks=18)\n"));
     CHECK_FALSE(holds(refused.err, "18 ranks do not fit"));
@@ -284,7 +284,7 @@ TEST_CASE("batch: points that do not fit stop everything before anything is writ
     CHECK(holds(excluded.err, "2 points: 2 done (2 before), 0 failed"));
 }
 
-TEST_CASE("batch: a condition that is none is an error at its place, before anything is written") {
+TEST_CASE("batch: an invalid condition is an error at its place, before anything is written") {
     const StudyBench bench(3, "exclude: [\"rnks > 3\"]\n");
     const Outcome outcome = run_program(bench.batch());
     CAPTURE(outcome.err);
@@ -294,7 +294,7 @@ TEST_CASE("batch: a condition that is none is an error at its place, before anyt
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 
-TEST_CASE("batch: a dry run lists points and what is known of them, and writes nothing") {
+TEST_CASE("batch: a dry run lists the points and their status, and writes nothing") {
     const StudyBench bench(4);
     const std::vector<std::string> before = bench.list();
     const Outcome empty = run_program(bench.batch({"--dry-run", "--format", "csv"}));
@@ -319,7 +319,7 @@ TEST_CASE("batch: a dry run lists points and what is known of them, and writes n
     }
 }
 
-TEST_CASE("batch: directories and several files, each study by its name") {
+TEST_CASE("batch: directories and several files run, each study under its name") {
     const StudyBench bench(2);
     bench.write("all/a.yaml", "base: ../exchange.yaml\naxes:\n  collective.ranks: [2, 4]\n");
     bench.write("all/b.yaml",
@@ -344,7 +344,7 @@ TEST_CASE("batch: directories and several files, each study by its name") {
     CHECK(holds(twice.err, "both called 'a'"));
 }
 
-TEST_CASE("batch: what makes no sense on the command line is said, with exit code 2") {
+TEST_CASE("batch: contradictory options are refused with exit code 2") {
     const StudyBench bench(2);
     const std::vector<std::vector<std::string>> wrong{{"--jobs", "0"},
                                                       {"--jobs", "-1"},
@@ -367,7 +367,7 @@ TEST_CASE("batch: what makes no sense on the command line is said, with exit cod
     CHECK_FALSE(fs::exists(bench / "out"));
     CHECK(run_in(bench, {"batch"}).status == 2);
     CHECK(run_in(bench, {"batch", "nowhere.yaml"}).status == 3);
-    // Whether it is a directory cannot be known.
+    // The test cannot know whether it is a directory.
     const Outcome unknown = run_in(bench, {"batch", std::string(300, 'x')});
     CHECK(unknown.status == 3);
     CHECK(holds(unknown.err, "xxx:1:1: error:"));
@@ -377,7 +377,7 @@ TEST_CASE("batch: what makes no sense on the command line is said, with exit cod
     CHECK_FALSE(fs::exists(bench / "out"));
 }
 
-TEST_CASE("batch: on a terminal one line shows how far it is") {
+TEST_CASE("batch: a terminal gets one line of progress") {
     const StudyBench bench(30);
     Invocation batch = bench.batch({"--jobs", "2"});
     batch.err = Stderr::terminal;

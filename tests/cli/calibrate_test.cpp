@@ -2,14 +2,14 @@
 
 #include "tests/cli/measured.hpp"
 
-// What is not known of a cluster, found from measurements on it.
+// Estimates unknown parameters of a cluster from measurements on it.
 
 using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
 
-/// The scenario without measurements, and a table of them.
+/// The scenario without measurements, and a table of measurements.
 struct TableBench : RingBench {
     TableBench() {
         write("ring.yaml",
@@ -35,7 +35,7 @@ const std::string fit_latency = "platform.fabric.latency=0.1..50 us";
 
 }  // namespace
 
-TEST_CASE("calibrate: a table of times gives bandwidth and latency, to a part in a million") {
+TEST_CASE("calibrate: a table of times gives bandwidth and latency to a part in a million") {
     const TableBench bench;
     bench.table({{2, 800}, {4, 80'000}, {2, 8'000'000}, {8, 8'000'000}});
     const json report = bench.json_of(TableBench::with({"--fit", fit_bandwidth, "--fit", fit_latency}));
@@ -48,7 +48,7 @@ TEST_CASE("calibrate: a table of times gives bandwidth and latency, to a part in
     }
 }
 
-TEST_CASE("calibrate: what it prints last can be pasted, and brings the measurements about") {
+TEST_CASE("calibrate: the last lines of the output can be pasted, and reproduce the measurements approximately") {
     const TableBench bench;
     bench.table({{2, 800}, {2, 8'000'000}});
     const std::vector<std::string> arguments = TableBench::with({"--fit", fit_bandwidth, "--fit", fit_latency});
@@ -73,7 +73,7 @@ TEST_CASE("calibrate: CSV has a line for each parameter") {
           "platform.fabric.bandwidth,2,GBps,at-most,,,0.1,2\n");
 }
 
-TEST_CASE("calibrate: what measurements do not determine is not reported as found") {
+TEST_CASE("calibrate: parameters that measurements do not determine are not reported as found") {
     const TableBench bench;
     bench.table({{2, 8'000'000}, {4, 8'000'000}});
     const std::string device = "platform.device.flops=1..50 Tflops";
@@ -86,7 +86,8 @@ TEST_CASE("calibrate: what measurements do not determine is not reported as foun
                "not determined: fewer rows than parameters"));
 }
 
-TEST_CASE("calibrate: measurements in the scenario or beside it, and rows that do not calibrate are predicted") {
+TEST_CASE(
+    "calibrate: measurements may be in the scenario or in a file, and rows outside the calibration are predicted") {
     const RingBench bench;
     const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000'000, false, 1 / 1.1);
     bench.scenario(RingBench::series(rows), RingBench::bandwidth);
@@ -101,7 +102,7 @@ TEST_CASE("calibrate: measurements in the scenario or beside it, and rows that d
     CHECK(beside.at("parameters").at(0) == inside.at("parameters").at(0));
 }
 
-TEST_CASE("calibrate: what is wrong is refused, with its place") {
+TEST_CASE("calibrate: invalid input is refused at its place") {
     const TableBench bench;
     bench.table({{2, 8'000'000}});
     const auto refused = [&](const std::vector<std::string>& more, const std::string& message) {
@@ -122,7 +123,7 @@ TEST_CASE("calibrate: what is wrong is refused, with its place") {
     CHECK(run_in(bench, {"calibrate"}).status == 2);
 }
 
-TEST_CASE("calibrate: Ctrl-C ends it, with everything that it has started") {
+TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

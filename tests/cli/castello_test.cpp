@@ -2,18 +2,18 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/castello-2019.yaml: what the card of Castelló et al., EuroMPI 2019, says must come out.
+// Checks scenarios/castello-2019.yaml against the results of Castelló et al., EuroMPI 2019.
 
 using namespace syncline::test;
 
-TEST_CASE("castello-2019: all that is expected comes out, none of it without a value") {
+TEST_CASE("castello-2019: all expectations are met, and all have a value") {
     const Outcome outcome =
         run_program({.arguments = {"run", shipped("scenarios/castello-2019.yaml"), "--check"}, .limit_s = 60});
     CAPTURE(outcome.out, outcome.err);
     CHECK(outcome.status == 0);
 }
 
-TEST_CASE("castello-2019: closed forms are those of the simulation, or none where ranks run ahead") {
+TEST_CASE("castello-2019: closed forms equal the simulation, and are missing if ranks run ahead") {
     for (const auto& [variant, result] : results_of("scenarios/castello-2019.yaml")) {
         CAPTURE(variant);
         const auto& form = result.at("closed_form").at("iteration_time_s");
@@ -24,21 +24,21 @@ TEST_CASE("castello-2019: closed forms are those of the simulation, or none wher
     }
 }
 
-TEST_CASE("castello-2019: fewer contributors than receivers gain what the padded ring loses") {
+TEST_CASE("castello-2019: with fewer contributors than receivers the gain is the loss of the padded ring") {
     // 128 samples of 96·55·55 outputs of the first layer, of which 48 of 64 ranks have two channels each, at 1 Gb/s.
     const double all_s = 4.0 * 128 * 96 * 55 * 55 * 8e-9;
     const auto results = results_of("scenarios/castello-2019.yaml");
     const auto time_s = [&](const char* variant) { return number(results.at(variant), "iteration_time_s"); };
     const double gain_s = time_s("p-64-padded") - time_s("p-64-spread");
-    // Against the longest that it can take, and against what a rank without channels has to receive; latencies, and the
-    // last layer, of 4·128·1000 B, are less than 2 ms.
+    // The bounds are the longest time that it can take, and the time for what a rank without channels must receive.
+    // Latencies and the last layer, of 4·128·1000 B, take less than 2 ms.
     CHECK(gain_s >= all_s * (63.0 / 48 - 1.0 / 48 - 63.0 / 64) - 2e-3);
     CHECK(gain_s <= all_s * (63.0 / 48 - 1) + 2e-3);
     CHECK(gain_s / time_s("p-64-padded") == Approx(0.068).margin(0.001));
     CHECK(time_s("p-64-spread") < time_s("p-64"));
 }
 
-TEST_CASE("castello-2019: the study over networks, machines and collectives, AlexNet's part of it") {
+TEST_CASE("castello-2019: AlexNet's part of the study over networks, machines and collectives meets its expectations") {
     const TempDir directory;
     const auto run = [&](std::vector<std::string> arguments) {
         const Outcome outcome =
@@ -75,7 +75,7 @@ TEST_CASE("castello-2019: the study over networks, machines and collectives, Ale
             }
         }
     }
-    // Those of ../castello-2019.yaml, whose times are worked out there.
+    // The same points are in ../castello-2019.yaml, which derives their times.
     CHECK(time_s.at({"4 Tflops", "1 Gbps", 2, "ring"}) == Approx(2.640430525).epsilon(1e-6));
     CHECK(time_s.at({"4 Tflops", "1 Gbps", 32, "ring"}) == Approx(4.887942623).epsilon(1e-6));
     CHECK(time_s.at({"4 Tflops", "10 Gbps", 32, "ring"}) == Approx(0.673240953).epsilon(1e-6));

@@ -4,7 +4,7 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `expect:` in a scenario, and `run --check`, which compares.
+// Tests `expect:` in a scenario, and `run --check`, which compares results with it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -21,8 +21,8 @@ std::size_t count(const std::string& text, const std::string& part) {
     return found;
 }
 
-/// Four ranks, 2 us a message and 1 ns a byte. The ring: 6 messages of a quarter, one after the other; recursive
-/// doubling: 2 of the whole. 4000 B: 18 and 12 us. 8000 B: 24 and 20 us.
+/// Four ranks, 2 us per message and 1 ns per byte. The ring sends 6 messages of a quarter, one after the other;
+/// recursive doubling sends 2 of the whole buffer. 4000 B take 18 and 12 us, 8000 B 24 and 20 us.
 constexpr std::string_view curves = R"(platform: platform.yaml
 collective: {operation: allreduce, ranks: 4, sweep: {bytes: [4000 B, 8000 B]}}
 variants:
@@ -42,7 +42,7 @@ struct Bench : TempDir {
         write("workload.yaml", tiny_workload);
     }
 
-    /// The first item stands in line 7 behind `curves`, in line 5 behind `alone`.
+    /// The first item is in line 7 after `curves`, in line 5 after `alone`.
     void scenario(std::string_view text, const std::string& items) const {
         write("scenario.yaml", std::string(text) + "expect:\n" + items);
     }
@@ -55,7 +55,7 @@ struct Bench : TempDir {
     json checks() const { return json::parse(check({"--format", "json"}).out).at("checks"); }
 };
 
-/// An item of the list, on one line.
+/// Returns an item of the list, on one line.
 std::string item(const std::string& keys) {
     return "  - {" + keys + ", source: arithmetic}\n";
 }
@@ -86,7 +86,7 @@ TEST_CASE("every scenario with expectations meets them") {
     }
 }
 
-TEST_CASE("check: numbers, ratios and bounds are compared with what arithmetic says") {
+TEST_CASE("check: numbers, ratios and bounds are compared with the arithmetic") {
     const Bench bench;
     bench.scenario(curves,
                    item("variant: ring, field: completion_time_s, bytes: 4000 B, value: 18e-6, tolerance: 1e-12") +
@@ -114,7 +114,7 @@ TEST_CASE("check: numbers, ratios and bounds are compared with what arithmetic s
     CHECK(checks.at(6).at("most").is_null());
 }
 
-TEST_CASE("check: what is missed says FAILED, exit code 1, and the results are written all the same") {
+TEST_CASE("check: a missed expectation prints FAILED, exits with 1, and results are still written") {
     const Bench bench;
     bench.scenario(curves, item(ring_over_doubling + "bytes: 4 kB, value: 1.6, tolerance: 5 %") +
                                item(ring_over_doubling + "bytes: 4 kB, value: 1.4, tolerance: 0.05") +
@@ -133,13 +133,13 @@ TEST_CASE("check: what is missed says FAILED, exit code 1, and the results are w
     CHECK(plain.status == 0);
     CHECK(read_file(bench / "out/results.csv") == plain.out);
     CHECK(read_file(bench / "out/checks.csv") == bench.check({"--format", "csv"}).out);
-    // The results are those of a run without --check, with the checks behind them.
+    // The results are those of a run without --check, followed by the checks.
     json checked = json::parse(read_file(bench / "out/results.json"));
     REQUIRE(checked.erase("checks") == 1);
     CHECK(checked == json::parse(run_in(bench, {"run", "scenario.yaml", "--format", "json"}).out));
 }
 
-TEST_CASE("check: a field that is null, or divided by zero, meets no expectation") {
+TEST_CASE("check: a field that is null or divided by zero meets no expectation") {
     const Bench bench;
     bench.scenario(alone, item("variant: base, field: messages, value: 0, tolerance: 0") +
                               item("variant: base, over: base, field: messages, least: 0") +
@@ -154,7 +154,7 @@ TEST_CASE("check: a field that is null, or divided by zero, meets no expectation
     CHECK(bench.check().status == 1);
 }
 
-TEST_CASE("check: a field in a mapping and one in a list are found by their paths") {
+TEST_CASE("check: fields in mappings and lists are found by their paths") {
     const Bench bench;
     bench.scenario(tiny_scenario, item("variant: ring, field: closed_form.iteration_time_s, least: 0") +
                                       item("variant: ring, field: links.0.utilisation, least: 0, most: 1") +
@@ -163,10 +163,10 @@ TEST_CASE("check: a field in a mapping and one in a list are found by their path
     const json &checks = report.at("checks"), &ring = report.at("results").at(0);
     CHECK(checks.at(0).at("found") == ring.at("closed_form").at("iteration_time_s"));
     CHECK(checks.at(1).at("found") == ring.at("links").at(0).at("utilisation"));
-    CHECK(checks.at(2).at("ok") == true);  // to exchange afterwards is never faster
+    CHECK(checks.at(2).at("ok") == true);  // exchanging afterwards is never faster
 }
 
-TEST_CASE("check: variants and sizes that are not there are errors at their places, all at once") {
+TEST_CASE("check: unknown variants and sizes are errors at their places, all together") {
     const Bench bench;
     bench.scenario(curves, item("variant: rimg, field: completion_time_s, bytes: 4 kB, least: 0") +
                                item("variant: ring, over: none, field: completion_time_s, bytes: 4 kB, least: 0") +
@@ -190,7 +190,7 @@ TEST_CASE("check: variants and sizes that are not there are errors at their plac
     CHECK(holds(bench.check().err, "scenario.yaml:5:45: error: a training has no sizes to choose from\n"));
 }
 
-TEST_CASE("check: fields that are not there, or are no numbers, are errors before anything is simulated") {
+TEST_CASE("check: missing and non-numeric fields are errors before anything is simulated") {
     const Bench bench;
     bench.scenario(
         alone,
@@ -216,7 +216,7 @@ TEST_CASE("check: fields that are not there, or are no numbers, are errors befor
     }
 }
 
-TEST_CASE("check: a text where results may have one or nothing is an error when it is found") {
+TEST_CASE("check: a text in a field that may be empty is an error when it is found") {
     const Bench bench;
     bench.scenario(tiny_scenario, item("variant: ring, field: algorithm, least: 0"));
     const Outcome outcome = bench.check();
@@ -225,7 +225,7 @@ TEST_CASE("check: a text where results may have one or nothing is an error when 
     CHECK(holds(outcome.err, ":28: error: 'algorithm' is not a number\n"));
 }
 
-TEST_CASE("check: an expectation says one thing") {
+TEST_CASE("check: an expectation states one claim") {
     const auto [keys, message] = GENERATE(table<std::string, std::string>(
         {{"least: 1, value: 2, tolerance: 0", "7:64: error: 'value' excludes 'least' and 'most'"},
          {"value: 2", "7:54: error: 'value' without 'tolerance'"},
@@ -247,7 +247,7 @@ TEST_CASE("check: an expectation says one thing") {
     CHECK(holds(outcome.err, message));
 }
 
-TEST_CASE("check: an expectation without a source, and expectations that are no list, are errors") {
+TEST_CASE("check: an expectation without a source is an error, and so are expectations that are not a list") {
     const Bench bench;
     bench.scenario(alone, "  - {variant: base, field: messages, least: 0}\n");
     CHECK(holds(bench.check().err, "scenario.yaml:5:5: error: missing key 'source' in item 1 of expect\n"));
@@ -259,7 +259,7 @@ TEST_CASE("check: an expectation without a source, and expectations that are no 
     CHECK(holds(bench.check().err, "scenario.yaml:4:19: error: a variant cannot change 'expect'\n"));
 }
 
-TEST_CASE("check: without expectations there is nothing to check, and nothing is run dry") {
+TEST_CASE("check: without expectations nothing is checked, and a dry run is refused") {
     const Bench bench;
     bench.write("scenario.yaml", alone);
     const Outcome outcome = bench.check();
@@ -271,7 +271,7 @@ TEST_CASE("check: without expectations there is nothing to check, and nothing is
     CHECK(bench.check({"--dry-run"}).status == 2);
 }
 
-TEST_CASE("check: --set is noted, and what it removes is skipped") {
+TEST_CASE("check: --set is noted, and expectations of what it removes are skipped") {
     const Bench bench;
     bench.scenario(curves, item("variant: ring, field: ranks, bytes: 4 kB, value: 4, tolerance: 0") +
                                item(ring_over_doubling + "bytes: 4 kB, least: 1"));
@@ -290,6 +290,6 @@ TEST_CASE("check: --set is noted, and what it removes is skipped") {
     const Outcome typed =
         bench.check({"--set", "expect=[{variant: ring, field: ranks, bytes: 8 kB, least: 5, source: me}]"});
     CHECK(typed.status == 1);
-    // Without --check they are in nobody's way.
+    // Without --check expectations have no effect.
     CHECK(run_in(bench, {"run", "scenario.yaml", "--set", "collective.sweep.bytes=1 kB"}).err.empty());
 }

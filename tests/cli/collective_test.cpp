@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// `syncline collective`: one exchange alone, beside the closed form as the test works it out.
+// Tests `syncline collective`: one exchange alone, compared with the closed form as the test computes it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double latency_s = 3e-6, bandwidth_Bps = 2e9;  // of a link
 
-/// The options that give the network of these constants, with reductions that cost nothing.
+/// Returns options for a network with these constants, with free reductions.
 std::vector<std::string> question(const std::string& algorithm, std::uint64_t ranks, std::uint64_t bytes) {
     return {"collective",
             "--platform",
@@ -120,7 +120,7 @@ TEST_CASE("collective: reductions add (N-1)⌈S/N⌉γ to a ring") {
     }
 }
 
-TEST_CASE("collective: s servers take 2(α + Nβ⌈S/s⌉), where the buffer divides") {
+TEST_CASE("collective: s servers take 2(α + Nβ⌈S/s⌉) if the buffer divides evenly") {
     const std::uint64_t ranks = GENERATE(2u, 5u, 16u);
     const std::uint64_t servers = GENERATE(1u, 2u);
     CAPTURE(ranks, servers);
@@ -134,7 +134,7 @@ TEST_CASE("collective: s servers take 2(α + Nβ⌈S/s⌉), where the buffer div
     CHECK(answer["bytes_sent"] == 2 * ranks * bytes);
 }
 
-TEST_CASE("collective: one rank sends nothing, and then there is no bandwidth") {
+TEST_CASE("collective: one rank sends nothing, and has no bandwidth") {
     for (const char* algorithm : {"ring", "parameter-server"}) {
         const json answer = ask(question(algorithm, 1, 1000));
         CHECK(answer["completion_time_s"] == 0);
@@ -146,7 +146,7 @@ TEST_CASE("collective: one rank sends nothing, and then there is no bandwidth") 
     }
 }
 
-TEST_CASE("collective: a buffer of no bytes still takes its messages") {
+TEST_CASE("collective: an empty buffer still sends its messages") {
     const json answer = ask(question("ring", 4, 0));
     CHECK(answer["bytes"] == 0);
     CHECK(answer["messages"] == 24);
@@ -168,7 +168,7 @@ TEST_CASE("collective: sizes are read with their units") {
     }
 }
 
-TEST_CASE("collective: CSV and table show the same answer, --out writes all three") {
+TEST_CASE("collective: CSV and table have the same numbers, and --out writes all formats") {
     const TempDir directory;
     std::vector<std::string> arguments = question("ring", 4, 1000);
     const json answer = ask(arguments);
@@ -198,15 +198,15 @@ TEST_CASE("collective: CSV and table show the same answer, --out writes all thre
           std::vector<std::string>{"out", "out/collective.csv", "out/collective.json", "out/collective.txt"});
 }
 
-TEST_CASE("collective: every preset works, and the faster network is the faster one") {
+TEST_CASE("collective: every preset works, and a faster network takes less time") {
     int presets = 0;
     for (const auto& entry : fs::directory_iterator(shipped("platforms"))) {
         if (entry.path().extension() != ".yaml") continue;
         CAPTURE(entry.path().string());
         const json answer = ask({"collective", "--platform", entry.path().string(), "--ranks", "8", "--operation",
                                  "allreduce", "--algorithm", "ring", "--bytes", "100MB", "--format", "json"});
-        // Where neighbours cost the same and share no link there is a closed form: on all but those with devices on
-        // PCIe.
+        // There is a closed form if all neighbours' messages cost the same and share no link: on all platforms but
+        // those with devices on PCIe.
         const bool flat = entry.path().stem() != "dgx1-rails" && entry.path().stem() != "four-pascal-roce";
         CHECK(answer["closed_form_s"].is_number() == flat);
         if (flat)
@@ -229,13 +229,14 @@ TEST_CASE("collective: SimGrid's own network models can be chosen") {
     }
 }
 
-TEST_CASE("collective: the same question gives the same bytes") {
+TEST_CASE("collective: the same command prints the same bytes") {
     CHECK(ask(question("ring", 33, 999'999)).dump() == ask(question("ring", 33, 999'999)).dump());
 }
 
-TEST_CASE("collective: an all-to-all on a fat tree that is not oversubscribed takes what the hosts' cables take") {
+TEST_CASE("collective: an all-to-all on a fat tree without oversubscription takes the time of the hosts' cables") {
     // 16 ranks, each with 15/16 of 100 MB for the others: 30 ms at 25 Gb/s, in 15 steps of up to four cables' latency.
-    // By the first ways all that a leaf's four hosts send to the other twelve goes over one cable: 300 MB, 96 ms.
+    // If all messages took the first path, the traffic of a leaf's four hosts to the other twelve would use one cable:
+    // 300 MB, 96 ms.
     const auto answer = [](const std::string& policy) {
         std::vector<std::string> arguments{"collective",
                                            "--platform",
@@ -265,8 +266,8 @@ TEST_CASE("collective: an all-to-all on a fat tree that is not oversubscribed ta
     const auto seconds = first["completion_time_s"].get<double>();
     CHECK(seconds >= 96e-3);
     CHECK(seconds <= 97e-3);
-    // Two cables to each of two spines and back: eight paths, of which two go over any one cable up, and one more comes
-    // down over a cable that is as busy.
+    // There are two cables to each of two spines and back: eight paths. Two of them go over any one cable up, and one
+    // more comes down over a cable that is as busy.
     CHECK(first["notes"] ==
           json{"the busiest link leaf-0->spine-0 carries 300 MB, while 5 other routes of the same length are "
                "unused (`routing.policy: first`)"});
@@ -277,9 +278,9 @@ TEST_CASE("collective: an all-to-all on a fat tree that is not oversubscribed ta
     }
 }
 
-TEST_CASE("collective: gossip whose peers change is the mean over rounds, --round is one of them") {
-    // 32 nodes in a ring of cables, peers 1, 2, 4, 8 and 16 places on: as many buffers on every cable that is in use,
-    // and as many cables to go. Half way round both ways are equally short.
+TEST_CASE("collective: gossip with changing peers is the mean over rounds, and --round selects one") {
+    // 32 nodes in a ring of cables have peers 1, 2, 4, 8 and 16 places on: every cable in use carries as many buffers,
+    // over as many hops. Half way round both directions are equally short.
     const auto gossip = [](const std::vector<std::string>& more) {
         return ask({"collective", "--platform", shipped("platforms/p100-25g.yaml"), "--ranks", "32", "--bytes", "100MB",
                     "--operation", "neighbour-exchange", "--overlay", "{topology: exponential, directed: true}",
@@ -297,7 +298,7 @@ TEST_CASE("collective: gossip whose peers change is the mean over rounds, --roun
         sum_s += round_s(1 << round);
     }
     const double last_s = gossip({"--round", "4"})["completion_time_s"];
-    CHECK(last_s >= round_s(8));  // at the best half of the ranks go one way and half the other
+    CHECK(last_s >= round_s(8));  // at best half of the ranks use each direction
     CHECK(last_s <= round_s(16) * (1 + 1e-6));
     const json answer = gossip({});
     CHECK(answer["completion_time_s"].get<double>() == Approx((sum_s + last_s) / 5).epsilon(1e-6));
@@ -308,7 +309,7 @@ TEST_CASE("collective: gossip whose peers change is the mean over rounds, --roun
     CHECK(answer["notes"][0].get<std::string>().find("means over 5 rounds") != std::string::npos);
 }
 
-TEST_CASE("collective: a round that there is not, or that changes nothing, is an error with a hint") {
+TEST_CASE("collective: a round that does not exist or has no effect is an error with a hint") {
     const auto refused = [](std::vector<std::string> more, const std::string& message, const std::string& hint) {
         std::vector<std::string> arguments{"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                            "--ranks",    "32",         "--bytes",

@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What trainings and exchanges take of the machine, and what that costs.
+// Resources and costs of trainings and exchanges.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -33,7 +33,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 }  // namespace
 
-TEST_CASE("cost: of a training, by its nodes and time, servers' nodes count, too") {
+TEST_CASE("cost: a training costs its nodes and its time, servers' nodes included") {
     const Tiny tiny;
     const json results = json::parse(tiny.answer(run + priced + as_json))["results"];
     for (const auto& [number, nodes] : {std::pair{0, 4}, std::pair{1, 4}, std::pair{2, 6}}) {
@@ -48,7 +48,7 @@ TEST_CASE("cost: of a training, by its nodes and time, servers' nodes count, too
     CHECK(tiny.answer(run + priced).find("per million samples") != std::string::npos);
 }
 
-TEST_CASE("cost: two ranks on a node pay for one, and a node without a price has no cost") {
+TEST_CASE("cost: two ranks on a node pay for one node, and a node without a price has no cost") {
     const Tiny tiny;
     const std::vector<std::string> two{
         "--set", "platform.per_node={devices: 2, links: {pattern: switch, bandwidth: 1 GBps, latency: 1 us}}"};
@@ -65,7 +65,7 @@ TEST_CASE("cost: two ranks on a node pay for one, and a node without a price has
     CHECK(free["results"][0]["cost"] == 0.0);
 }
 
-TEST_CASE("cost: of exchanges alone, one size or several") {
+TEST_CASE("cost: an exchange alone has a cost for each size") {
     const Tiny tiny;
     const std::vector<std::string> one{"--bytes", "1kB"}, several{"--sweep", "bytes=1kB,1MB"};
     const json single = json::parse(tiny.answer(collective + one + priced + as_json));
@@ -80,7 +80,7 @@ TEST_CASE("cost: of exchanges alone, one size or several") {
     CHECK(tiny.answer(collective + one + priced).find("\ncost") != std::string::npos);
 }
 
-TEST_CASE("cost: CSV has the same, and a price is a number from zero on") {
+TEST_CASE("cost: CSV has the same costs, and a price is a number of at least zero") {
     const Tiny tiny;
     const std::string csv = tiny.answer(run + priced + std::vector<std::string>{"--format", "csv"});
     CHECK(csv.find(",nodes,samples,device_time_s,cost,cost_per_million_samples,") != std::string::npos);

@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What `explain` prints, and what it refuses.
+// Tests the output and the errors of `explain`.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -47,7 +47,7 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
         CHECK(e["what_if"].size() == 8);
         CHECK(!e["links"].empty());
     }
-    // The same as `run` says.
+    // The numbers are those of `run`.
     const Outcome run = run_in(tiny, {"run", "scenario.yaml", "--format", "json"});
     const json results = json::parse(run.out);
     for (std::size_t i = 0; i < 3; ++i)
@@ -55,7 +55,7 @@ TEST_CASE("explain: JSON has the documented fields, and they add up") {
     CHECK(explained(tiny) == report);
 }
 
-TEST_CASE("explain: one variant, chosen changes, or none") {
+TEST_CASE("explain: one variant and chosen changes can be explained, or no change") {
     const TinyFiles tiny;
     const json one = explained(tiny, {"--variant", "later", "--what-if", "link:nic x4", "--what-if", "batch x0.5"});
     REQUIRE(one["explanations"].size() == 1);
@@ -75,7 +75,24 @@ TEST_CASE("explain: one variant, chosen changes, or none") {
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 1 + 3 * 4);
 }
 
-TEST_CASE("explain: what cannot be is refused with a hint") {
+TEST_CASE("explain: the text says why there is no closed form, and small shares are not shown as zero") {
+    const TinyFiles tiny;
+    const auto shows = [&](const std::string& setting, const std::string& words) {
+        const Outcome outcome = run_in(tiny, {"explain", "scenario.yaml", "--no-what-if", "--variant", "ring", "--set",
+                                              "variants.servers=~", "--set", setting});
+        CAPTURE(setting, outcome.out, outcome.err);
+        CHECK(outcome.out.find(words) != std::string::npos);
+        CHECK(outcome.out.find(" 0.0 %") == std::string::npos);
+    };
+    shows("training.ranks=4", "  formula, for exchanges of S bytes: ");
+    shows("training.ranks=4", "- difference from the closed form");
+    shows("platform.fabric.latency=1 ns", "< 0.1 % latency");
+    shows("training.jitter=0.1", "  closed form of the iteration: none for iterations with jitter or stragglers\n");
+    shows("training={ranks: 2, parallelism: pipeline}", "  closed form: none for a pipeline\n");
+    shows("platform.fabric.topology=ring", "  it does not apply here: ");
+}
+
+TEST_CASE("explain: invalid requests are refused with a hint") {
     const TinyFiles tiny;
     const auto refused = [&](const std::vector<std::string>& more, int status, const std::string& words) {
         std::vector<std::string> arguments{"explain", "scenario.yaml"};

@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// The best plans of small studies, against runs of their own and against what must be so.
+// Finds the best points of small studies, and compares them with runs of their own and with invariants.
 
 using namespace syncline::test;
 using Json = nlohmann::json;
@@ -60,7 +60,7 @@ std::int64_t counted(const Json& exploration) {
 
 }  // namespace
 
-TEST_CASE("all plans are simulated and ranked, and the best is what a run of its own says") {
+TEST_CASE("explore: all points are simulated and ranked, and the best equals a run of its own") {
     const Bench directory;
     const Json all = explored(directory, {"--objective", "iteration_time_s", "--top", "100"});
     CHECK(all.at("plans") == 12);
@@ -85,7 +85,7 @@ TEST_CASE("all plans are simulated and ranked, and the best is what a run of its
             CHECK(plan.at(per_sample).get<double>() ==
                   Approx(result.at(whole).get<double>() / result.at("samples").get<double>()));
     }
-    // Nothing on the front is beaten by any plan; what is not on it is.
+    // No point beats a point on the front; some point beats every other.
     const Json& front = all.at("front").at("plans");
     for (const Json& plan : ranked) {
         const bool beaten = std::any_of(ranked.begin(), ranked.end(), [&](const Json& other) {
@@ -101,8 +101,7 @@ TEST_CASE("all plans are simulated and ranked, and the best is what a run of its
     CHECK(shares <= Approx(1));
 }
 
-TEST_CASE(
-    "plans with batches per rank compare by the sample: more ranks are on the front though iterations take longer") {
+TEST_CASE("explore: points with batches per rank compare by the sample, so that more ranks are on the front") {
     const TempDir directory;
     std::string each = training;
     each.replace(each.find("batch: 64"), 9, "batch_per_rank: 4096");
@@ -113,8 +112,8 @@ TEST_CASE(
     const Json& front = found.at("front");
     CHECK(front.at("time") == "time_per_sample_s");
     CHECK(front.at("cost") == "cost_per_million_samples");
-    // A rank alone computes for 1.6 ms and has nothing to exchange. Two exchange 4 MB for 3.2 ms, so that a sample
-    // takes longer with them, and costs more: they alone are not on the front. Eight share out a sample's time best.
+    // A single rank computes for 1.6 ms and exchanges nothing. Two ranks exchange 4 MB for 3.2 ms, so that a sample
+    // takes longer and costs more: only they are not on the front. Eight ranks take the least time per sample.
     REQUIRE(front.at("plans").size() == 3);
     CHECK(found.at("ranked").at(0).at("ranks") == "1");
     CHECK(front.at("plans").at(0).at("ranks") == "8");
@@ -122,7 +121,7 @@ TEST_CASE(
     for (const Json& plan : front.at("plans")) CHECK(plan.at("ranks") != "2");
 }
 
-TEST_CASE("a search by exact closed forms finds the best plan with any budget, and never spends more") {
+TEST_CASE("explore: a search by exact closed forms finds the best point within any budget") {
     const Bench directory;
     const Json all = explored(directory, {"--objective", "throughput"});
     for (const int budget : {1, 2, 4, 7, 11}) {
@@ -136,7 +135,7 @@ TEST_CASE("a search by exact closed forms finds the best plan with any budget, a
     }
 }
 
-TEST_CASE("without closed forms plans are drawn, and the same seed draws the same") {
+TEST_CASE("explore: without closed forms points are drawn, and the same seed draws the same") {
     const Bench directory;
     const std::vector<std::string> arguments{
         "--objective", "messages + 1e-9 * bytes_sent", "--budget", "4", "--seed", "3"};
@@ -150,7 +149,7 @@ TEST_CASE("without closed forms plans are drawn, and the same seed draws the sam
     CHECK(explored(directory, elsewhere) == found);
 }
 
-TEST_CASE("what a batch has done is not done again, and answers stay") {
+TEST_CASE("explore: finished runs of a batch are not repeated, and the answers stay") {
     const Bench directory;
     REQUIRE(run_in(directory, {"batch", "study.yaml", "--jobs", "1", "--out", "one"}).status == 0);
     const auto before = read_file(directory / "one/results.csv");
@@ -159,7 +158,7 @@ TEST_CASE("what a batch has done is not done again, and answers stay") {
     CHECK(explored(directory, {"--objective", "iteration_time_s", "--out", "two"}) == after_batch);
 }
 
-TEST_CASE("plans outside the constraints are counted and not ranked") {
+TEST_CASE("explore: points outside the constraints are counted and not ranked") {
     const Bench directory;
     const Json some = explored(directory, {"--objective", "iteration_time_s", "--constraint", "ranks <= 2",
                                            "--constraint", "bandwidth > '5 Gbps'"});
@@ -171,7 +170,7 @@ TEST_CASE("plans outside the constraints are counted and not ranked") {
     CHECK(none.err.find("no plan can be ranked") != std::string::npos);
 }
 
-TEST_CASE("the study's own question holds unless the command line says otherwise") {
+TEST_CASE("explore: the study's own question holds unless the command line overrides it") {
     const Bench directory("question: {objective: 'max:iteration_time_s', top: 3}\n");
     const Json worst = explored(directory, {});
     CHECK(worst.at("direction") == "most");
@@ -181,7 +180,7 @@ TEST_CASE("the study's own question holds unless the command line says otherwise
     CHECK(best.at("ranked").at(11) == worst.at("ranked").at(0));
 }
 
-TEST_CASE("questions that make no sense are refused, with what would make some") {
+TEST_CASE("explore: invalid questions are refused with a hint") {
     const Bench directory;
     const Outcome nothing = explore(directory, {});
     CHECK(nothing.status == 3);
@@ -193,14 +192,14 @@ TEST_CASE("questions that make no sense are refused, with what would make some")
     CHECK(explore(directory, {"--objective", "iteration_time_s", "--budget", "0"}).status == 2);
 }
 
-TEST_CASE("plans that do not fit are skipped, and counted by reason") {
+TEST_CASE("explore: points that do not fit are skipped, and counted by reason") {
     const Bench directory;
     const std::vector<std::string> arguments{"--objective", "iteration_time_s", "--set",
                                              "axes.training.ranks=[2, 16, 32]"};
     const Json some = explored(directory, arguments);
     CHECK(some.at("counts").at("unfit") == 6);
     CHECK(some.at("counts").at("ranked") == 3);
-    // 16 and 32 ranks are too many for the same reason.
+    // 16 and 32 ranks do not fit for the same reason.
     REQUIRE(some.at("not_ranked").size() == 1);
     CHECK(some.at("not_ranked")[0].at("plans") == 6);
     CHECK(some.at("not_ranked")[0].at("varies") == true);
@@ -208,18 +207,18 @@ TEST_CASE("plans that do not fit are skipped, and counted by reason") {
     CHECK(some.at("not_ranked")[0].at("example").get<std::string>().find("training.ranks=16") != std::string::npos);
     const Outcome table = explore(directory, arguments);
     CHECK(table.status == 0);
-    CHECK(table.out.find("6 plans without a result:\n  6, some with different numbers: 16 ranks do not fit "
+    CHECK(table.out.find("6 points without a result:\n  6, some with different numbers: 16 ranks do not fit "
                          "platform") != std::string::npos);
-    // None is left: that is an error, and says why.
+    // If no point is left, that is an error with the reason.
     const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--set", "axes.training.ranks=[16]"});
     CHECK(none.status == 3);
     CHECK(none.err.find("16 ranks do not fit platform") != std::string::npos);
     CHECK(none.err.find("3 of 3 points do not fit") != std::string::npos);
 }
 
-TEST_CASE("plans that need more memory than a device has are counted by that reason") {
+TEST_CASE("explore: points that need more memory than a device has are counted by that reason") {
     const Bench directory;
-    // 4 MB of weights, as much of gradients and more: 1 MB is too little for any, and each needs another amount.
+    // 4 MB of weights, the same of gradients, and more: 1 MB is too little for any, and each needs another amount.
     const Outcome outcome = explore(directory, {"--objective", "iteration_time_s", "--set",
                                                 "axes.platform.device.memory=[1 MB, 2 MB, 16 GB]", "--format", "json"});
     INFO(outcome.err);
@@ -231,7 +230,7 @@ TEST_CASE("plans that need more memory than a device has are counted by that rea
     CHECK(found.at("not_ranked")[0].at("reason").get<std::string>().rfind("it needs ", 0) == 0);
 }
 
-TEST_CASE("axes that vary together are named, and shares are of the plans within the constraints") {
+TEST_CASE("explore: axes that vary together are named, and shares are of the points within the constraints") {
     const Bench directory;
     // Ranks and bandwidth on a diagonal: the exclusion leaves one bandwidth for each number of ranks.
     const Json tied = explored(directory, {"--objective", "iteration_time_s", "--set",
@@ -247,7 +246,8 @@ TEST_CASE("axes that vary together are named, and shares are of the plans within
     CHECK(notes(tied).find("ranks and bandwidth vary together: their shares cannot be distinguished") !=
           std::string::npos);
 
-    // Within the constraint ranks are 2 and 4 at all three bandwidths: shares as main_effect() has them of these six.
+    // Within the constraint there are 2 and 4 ranks at all three bandwidths; main_effect() gives the shares of these
+    // six.
     const Json within =
         explored(directory, {"--objective", "iteration_time_s", "--top", "100", "--constraint", "ranks in (2, 4)"});
     CHECK(notes(within).find("together") == std::string::npos);
@@ -273,7 +273,7 @@ TEST_CASE("axes that vary together are named, and shares are of the plans within
     }
 }
 
-TEST_CASE("repetitions of a plan are ranked by their mean") {
+TEST_CASE("explore: repetitions of a point are ranked by their mean") {
     const Bench directory(R"(repeat: 3
 draw:
   platform.fabric.latency: {distribution: uniform, least: 1 us, most: 500 us}

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
 
-// `fidelity` as a user meets it: where it can be asked for, and where results speak of it.
+// Tests `fidelity` as users see it: where it can be chosen, and where results report it.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -54,7 +54,7 @@ const std::string recorded = "folded: nothing (fidelity: folded, because every m
 
 }  // namespace
 
-TEST_CASE("fidelity: an exchange alone takes it as an option and as a key, and takes as long") {
+TEST_CASE("fidelity: an exchange alone takes it as an option and as a key, with the same time") {
     const Bench bench;
     const json plain = bench.answer(collective({}));
     check_counts(plain, "message");
@@ -71,12 +71,12 @@ TEST_CASE("fidelity: an exchange alone takes it as an option and as a key, and t
     CHECK(!holds(bench.output(collective({})), "folded"));
 }
 
-TEST_CASE("fidelity: a training takes it, each variant its own") {
+TEST_CASE("fidelity: each variant of a training has its own") {
     const Bench bench;
     const json plain = bench.answer(run())["results"];
     const json results =
         bench.answer(run({"--set", "training.fidelity=folded", "--set", "variants.later.training.fidelity=message"}));
-    // What is set of all variants is set last.
+    // What --set assigns to all variants is applied last.
     for (std::size_t i = 0; i < plain.size(); ++i) {
         const json& folded = results["results"][i];
         check_counts(plain[i], "message");
@@ -93,19 +93,19 @@ TEST_CASE("fidelity: a training takes it, each variant its own") {
     CHECK(!holds(table, "\nring: folded: "));
 }
 
-TEST_CASE("fidelity: a sweep says it of all sizes together") {
+TEST_CASE("fidelity: a sweep reports it for all sizes together") {
     const Bench bench;
     bench.write("curve.yaml",
                 "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 8, fidelity: folded, sweep: "
                 "{bytes: [1 kB, 1 MB]}}\n");
     const json curve = bench.answer({"run", "curve.yaml"})["results"][0];
     CHECK(curve["fidelity"] == "folded");
-    // Each size is a ring of 2 * 7 * 8 messages, and a barrier before each and behind the last.
+    // Each size is a ring of 2 * 7 * 8 messages, with a barrier before each and after the last.
     CHECK(curve["messages_simulated"].get<int>() + curve["messages_folded"].get<int>() >= 2 * 2 * 7 * 8);
     CHECK(holds(bench.output({"run", "curve.yaml"}), "\nfolded: "));
 }
 
-TEST_CASE("fidelity: auto says what it has picked") {
+TEST_CASE("fidelity: auto reports its choice") {
     const Bench bench;
     const std::string few = bench.output(collective({"--fidelity", "auto"}));
     CHECK(holds(few, "folded: nothing (fidelity: auto, because 112 messages are not more than 1000000)"));
@@ -133,7 +133,7 @@ TEST_CASE("fidelity: adaptive routes exclude folding only if some route has an a
     CHECK(holds(bench.output(collective(torus)), "folded: nothing"));
 }
 
-TEST_CASE("fidelity: where every message is recorded nothing is folded, and the output says so") {
+TEST_CASE("fidelity: recording every message disables folding, and the output says so") {
     const Bench bench;
     const auto with = [](std::vector<std::string> arguments) {
         arguments.insert(arguments.end(), {"--set", "training.fidelity=folded"});
@@ -146,7 +146,7 @@ TEST_CASE("fidelity: where every message is recorded nothing is folded, and the 
     for (const json& result : traced) check_counts(result, "message");
 }
 
-TEST_CASE("fidelity: an axis of studies, and a part of a run's identity") {
+TEST_CASE("fidelity: it can be an axis of a study, and is part of a run's identity") {
     const Bench bench;
     bench.write("exchange.yaml", small_exchange);
     bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.fidelity: [message, folded, auto]\n");

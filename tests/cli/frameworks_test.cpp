@@ -1,6 +1,6 @@
 #include "tests/cli/results.hpp"
 
-// scenarios/frameworks.yaml: what bundling, order and local sums are worth.
+// Checks scenarios/frameworks.yaml: the effects of fusion, order and local reduction.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -8,14 +8,14 @@ using nlohmann::json;
 namespace {
 
 constexpr double ranks = 16, nodes = 4, in_node = 4, port_Bps = 25e9 / 8, pcie_Bps = 12e9;
-/// Of VGG-16's first dense layer.
+/// Bytes of VGG-16's first dense layer.
 constexpr double largest = 4.0 * (25088.0 * 4096 + 4096);
 
 double seconds(const json& result) {
     return number(result, "iteration_time_s");
 }
 
-/// The bytes through a link, if it is among the ten that are used most.
+/// Returns the bytes over a link, if it is among the ten busiest.
 double through(const json& result, const std::string& name) {
     for (const json& link : result.at("links"))
         if (link.at("link") == name) return number(link, "bytes");
@@ -28,24 +28,24 @@ std::string most_used(const json& result) {
 
 }  // namespace
 
-TEST_CASE("frameworks: each moves the bytes that its design says, through the links that it says") {
+TEST_CASE("frameworks: each design moves the bytes that it describes, over the links that it describes") {
     const auto results = results_of("scenarios/frameworks.yaml");
     REQUIRE(results.size() == 7);
     const double size = number(results.at("horovod"), "gradient_bytes");
     for (const auto& [name, result] : results) {
         CAPTURE(name);
         const bool served = result.at("exchange") == "parameter-server";
-        // Requests of 128 B for each of 16 layers go to rank 0, and as many back.
+        // Requests of 128 B for each of 16 layers go to rank 0, and replies of the same size return.
         const double requests = name == "horovod" ? 128 * 16 : 0;
         CHECK(number(result, "bytes_sent") == (served ? 2 * ranks * size : 2 * (ranks - 1) * (size + requests)));
-        // The first of a node sends the sum to the servers and the result to its others.
+        // The first rank of a node sends the sum to the servers and the result to the node's other ranks.
         const double sent = name == "one-by-one" ? size : in_node * size;
         if (served) CHECK(number(result, "most_bytes_sent_by_rank") == sent);
         CHECK(number(result, "compute_time_s") <= seconds(result));
         CHECK(number(result, "compute_time_s") + number(result, "exposed_communication_time_s") <=
               seconds(result) * (1 + 1e-9));
         for (const json& link : result.at("links")) CHECK(number(link, "utilisation") <= 1 + 1e-9);
-        // Of iterations that reach into each other there is no closed form, nor of rings with several ranks on a node.
+        // Overlapping iterations have no closed form, and neither have rings with several ranks per node.
         CHECK(result["closed_form"]["iteration_time_s"].is_null());
     }
     // A server's port sends to each rank, or to each node, what the server holds: at least the largest tensor.
@@ -54,22 +54,23 @@ TEST_CASE("frameworks: each moves the bytes that its design says, through the li
     CHECK(held >= largest);
     CHECK(most_used(results.at("tf-parameter-server")) == server);
     CHECK(through(results.at("tf-parameter-server"), server) == nodes * held);
-    // Out of a first rank's device: to the servers, and to three others.
+    // The device of a first rank sends to the servers, and to three other ranks.
     CHECK(most_used(results.at("byteps")) == "node-0/device-0->pcie-0");
     CHECK(through(results.at("byteps"), "node-0/device-0->pcie-0") == in_node * size);
 }
 
-TEST_CASE("frameworks: no design is faster than its narrowest link, and what should help does") {
+TEST_CASE("frameworks: no design is faster than its narrowest link, and improvements improve") {
     const auto results = results_of("scenarios/frameworks.yaml");
     const double size = number(results.at("horovod"), "gradient_bytes");
     const auto time = [&](const char* name) { return seconds(results.at(name)); };
-    // A whole tensor has to be pushed before it is pulled, on one server, by all ranks or by all nodes.
+    // A whole tensor must be pushed before it is pulled, on one server, by all ranks or by all nodes.
     CHECK(time("one-by-one") > 2 * ranks * largest / port_Bps);
     CHECK(time("tf-parameter-server") > 2 * nodes * largest / port_Bps);
     CHECK(time("tf-parameter-server") < time("one-by-one"));
-    // Single tensors answered at once: never slower with the same placement, and here the largest decides in both.
+    // Answering single tensors immediately is never slower with the same placement; here the largest tensor decides in
+    // both.
     CHECK(time("tf-distributed-replicated") < time("one-by-one"));
-    // In slices and pieces, pushes and pulls use both directions at once, and all servers.
+    // In slices and pieces, pushes and pulls use both directions concurrently, and all servers.
     CHECK(time("byteps") > in_node * size / pcie_Bps);
     CHECK(time("byteps") < time("tf-distributed-replicated"));
     for (const char* ring : {"horovod", "pytorch-ddp", "bytescheduler"}) {
@@ -79,7 +80,7 @@ TEST_CASE("frameworks: no design is faster than its narrowest link, and what sho
     CHECK(time("bytescheduler") < time("pytorch-ddp"));
 }
 
-TEST_CASE("frameworks: the order is worth something only where iterations reach into each other") {
+TEST_CASE("frameworks: the order of gradients matters only if iterations overlap") {
     const auto by_priority = results_of("scenarios/frameworks.yaml");
     const auto in_order = results_of("scenarios/frameworks.yaml", {"--set", "training.schedule=fifo"});
     const auto everywhere = results_of("scenarios/frameworks.yaml", {"--set", "training.overlap=wait-free"});

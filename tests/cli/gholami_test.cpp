@@ -4,8 +4,8 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What results say of how a model is split, and of `grid: auto`: on scenarios/gholami-2018.yaml, whose times are those
-// of tests/replay/grid_test.cpp, and on small ones. And what efficiency does to the best grid:
+// Checks how results describe a split model and `grid: auto`, on small scenarios and on scenarios/gholami-2018.yaml,
+// whose times are those of tests/replay/grid_test.cpp; and the effect of efficiency on the best grid, on
 // scenarios/gholami-2018-efficiency.yaml.
 
 using namespace syncline::test;
@@ -19,7 +19,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 const std::string gholami = shipped("scenarios/gholami-2018.yaml");
 
-/// The file's variants, each on 8 ranks: all have the same grids then.
+/// Returns the file's variants, each on 8 ranks, so that all have the same grids.
 Outcome on_8_ranks(const std::string& format) {
     Outcome outcome = run_program({.arguments = {"run", gholami, "--set", "training.ranks=8", "--format", format}});
     REQUIRE(outcome.status == 0);
@@ -95,7 +95,7 @@ TEST_CASE("grid: auto: every factorisation is a choice, and the shortest iterati
     for (const auto& [of, rows] : rows_of) CHECK(rows == std::set<std::int64_t>{1, 2, 4, 8});
 }
 
-TEST_CASE("grid: auto: the table marks the best and says what the mark means, CSV has the grids") {
+TEST_CASE("grid: auto: the table marks the best and explains the mark, and CSV has the grids") {
     const std::string table = on_8_ranks("table").out;
     CHECK(holds(table, "\nall-8 1x8 *  "));
     CHECK(holds(table, "\nall-8 2x4    "));
@@ -109,7 +109,7 @@ TEST_CASE("grid: auto: the table marks the best and says what the mark means, CS
     CHECK(holds(csv, ",2,4,1,1,1,1,,1,none,false,,all-8,false,"));
 }
 
-TEST_CASE("grid: auto: expectations are of its choices, and what is none is reported") {
+TEST_CASE("grid: auto: expectations may refer to its choices, and an unknown choice is reported") {
     const TempDir directory;
     CHECK(run_program({.arguments = {"check", gholami}}).status == 0);
     std::string text = read_file(gholami);
@@ -159,7 +159,7 @@ TEST_CASE("results say how the model is split") {
     CHECK_FALSE(holds(split.run("alexnet-nogroup", training, "  data: {}\n", "table").out, "split"));
 }
 
-TEST_CASE("a grid of one row is data parallelism, and of one column model parallelism, to the last digit") {
+TEST_CASE("a grid of one row is data parallelism, and a grid of one column is model parallelism, exactly") {
     const Split split;
     const std::string workload = GENERATE("alexnet-nogroup", "gpt-2");
     const std::string overlap = GENERATE("none", "wait-free");
@@ -184,8 +184,8 @@ TEST_CASE("a grid of one row is data parallelism, and of one column model parall
 }
 
 TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone makes the best grid interior") {
-    // Four layers of 12288 x 12288 on eight A100: 11 products of a micro-batch of 192·Pr samples, 12288/Pr outputs.
-    // Parts of 312 Tflops: LLMCompass measured 193 and 242.7 Tflops with 128 and 256 rows, Azure 250.8 with 6144.
+    // Four layers of 12288 x 12288 on eight A100s: 11 products of a micro-batch of 192·Pr samples, 12288/Pr outputs.
+    // Fractions of 312 Tflops: LLMCompass measured 193 and 242.7 Tflops with 128 and 256 rows, Azure 250.8 with 6144.
     const auto between = [](double x, double from, double part, double to, double end) {
         return part * std::pow(end / part, std::log(x / from) / std::log(to / from));
     };
@@ -198,7 +198,7 @@ TEST_CASE("gholami-2018-efficiency: fewer columns compute faster, and that alone
     REQUIRE(results.size() == 8);
     for (const auto& [rows, part] : parts) {
         const double r = static_cast<double>(rows), columns = 8 / r;
-        // Outputs and gradients of inputs go to all rows, gradients of weights to all columns; gradients are added up.
+        // Outputs and gradients of inputs go to all rows, gradients of weights to all columns; gradients are summed.
         const double inputs = 3 * (r - 1) * 64 * 192 * n, weights = 4 * (columns - 1) / columns / r * n * n;
         const double outputs = 4 * (r - 1) * 64 * 192 * n, added = inputs + weights;
         const double exchange_s = 2 * (outputs + 2 * added) / 300e9 + 2 * added / 679.7e9;

@@ -64,14 +64,14 @@ double number(const std::string& text, Kind kind) {
     return kind == Kind::percent ? value / 100 : value;
 }
 
-/// "88.98 ms ± 1 %", or with the 0.1 % that is for rounding to four digits.
+/// Reads "88.98 ms ± 1 %"; without a tolerance it is 0.1 %, for rounding to four digits.
 Statement stated(const std::string& cell, const Column& column) {
     const std::string sign = " ± ";
     const std::size_t tolerance = cell.find(sign);
     const double part =
         tolerance == std::string::npos ? 0.001 : number(cell.substr(tolerance + sign.size()), Kind::percent);
     const double value = number(cell.substr(0, tolerance), column.kind);
-    // Of a time that is nothing: a nanosecond.
+    // The tolerance of a time of zero is a nanosecond.
     return {"", column.field, {}, value, std::max(part * value, 1e-9)};
 }
 

@@ -8,7 +8,7 @@
 
 #include "tests/cli/program.hpp"
 
-/// What a lesson's handout states, in the form that scenarios/lessons/README.md describes.
+/// The statements of a lesson's handout, in the form that scenarios/lessons/README.md describes.
 namespace syncline::test {
 
 struct Handout {
@@ -20,14 +20,14 @@ struct Handout {
 
     /// The name of its scenario, relative to the repository.
     std::string scenario() const;
-    /// What is under a heading, without the heading.
+    /// Returns the text under a heading, without the heading.
     std::string section(const std::string& heading) const;
 };
 
-/// All that are shipped, by number.
+/// Returns all shipped handouts, by number.
 std::vector<Handout> handouts();
 
-/// A number in a table: so much must be found in this field of this variant's (or topology's) result.
+/// A number in a table: the value of this field in this variant's (or topology's) result.
 struct Statement {
     std::string name;
     std::string field;
@@ -36,16 +36,16 @@ struct Statement {
     double tolerance;
 };
 
-/// Of all tables in `text`. A column that means nothing fails the test.
+/// Returns the numbers of all tables in `text`. A column without a meaning fails the test.
 std::vector<Statement> statements(const std::string& text);
 
-/// What `result`, the JSON of a run or of a topology, has in the place of `statement`.
+/// Returns the value in `result`, the JSON of a run or of a topology, to which `statement` refers.
 double found(const nlohmann::json& result, const Statement& statement);
 
-/// The numbered items of a section.
+/// Returns the numbered items of a section.
 std::vector<std::string> items(const std::string& section);
 
-/// The arguments of the one command in `item`, without the program.
+/// Returns the arguments of the one command in `item`, without the program.
 std::vector<std::string> command(const std::string& item);
 
 }  // namespace syncline::test

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// Notes on the grids that `grid: auto` leaves out: a line each while they are few, else a line for each reason.
+// Notes on the grids that `grid: auto` leaves out: a line for each if there are few, else a line for each reason.
 
 using namespace syncline::test;
 
@@ -22,12 +22,12 @@ std::string notes(int ranks, int batch) {
 
 }  // namespace
 
-TEST_CASE("left out: few grids have a line each, many a line for each reason") {
-    // Of 64 = rows × columns those with 64 and 32 columns, which do not divide 16.
+TEST_CASE("left out: a few infeasible grids have a line each, many have a line for each reason") {
+    // Of the grids of 64 ranks, those with 64 and 32 columns do not divide 16.
     CHECK(notes(64, 16) ==
           "note: skipped base 1x64: 16 samples cannot be divided into 64 replicas\n"
           "note: skipped base 2x32: 16 samples cannot be divided into 32 replicas\n");
-    // Of 96 those with 96, 48, 32, 24, 16 and 8 columns, which do not divide 36.
+    // Of the grids of 96 ranks, those with 96, 48, 32, 24, 16 and 8 columns do not divide 36.
     CHECK(notes(96, 36) ==
           "note: skipped 6 choices, for example base 1x96: 36 samples cannot be divided into 96 replicas\n");
 }

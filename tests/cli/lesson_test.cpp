@@ -9,8 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/handout.hpp"
 
-// `syncline lesson`, and what the handouts state: every number in the tables of their answers is compared with a
-// simulation.
+// Tests `syncline lesson` and the handouts: every number in the tables of their answers is compared with a simulation.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -54,7 +53,7 @@ struct OwnLesson : TempDir {
     }
 };
 
-/// A lesson in a terminal of its own, in which somebody types.
+/// A lesson in a terminal of its own, in which a user types.
 class Typist {
 public:
     explicit Typist(const std::string& lesson) {
@@ -72,7 +71,7 @@ public:
     Typist(const Typist&) = delete;
     Typist& operator=(const Typist&) = delete;
 
-    /// What is shown until it ends in `end`, or until nothing more comes.
+    /// Returns the output up to `end`, or all of it if no more comes.
     std::string shown(const std::string& end) {
         std::string text;
         constexpr int limit_ms = static_cast<int>(20'000 * patience);
@@ -103,7 +102,7 @@ const std::string sections =
 
 }  // namespace
 
-TEST_CASE("lesson: without a name all are listed") {
+TEST_CASE("lesson: without a name all lessons are listed") {
     const Outcome list = run_here({"lesson"});
     CHECK(list.status == 0);
     CHECK(list.err.empty());
@@ -124,13 +123,13 @@ TEST_CASE("lesson: without a name all are listed") {
     }
 }
 
-TEST_CASE("lesson: every lesson runs, and what its answer states comes out") {
+TEST_CASE("lesson: every lesson runs, and the statements of its answer are true") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         const Outcome lesson = run_here({"lesson", one.number});
         CAPTURE(lesson.err);
         REQUIRE(lesson.status == 0);
-        // Nobody is asked to press a key where nobody is.
+        // Without a terminal nobody is asked to press a key.
         CHECK(lesson.err.empty());
         const Outcome run = run_here({"run", one.scenario(), "--check"});
         CHECK(run.status == 0);
@@ -148,7 +147,7 @@ TEST_CASE("lesson: every lesson runs, and what its answer states comes out") {
     }
 }
 
-TEST_CASE("lesson: handout and scenario expect the same numbers, which the simulation finds") {
+TEST_CASE("lesson: handout and scenario expect the same numbers, and the simulation gives them") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         const json result = simulated({"run", one.scenario(), "--check"});
@@ -170,7 +169,7 @@ TEST_CASE("lesson: handout and scenario expect the same numbers, which the simul
     }
 }
 
-TEST_CASE("lesson: what the answers to the exercises state comes out") {
+TEST_CASE("lesson: the statements in the answers to the exercises are true") {
     for (const Handout& one : handouts()) {
         const std::vector<std::string> exercises = items(one.section("Exercises"));
         const std::vector<std::string> answers = items(one.section("Answers to the exercises"));
@@ -184,7 +183,7 @@ TEST_CASE("lesson: what the answers to the exercises state comes out") {
     }
 }
 
-TEST_CASE("lesson: by name or number, and as a handout") {
+TEST_CASE("lesson: it is found by name or number, or given as a handout") {
     for (const Handout& one : handouts()) {
         CAPTURE(one.name);
         for (const std::string& word : {one.number, one.name, "0" + one.number, one.file.stem().string()}) {
@@ -218,7 +217,7 @@ TEST_CASE("lesson: a terminal waits for a prediction, and again before the answe
     CHECK(typist.status() == 0);
 }
 
-TEST_CASE("lesson: names that are none") {
+TEST_CASE("lesson: unknown names are errors") {
     const Outcome typo = run_here({"lesson", "parameter-sever"});
     CHECK(typo.status == 3);
     CHECK(typo.out.empty());
@@ -229,7 +228,7 @@ TEST_CASE("lesson: names that are none") {
         CHECK(none.status == 3);
         CHECK(holds(none.err, "gossip, or 1 to 10\n"));
     }
-    // In a folder without lessons there are those of the clone; one of its own has what is in it.
+    // A folder without lessons has those of the clone; a folder with lessons has its own.
     const TempDir empty;
     CHECK(run_in(empty, {"lesson"}).out == run_here({"lesson"}).out);
     fs::create_directories(empty / "scenarios/lessons");
@@ -238,7 +237,7 @@ TEST_CASE("lesson: names that are none") {
     CHECK(holds(nowhere.err, "scenarios/lessons:1:1: error: there are no lessons here\n"));
 }
 
-TEST_CASE("lesson: one of your own, and what may be wrong with it") {
+TEST_CASE("lesson: your own lesson runs, and errors in it are reported") {
     const OwnLesson incomplete("# Why?\n## Question\n## Prediction\n");
     const Outcome parts = run_in(incomplete, {"lesson"});
     CHECK(parts.status == 3);
@@ -254,7 +253,7 @@ TEST_CASE("lesson: one of your own, and what may be wrong with it") {
     twice.write("scenarios/lessons/1-again.yaml", "");
     CHECK(holds(run_in(twice, {"lesson"}).err, "error: there are two lessons with the number 1\n"));
 
-    // What is no lesson does not disturb. An answer that is wrong is not shown as right.
+    // A file that is not a lesson has no effect. A wrong answer is not shown as right.
     const OwnLesson wrong("# Why?\n" + sections);
     wrong.write("scenarios/lessons/notes-of-mine.md", "nothing");
     const Outcome outcome = run_in(wrong, {"lesson", "own"});

@@ -10,8 +10,8 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-/// Ring all-reduces that "somebody measured": on the small platform a message takes two latencies and its bytes, so
-/// that S bytes among N ranks take 2(N-1)(2 α + ⌈S/N⌉ / B).
+/// Ring all-reduces with invented measurements. On the small platform a message takes two latencies and its bytes, so S
+/// bytes among N ranks take 2(N-1)(2 α + ⌈S/N⌉ / B).
 namespace syncline::test {
 
 inline double ring_s(int ranks, double bytes, double bandwidth_Bps, double latency_s) {
@@ -21,9 +21,9 @@ inline double ring_s(int ranks, double bytes, double bandwidth_Bps, double laten
 struct RingBench : TempDir {
     RingBench() { write("platform.yaml", tiny_platform); }
 
-    static constexpr double bandwidth_Bps = 2.5e9, latency_s = 3e-6;  ///< which nobody told the scenario
+    static constexpr double bandwidth_Bps = 2.5e9, latency_s = 3e-6;  ///< unknown to the scenario
 
-    /// A row with the time that such a ring takes, times `off`.
+    /// Returns a row with the time of such a ring, times `off`.
     static std::string row(int ranks, int bytes, bool calibrates, double off = 1) {
         return fmt::format("        - {{at: [{}, {} B], value: {}{}}}\n", ranks, bytes,
                            off * ring_s(ranks, bytes, bandwidth_Bps, latency_s),

@@ -4,7 +4,7 @@
 #include "tests/cli/results.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What a device has to hold is in the results, and a plan that does not fit is refused before anything is simulated.
+// The results contain the memory of a device, and a plan that does not fit is refused before anything is simulated.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -31,7 +31,7 @@ variants:
 )";
 
 struct Bench : TempDir {
-    /// Devices of this memory; empty: of which nothing is known.
+    /// Returns devices with this memory; empty: unknown.
     explicit Bench(const std::string& memory) {
         std::string platform{tiny_platform};
         const std::string before = "  reduction_rate";
@@ -53,7 +53,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("memory: what a device holds is in the results, whatever it has") {
+TEST_CASE("memory: the results say what a device holds, even if its capacity is unknown") {
     const Bench bench("");
     const Outcome outcome = bench.run({"--format", "json"});
     REQUIRE(outcome.status == 0);
@@ -70,7 +70,7 @@ TEST_CASE("memory: what a device holds is in the results, whatever it has") {
     CHECK(holds(bench.run().out, "  12 MB  "));
 }
 
-TEST_CASE("memory: every variant that does not fit is named with the numbers, and nothing is simulated") {
+TEST_CASE("memory: every variant that does not fit is named with its numbers, and nothing is simulated") {
     const Bench bench("15999999 B");
     const Outcome outcome = bench.run();
     CHECK(outcome.status == 3);
@@ -87,7 +87,7 @@ TEST_CASE("memory: every variant that does not fit is named with the numbers, an
     CHECK_FALSE(holds(outcome.err, "'small'"));
 }
 
-TEST_CASE("memory: what fits to the last byte runs, and so does all with --allow-oom, which says so") {
+TEST_CASE("memory: a plan that fits to the last byte runs, and --allow-oom runs all and says so") {
     const Bench bench("16 MB");
     Outcome outcome = bench.run();
     CHECK(outcome.status == 3);
@@ -101,7 +101,7 @@ TEST_CASE("memory: what fits to the last byte runs, and so does all with --allow
     CHECK(outcome.status == 0);
     CHECK(holds(outcome.err, "note: larger: needs 412 MB of memory, but 'tiny' has 16 MB: "));
     CHECK(holds(outcome.out, "  412 of 16 MB  "));
-    // Memory decides whether a plan runs, and not how long it takes.
+    // Memory decides whether a plan runs, not its time.
     const auto timed = [&](std::vector<std::string> options) {
         options.insert(options.end(), {"--set", "training.batch_per_rank=8", "--format", "json"});
         const json results = json::parse(bench.run(std::move(options)).out)["results"];
@@ -111,7 +111,7 @@ TEST_CASE("memory: what fits to the last byte runs, and so does all with --allow
     CHECK(timed({"--allow-oom", "--set", "platform.device.memory=1 kB"}) == timed({}));
 }
 
-TEST_CASE("memory: a dry run reports it and refuses nothing") {
+TEST_CASE("memory: a dry run reports the memory and refuses nothing") {
     const Bench bench("16 MB");
     const Outcome table = bench.run({"--dry-run"});
     CHECK(table.status == 0);
@@ -133,7 +133,7 @@ TEST_CASE("memory: a dry run reports it and refuses nothing") {
     CHECK(alone["dry_run"][0]["memory"].is_null());
 }
 
-TEST_CASE("memory: shipped scenarios fit into a P100's 16 GB, with room for what is left out") {
+TEST_CASE("memory: shipped scenarios fit into a P100's 16 GB, with room for what the model leaves out") {
     const std::string name = GENERATE("zhang-2021", "vgg-16-overlap", "frameworks", "yan-2024", "awan-2019-resnet-50");
     const Outcome outcome =
         run_program({.arguments = {"run", shipped("scenarios/" + name + ".yaml"), "--dry-run", "--format", "json"}});

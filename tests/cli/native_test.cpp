@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Platforms in SimGrid's own format: what is wrong with one is said as of any file, and never by SimGrid itself.
+// Platforms in SimGrid's own format: errors in one are reported as for any file, never by SimGrid itself.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -42,14 +42,15 @@ void check_refused(const Outcome& outcome, const std::string& because) {
 
 }  // namespace
 
-TEST_CASE("native: one exchange and one training on two hosts") {
+TEST_CASE("native: an exchange and a training run on two hosts") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     const Outcome outcome = collective(directory, "simgrid_xml: two.xml\n");
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());
-    // Two steps, in each of which half a megabyte goes there and half one back, over a link that has 1 GB/s for both.
+    // There are two steps, in each of which half a megabyte goes each way over a link that has 1 GB/s for both
+    // directions.
     CHECK(json::parse(outcome.out)["completion_time_s"].get<double>() == Approx(2 * (10e-6 + 1e-3)).epsilon(1e-9));
 
     directory.write("workload.yaml", tiny_workload);
@@ -59,7 +60,7 @@ TEST_CASE("native: one exchange and one training on two hosts") {
     CHECK(run_in(directory, {"check", "platform.yaml"}).status == 0);
 }
 
-TEST_CASE("native: what cannot be loaded is refused") {
+TEST_CASE("native: a platform that cannot be loaded is refused") {
     TempDir directory;
     directory.write("two.xml", document(two_hosts));
     check_refused(collective(directory, "simgrid_xml: two.xml\nhosts: [a, c]\n"), "no host 'c'");
@@ -117,7 +118,7 @@ TEST_CASE("native: hosts without a route between them are refused, unless they a
 }
 
 TEST_CASE("native: SimGrid's own fat tree carries an all-to-all at the speed of the hosts' cables") {
-    // 16 ranks, each with 15/16 of 100 MB for the others, at 25 Gb/s: 30 ms, as on our own fat tree.
+    // Each of 16 ranks sends 15/16 of 100 MB to the others at 25 Gb/s: 30 ms, as on our own fat tree.
     TempDir directory;
     directory.write("net.xml",
                     document(R"(<cluster id="c" prefix="n-" suffix="" radical="0-15" speed="1Gf" bw="3.125GBps"

@@ -4,7 +4,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Jitter and stragglers as a user meets them: the seed, the notes, and nothing where there is none.
+// Jitter and stragglers as users see them: the seed, the notes, and no effect without them.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -23,7 +23,7 @@ struct Tiny : TinyFiles {
 
 }  // namespace
 
-TEST_CASE("noise: the same seed gives the same bytes, another one others") {
+TEST_CASE("noise: the same seed gives the same bytes, another seed gives others") {
     const Tiny tiny;
     for (const std::vector<std::string>& noise :
          {std::vector<std::string>{"--set", "training.jitter=20 %", "--set", "training.iterations=12"},
@@ -41,11 +41,11 @@ TEST_CASE("noise: the same seed gives the same bytes, another one others") {
     CHECK(tiny.run({jitter[0], jitter[1], jitter[2], "2"}).out != tiny.run({jitter[0], jitter[1], jitter[2], "3"}).out);
 }
 
-TEST_CASE("noise: none of it changes nothing") {
+TEST_CASE("noise: jitter and stragglers of zero change nothing") {
     const Tiny tiny;
     CHECK(tiny.run({}).out ==
           tiny.run({"--set", "training.jitter=0", "--set", "training.stragglers=none", "--seed", "5"}).out);
-    // Some that is as fast as the others: only what the closed form would be of is not said.
+    // Stragglers as fast as the others: only the closed form's reason differs.
     json slow = json::parse(tiny.run({"--set", "training.stragglers={ranks: 4, slowdown: 1}"}).out);
     json none = json::parse(tiny.run({}).out);
     for (json* report : {&slow, &none})
@@ -53,7 +53,7 @@ TEST_CASE("noise: none of it changes nothing") {
     CHECK(slow == none);
 }
 
-TEST_CASE("noise: a mean of few iterations is noted, and that they differ is not") {
+TEST_CASE("noise: a mean of few iterations is noted, differing iterations are not") {
     const Tiny tiny;
     const Outcome few = tiny.run({"--set", "training.jitter=50 %"});
     CHECK(few.err.find("note: ring: the mean iteration time with jitter has a standard error of ") !=

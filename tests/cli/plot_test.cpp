@@ -9,7 +9,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A batch of four sizes, done.
+/// A finished batch of four sizes.
 struct PlotBench : StudyBench {
     PlotBench() : StudyBench(4) { REQUIRE(run_program(batch()).status == 0); }
 
@@ -37,7 +37,7 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
 }
 
-TEST_CASE("plot says what is wrong, and where") {
+TEST_CASE("plot reports errors at their place") {
     const PlotBench bench;
     const Outcome unknown = bench.plot({"--x", "bytes", "--y", "completion_tme_s"});
     CHECK(unknown.status == 3);
@@ -61,7 +61,7 @@ TEST_CASE("plot says what is wrong, and where") {
     CHECK(run_in(bench, {"plot", "nowhere", "--x", "bytes", "--y", "completion_time_s"}).status == 4);
 }
 
-TEST_CASE("Without gnuplot, plot says what to install") {
+TEST_CASE("without gnuplot, plot says which package to install") {
     const PlotBench bench;
     const std::string path = std::getenv("PATH");
     setenv("PATH", bench.path().c_str(), 1);

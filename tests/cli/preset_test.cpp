@@ -7,7 +7,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Presets by name on the command line, from the clone's root and from a folder that has nothing.
+// Presets by name on the command line, from the clone's root and from an empty folder.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -22,7 +22,7 @@ Outcome ask(const fs::path& directory, std::vector<std::string> arguments) {
     return run_program({.arguments = std::move(arguments), .directory = directory});
 }
 
-/// The same of a name and of a path.
+/// Checks that the output is the same for a name and a path.
 void check_same(const fs::path& directory, const std::vector<std::string>& by_name,
                 const std::vector<std::string>& by_path) {
     const Outcome name = ask(directory, by_name), path = ask(directory, by_path);
@@ -35,7 +35,7 @@ void check_same(const fs::path& directory, const std::vector<std::string>& by_na
 
 }  // namespace
 
-TEST_CASE("preset: every verb takes names, and they mean the files") {
+TEST_CASE("preset: every verb accepts names in place of files") {
     const TempDir empty;
     for (const fs::path& folder : {fs::path(SYNCLINE_SOURCE_DIR), empty.path()}) {
         CAPTURE(folder.string());
@@ -94,7 +94,7 @@ TEST_CASE("preset: runs have the same identity by name and by path") {
     CHECK(holds(shipped_one.err, "500 points"));
 }
 
-TEST_CASE("preset: names that are none are refused with the nearest one") {
+TEST_CASE("preset: unknown names are refused with the nearest one") {
     const auto check = [](const std::vector<std::string>& arguments, const std::string& message,
                           const std::string& hint) {
         const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
@@ -120,11 +120,11 @@ TEST_CASE("preset: names that are none are refused with the nearest one") {
           "--transport:1:13: error: 'tpc' is neither a file nor a transport", "did you mean 'tcp'?");
 }
 
-TEST_CASE("preset: an old key is read with a warning, once, and nothing else changes") {
+TEST_CASE("preset: an old key is read with one warning and has no other effect") {
     const TempDir directory;
     directory.write("platform.yaml", tiny_platform);
     directory.write("new.yaml", "send_overhead: 1 us\nreduction: {where: host, rate: 5 GBps}\n");
-    // PyYAML's dump of {on: host}.
+    // This is PyYAML's dump of {on: host}.
     directory.write("old.yaml", "send_overhead: 1 us\nreduction:\n  true: host\n  rate: 5 GBps\n");
     const auto with = [&](const std::string& transport) {
         return ask(directory.path(), {"collective", "--platform", "platform.yaml", "--transport", transport, "--ranks",

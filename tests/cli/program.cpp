@@ -34,7 +34,7 @@ void require(bool good, const char* doing) {
     if (!good) throw std::system_error(errno, std::generic_category(), doing);
 }
 
-/// Whether process `pid` has a handler of its own for the signal, as /proc tells.
+/// Returns whether process `pid` has a handler of its own for the signal, according to /proc.
 bool catches(pid_t pid, int signal) {
     std::ifstream status("/proc/" + std::to_string(pid) + "/status");
     for (std::string line; std::getline(status, line);) {
@@ -43,7 +43,7 @@ bool catches(pid_t pid, int signal) {
     return false;
 }
 
-/// Two ends of a pipe or of a terminal; what the program writes to `write` comes out of `read`. -1 is no descriptor.
+/// Two ends of a pipe or of a terminal: the program's output to `write` arrives at `read`. -1 means no descriptor.
 struct Channel {
     int read = -1;
     int write = -1;
@@ -101,7 +101,7 @@ void put_in_place(int descriptor, int standard) {
     _exit(127);
 }
 
-/// Reads what is there; closes the descriptor and sets it to -1 at its end.
+/// Reads the available output; closes the descriptor and sets it to -1 at the end.
 void drain(int& descriptor, std::string& text) {
     char buffer[65536];
     const ssize_t count = read(descriptor, buffer, sizeof buffer);
@@ -192,7 +192,7 @@ Outcome run_program(const Invocation& invocation) {
             outcome.after_signal_s = seconds_since(signalled_at);
             outcome.left_behind = group_is_there(child);
         }
-        // A program that is still being loaded, on a busy machine, can do nothing about a signal yet.
+        // A program that is still being loaded, on a busy machine, cannot handle a signal yet.
         if (!ended && invocation.signal && !minds) {
             minds = invocation.signal->number == SIGKILL || catches(child, invocation.signal->number);
             minded_at = Clock::now();

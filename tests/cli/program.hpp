@@ -13,7 +13,7 @@ namespace syncline::test {
 
 namespace fs = std::filesystem;
 
-/// A directory of its own for a test case, gone at its end.
+/// A temporary directory for a test case, removed at the end.
 class TempDir {
 public:
     TempDir();
@@ -25,7 +25,7 @@ public:
     fs::path operator/(const fs::path& name) const { return path_ / name; }
     /// Writes a file, with the directories above it, and returns its path.
     fs::path write(const fs::path& name, std::string_view text) const;
-    /// All that is in it, as paths relative to it, sorted; directories too.
+    /// Returns the paths of all files and directories in it, relative to it, sorted.
     std::vector<std::string> list() const;
 
 private:
@@ -34,13 +34,13 @@ private:
 
 std::string read_file(const fs::path& path);
 
-/// A file of this repository.
+/// Returns the path of a file of this repository.
 std::string shipped(const std::string& path);
 
 struct Signal {
     int number;
-    double after_s;         ///< from when the program catches it
-    bool to_group = false;  ///< as a terminal's Ctrl-C, which all of the program's processes get
+    double after_s;         ///< counted from the time at which the program catches it
+    bool to_group = false;  ///< to all of the program's processes, like a terminal's Ctrl-C
 };
 
 enum class Stdout { captured, closed, full };
@@ -49,11 +49,11 @@ enum class Stderr { captured, closed, full, terminal };
 struct Invocation {
     std::vector<std::string> arguments;
     fs::path program = SYNCLINE_PROGRAM;
-    fs::path directory = {};  ///< where the program runs; here by default
+    fs::path directory = {};  ///< the program's working directory; by default the test's
     std::optional<Signal> signal = {};
     Stdout out = Stdout::captured;
     Stderr err = Stderr::captured;
-    double limit_s = 20;  ///< the test fails when it takes longer
+    double limit_s = 20;  ///< if it takes longer, the test fails
 };
 
 struct Outcome {
@@ -62,17 +62,17 @@ struct Outcome {
     std::string err;
     double seconds = 0;
     double after_signal_s = 0;  ///< from the signal to the end
-    long peak_kib = 0;          ///< the largest of its processes
-    bool left_behind = false;   ///< a process that it started outlived it
+    long peak_kib = 0;          ///< of the largest of its processes
+    bool left_behind = false;   ///< true if a process that it started outlived it
 };
 
 /// Runs the program in a process group of its own, standard input empty.
 Outcome run_program(const Invocation& invocation);
 
-/// The same with nothing special, in `directory`.
+/// Runs the program with defaults in `directory`.
 Outcome run_in(const TempDir& directory, std::vector<std::string> arguments);
 
-/// Limits of time and memory are multiplied by this: sanitizers are slow and keep what was freed.
+/// Factor for limits of time and memory: sanitizers are slow and keep freed memory.
 #if defined(SYNCLINE_SANITIZED)
 inline constexpr double patience = 5;
 #else

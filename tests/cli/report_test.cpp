@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What the charts of a page are drawn from.
+/// Returns the data that the charts of a page are drawn from.
 Json data_of(const fs::path& page) {
     const std::string text = read_file(page), open = "id=\"data\">";
     REQUIRE(text.find(open) != std::string::npos);
@@ -22,7 +22,7 @@ Json data_of(const fs::path& page) {
 
 }  // namespace
 
-TEST_CASE("run --report writes a page with the numbers that are printed") {
+TEST_CASE("run --report writes a page with the printed numbers") {
     const TinyFiles files;
     const Outcome plain = run_in(files, {"run", "scenario.yaml", "--format", "json"});
     const Outcome outcome =
@@ -36,7 +36,7 @@ TEST_CASE("run --report writes a page with the numbers that are printed") {
     CHECK(data["report"] == Json::parse(outcome.out));
     REQUIRE(data["variants"].size() == 3);
     CHECK(data["variants"][0]["name"] == "ring");
-    // All three are on the same star; the servers need more of its hosts.
+    // All three are on the same star; the servers use more of its hosts.
     CHECK(data["pictures"].size() == 2);
     CHECK(data["scaling"].empty());
 
@@ -44,7 +44,7 @@ TEST_CASE("run --report writes a page with the numbers that are printed") {
     CHECK(read_file(files / "b.html") == read_file(files / "pages/a.html"));
 }
 
-TEST_CASE("the scenario in a report is one that run takes, with the same result") {
+TEST_CASE("a report contains a scenario that run accepts, with the same result") {
     const TinyFiles files;
     REQUIRE(run_in(files, {"run", "scenario.yaml", "--set", "training.ranks=2", "--report", "a.html"}).status == 0);
     const Json data = data_of(files / "a.html");
@@ -57,7 +57,7 @@ TEST_CASE("the scenario in a report is one that run takes, with the same result"
     CHECK(result["iteration_time_s"] == data["report"]["results"][2]["iteration_time_s"]);
 }
 
-TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as run would") {
+TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as run does") {
     const TinyFiles files;
     REQUIRE(run_in(files, {"run", "scenario.yaml", "--set", "training.ranks=6", "--report", "a.html", "--scaling"})
                 .status == 0);
@@ -73,7 +73,7 @@ TEST_CASE("run --scaling simulates powers of two up to the scenario's ranks, as 
         CHECK(data["scaling"][1]["points"][2][field] == results["results"][1][field]);
 }
 
-TEST_CASE("run --scaling leaves out what a scenario does not work with, and says so") {
+TEST_CASE("run --scaling skips numbers of ranks that a scenario does not work with, and says so") {
     const TinyFiles files;
     files.write("split.yaml", R"(platform: platform.yaml
 workload: workload.yaml
@@ -87,7 +87,7 @@ training: {ranks: 8, batch_per_rank: 8, parallelism: {grid: {rows: 2, columns: 4
     CHECK(data["scaling"][0]["points"].size() == 1);
 }
 
-TEST_CASE("explain --report writes the explanation that is printed, what if included") {
+TEST_CASE("explain --report writes the printed explanation, what-if included") {
     const TinyFiles files;
     const Outcome outcome = run_in(files, {"explain", "scenario.yaml", "--variant", "servers", "--what-if",
                                            "link:fabric x2", "--format", "json", "--report", "a.html"});
@@ -114,7 +114,7 @@ collective: {operation: allreduce, ranks: 4, algorithm: ring, sweep: {bytes: 1 k
     CHECK(data_of(files / "a.html")["report"] == Json::parse(outcome.out));
 }
 
-TEST_CASE("results --report writes the points that are printed, with columns for people") {
+TEST_CASE("results --report writes the printed points, with readable column names") {
     const StudyBench bench(3);
     REQUIRE(run_program(bench.batch()).status == 0);
     for (const char* format : {"table", "json", "jsonl"}) {
@@ -132,7 +132,7 @@ TEST_CASE("results --report writes the points that are printed, with columns for
     }
 }
 
-TEST_CASE("a report that cannot be written is an error of output, and needs something to write") {
+TEST_CASE("a report that cannot be written is an output error, and --report needs results") {
     const TinyFiles files;
     const Outcome folder = run_in(files, {"run", "scenario.yaml", "--report", "."});
     CHECK(folder.status == 4);
@@ -143,7 +143,7 @@ TEST_CASE("a report that cannot be written is an error of output, and needs some
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 
-TEST_CASE("validate --report writes the numbers that are printed, also where --check finds them too low") {
+TEST_CASE("validate --report writes the printed numbers, even if --check finds them too low") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000'000, false, 2)),
                    RingBench::bandwidth);

@@ -6,10 +6,10 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-/// What shipped scenarios come to.
+/// Results of shipped scenarios.
 namespace syncline::test {
 
-/// The results of a shipped scenario, by variant.
+/// Returns the results of a shipped scenario, by variant.
 inline std::map<std::string, nlohmann::json> results_of(const std::string& scenario,
                                                         std::vector<std::string> options = {}) {
     options.insert(options.begin(), {"run", shipped(scenario), "--format", "json"});

@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Results as a user reads them: which scaling the efficiency is of, what waits, how much of the peak is reached.
+// Results as users read them: the kind of scaling, waiting times, and fractions of the peak.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -37,18 +37,18 @@ const std::string fixed_batch = "training={ranks: 4, batch: 8, input_copy: none,
 
 }  // namespace
 
-TEST_CASE("results: the efficiency is that of weak or strong scaling, and says which") {
+TEST_CASE("results: the efficiency is that of weak or strong scaling, and names it") {
     Run run;
     CHECK(run.first()["scaling"] == "weak");
-    CHECK(holds(run.heading(), "weak scaling"));
+    CHECK(holds(run.heading(), "weak efficiency"));
     CHECK(holds(run.output({"--format", "csv"}), ",weak,"));
-    // 2 FLOP a multiply-accumulate at 1 TFLOP/s, the first layer's 1e6 in 2 passes, the second's 3e6 in 3.
+    // 2 FLOP per multiply-accumulate at 1 TFLOP/s; the first layer has 1e6 in 2 passes, the second 3e6 in 3.
     const double sample_s = 2 * (2 * 1e6 + 3 * 3e6) / 1e12;
     const json strong = run.first({"--set", fixed_batch});
     CHECK(strong["scaling"] == "strong");
     CHECK(strong["scaling_efficiency"].get<double>() ==
           Approx(8 * sample_s / (4 * strong["iteration_time_s"].get<double>())).epsilon(1e-6));
-    CHECK(holds(run.heading({"--set", fixed_batch}), "strong scaling"));
+    CHECK(holds(run.heading({"--set", fixed_batch}), "strong efficiency"));
     run.write("scenario.yaml",
               "platform: platform.yaml\nworkload: workload.yaml\nvariants:\n  a: {training: {ranks: 2, batch: 8}}\n"
               "  b: {training: {ranks: 2, batch_per_rank: 8}}\n");
@@ -57,19 +57,19 @@ TEST_CASE("results: the efficiency is that of weak or strong scaling, and says w
     CHECK_FALSE(holds(mixed, "weak"));
 }
 
-TEST_CASE("results: a column shows what a variant waits for, where one waits") {
+TEST_CASE("results: a column shows the waiting time if a variant waits") {
     const Run run;
     CHECK_FALSE(holds(run.heading(), "waiting"));
     const std::vector<std::string> cycle{"--set", "training.fusion={threshold: 1 GB, cycle: 1 ms}"};
     CHECK(holds(run.heading(cycle), "waiting"));
     CHECK_FALSE(holds(run.heading(cycle), "idle"));
     const json result = run.first(cycle);
-    // Gradients are there after 8 samples' passes, 176 us, and leave at 1 ms.
+    // Gradients are ready after 8 samples' passes, 176 us, and leave at 1 ms.
     CHECK(result["waiting_time_s"].get<double>() == Approx(1e-3 - 176e-6).epsilon(1e-6));
     CHECK(result["idle_time_s"] == 0);
 }
 
-TEST_CASE("results: how much of the peak is reached, and what follows it") {
+TEST_CASE("results: utilisations are fractions of the peak, and a note names missing measurements") {
     Run run;
     const json result = run.first();
     const double flop = 8 * 2 * (2 * 1e6 + 3 * 3e6), time_s = result["iteration_time_s"];
@@ -84,7 +84,7 @@ TEST_CASE("results: how much of the peak is reached, and what follows it") {
     CHECK(run_in(run, {"run", "scenario.yaml", "--report", "page.html"}).status == 0);
     CHECK(holds(read_file(run / "page.html"), "no measurement supports them"));
 
-    // A sequence of 16 tokens; a measured device has no such note.
+    // A sequence has 16 tokens; a measured device has no such note.
     run.write("workload.yaml",
               "name: tokens\nsequence: 16\nlayers:\n"
               "  - {name: embedding, kind: embedding, vocabulary: 100, width: 8}\n"

@@ -8,7 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `syncline run`, as a user meets it: what it prints and writes, and how it ends.
+// Tests `syncline run` as users see it: its output, its files, and its end.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -143,11 +143,11 @@ TEST_CASE("run: JSON is one object with the documented fields") {
     }
 }
 
-TEST_CASE("run: the numbers are those of the small scenario's arithmetic") {
+TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     const Tiny tiny;
     const json results = tiny.results();
-    // A layer's kernel is 2 flops for each multiply-accumulate of 8 samples. Forward is one, backward another two, but
-    // for the first layer, where nobody needs the gradient of the input.
+    // A layer's kernel has 2 FLOP for each multiply-accumulate of 8 samples. The forward pass is one kernel, the
+    // backward pass two, except in the first layer, whose inputs need no gradient.
     const double first_s = 2 * 1e6 * 8 / 1e12, second_s = 2 * 3e6 * 8 / 1e12;
     const double compute_s = 2 * first_s + 3 * second_s;
     const double bytes[] = {1000 * 4, 250001 * 4};
@@ -155,7 +155,7 @@ TEST_CASE("run: the numbers are those of the small scenario's arithmetic") {
     const auto served_s = [](double size) { return 2e-6 + 4 * size * 1e-9; };
 
     const json &ring = results[0], &later = results[1], &servers = results[2];
-    // Every rank sends 2(N-1)/N of the gradients around the ring, whose links are all alike; and all of them to
+    // Every rank sends 2(N-1)/N of the gradients around the ring, whose links are all alike, and all of them to
     // servers.
     CHECK(ring["most_bytes_sent_by_rank"].get<double>() == Approx(1.5 * 251001 * 4).epsilon(1e-5));
     CHECK(servers["most_bytes_sent_by_rank"] == 251001 * 4);
@@ -179,7 +179,7 @@ TEST_CASE("run: the numbers are those of the small scenario's arithmetic") {
     CHECK(later["exposed_communication_time_s"].get<double>() == Approx(exchange_s).epsilon(1e-6));
     CHECK(ring["messages"] == 2 * 2 * 4 * 3);
     CHECK(ring["bytes_sent"] == 2 * 3 * 251001 * 4);
-    // Each tensor has a server of its own; the large one is ready first and takes longest, there and back.
+    // Each tensor has a server of its own; the large one is ready first and takes longest, in both directions.
     CHECK(servers["iteration_time_s"].get<double>() ==
           Approx(compute_s - first_s + 2 * served_s(bytes[1])).epsilon(1e-6));
     CHECK(servers["messages"] == 2 * 2 * 4);
@@ -236,20 +236,21 @@ TEST_CASE("run: CSV quotes names that need it, and null is an empty field") {
     CHECK(results[0]["closed_form"]["iteration_time_s"].is_null());
     const Outcome outcome = tiny.run({"--format", "csv"});
     CHECK(holds(outcome.out, "\n\"a, \"\"b\"\"\",two-layers,2,"));
-    CHECK(holds(outcome.out, ",,star,parameter-server,,,"));  // neither closed form nor algorithm nor overlay
+    CHECK(holds(outcome.out, ",,star,parameter-server,,,"));  // there is no closed form, algorithm or overlay
     CHECK(holds(tiny.run().out, "  -  "));
 }
 
-TEST_CASE("run: the table has a line for each variant, aligned") {
+TEST_CASE("run: the table has an aligned line for each variant") {
     const Tiny tiny;
     const Outcome outcome = tiny.run();
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.empty());
     CHECK(outcome.out == tiny.run({"--format", "table"}).out);
-    for (const char* word : {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak scaling"})
+    for (const char* word :
+         {"tiny-run", "\nring ", "\nlater ", "\nservers ", "iteration", "exposed", "weak efficiency"})
         CHECK(holds(outcome.out, word));
     std::istringstream lines(outcome.out);
-    // Two tables: times, and traffic. Behind them a note.
+    // There are two tables, times and traffic, followed by a note.
     std::vector<std::set<std::size_t>> widths(1);
     std::string line;
     int number = 0;
@@ -274,7 +275,7 @@ TEST_CASE("run: the same input gives the same bytes, whatever the seed and the d
     }
 }
 
-TEST_CASE("run: a scenario without variants or a name has one, called base, and its file's name") {
+TEST_CASE("run: a scenario without variants has one called base, and without a name it has its file's") {
     Tiny tiny;
     tiny.write("my-run.yaml", "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 2}\n");
     const Outcome outcome = run_in(tiny, {"run", "my-run.yaml", "--format", "json"});
@@ -285,7 +286,7 @@ TEST_CASE("run: a scenario without variants or a name has one, called base, and 
     CHECK(report["results"][0]["variant"] == "base");
 }
 
-TEST_CASE("run: --set changes every variant, wins over the variant, and the last one wins") {
+TEST_CASE("run: --set changes every variant, and the last assignment overrides earlier ones") {
     const Tiny tiny;
     for (const json& result : tiny.results({"--set", "training.ranks=2"})) CHECK(result["ranks"] == 2);
     for (const json& result : tiny.results({"--set", "training.ranks=2", "--set", "training.ranks=3"}))
@@ -305,14 +306,14 @@ TEST_CASE("run: --set changes every variant, wins over the variant, and the last
     CHECK(replaced.size() == 3);
 }
 
-TEST_CASE("run: a null takes a key away, so that its default comes back") {
+TEST_CASE("run: a null removes a key, so that its default applies") {
     const Tiny tiny;
     const json plain = tiny.results();
     const json results = tiny.results({"--set", "training.exchange=~"});
     CHECK(results[2]["messages"] == plain[0]["messages"]);
 }
 
-TEST_CASE("run: --out writes what standard output gives in each format") {
+TEST_CASE("run: --out writes the same text as standard output in each format") {
     const Tiny tiny;
     const Outcome outcome = tiny.run({"--out", "deep/down/results"});
     REQUIRE(outcome.status == 0);
@@ -326,12 +327,12 @@ TEST_CASE("run: --out writes what standard output gives in each format") {
                                                   "deep/down/results/results.csv", "deep/down/results/results.json",
                                                   "deep/down/results/results.txt", "platform.yaml", "scenario.yaml",
                                                   "workload.yaml"});
-    // Again: what is there is replaced.
+    // An existing result is replaced.
     REQUIRE(tiny.run({"--out", "deep/down/results", "--set", "training.ranks=1"}).status == 0);
     CHECK(read_file(out / "results.json") == tiny.run({"--format", "json", "--set", "training.ranks=1"}).out);
 }
 
-TEST_CASE("run: --out that cannot be written is exit code 4, without results") {
+TEST_CASE("run: --out in a place that cannot be written is exit code 4, without results") {
     Tiny tiny;
     tiny.write("file", "mine");
     tiny.write("taken/results.txt/mine", "mine");
@@ -350,7 +351,7 @@ TEST_CASE("run: --out that cannot be written is exit code 4, without results") {
     CHECK(read_file(tiny / "taken/results.txt/mine") == "mine");
 }
 
-TEST_CASE("run: standard output that takes nothing is exit code 4") {
+TEST_CASE("run: standard output that cannot be written is exit code 4") {
     const Tiny tiny;
     for (const Stdout out : {Stdout::full, Stdout::closed}) {
         for (const std::vector<std::string>& arguments :
@@ -368,7 +369,7 @@ TEST_CASE("run: standard output that takes nothing is exit code 4") {
     }
 }
 
-TEST_CASE("run: standard error that takes nothing changes no result and no exit code") {
+TEST_CASE("run: standard error that cannot be written changes no result and no exit code") {
     const Tiny tiny;
     for (const Stderr err : {Stderr::closed, Stderr::full}) {
         CAPTURE(static_cast<int>(err));
@@ -384,11 +385,11 @@ TEST_CASE("run: standard error that takes nothing changes no result and no exit 
     }
 }
 
-TEST_CASE("run: no number is ever infinite or none, however little there is to do") {
+TEST_CASE("run: no number is infinite or NaN, even if nothing happens") {
     Tiny tiny;
     const std::string layers = "input: [1, 1, 1]\nlayers:\n  - {name: a, kind: custom, parameters: 0, macs: 0}\n";
     tiny.write("workload.yaml", "name: idle\n" + layers);
-    // The platform knows how long one that is called so takes.
+    // The platform has a calibration for this name.
     tiny.write("measured.yaml", "name: resnet-50\n" + layers);
     const std::vector<std::string> options[] = {
         {},
@@ -407,10 +408,10 @@ TEST_CASE("run: no number is ever infinite or none, however little there is to d
     }
 }
 
-TEST_CASE("run: the iteration measured is one among others, not the end of the run") {
+TEST_CASE("run: the measured iteration is one of several, not the end of the run") {
     Tiny tiny;
     // Fast ranks begin the next iteration while servers that share nodes with them still answer slow ones: an iteration
-    // without a next one is shorter than the rest.
+    // without a next one is shorter.
     tiny.write("workload.yaml",
                "name: uneven\ninput: [1, 1, 1]\nlayers:\n"
                "  - {name: a, kind: custom, parameters: 1000, macs: 1000}\n"
@@ -425,7 +426,7 @@ TEST_CASE("run: the iteration measured is one among others, not the end of the r
     CHECK(outcome.err.empty());
 }
 
-TEST_CASE("run: very large numbers stay numbers") {
+TEST_CASE("run: very large numbers give positive results") {
     Tiny tiny;
     tiny.write("workload.yaml",
                "name: huge\ninput: [1, 1, 1]\nlayers:\n"
@@ -433,7 +434,7 @@ TEST_CASE("run: very large numbers stay numbers") {
     const std::vector<std::string> options{"--set", "training.batch_per_rank=16777216",
                                            "--set", "platform.device.flops=1 flops",
                                            "--set", "platform.fabric={bandwidth: 8 bps, latency: 3600 s}"};
-    // Nothing is folded, and nobody waits but in an exchange.
+    // Nothing is folded, and ranks wait only within exchanges.
     const auto may_be_zero = [](const std::string& key) {
         return key.find("fold") != std::string::npos || key == "waiting_time_s" || key == "idle_time_s";
     };
@@ -445,7 +446,7 @@ TEST_CASE("run: very large numbers stay numbers") {
     }
 }
 
-TEST_CASE("run: one node, one layer, one rank, two iterations, no latency") {
+TEST_CASE("run: one node, one layer, one rank, two iterations and no latency work") {
     Tiny tiny;
     tiny.write("workload.yaml",
                "name: one\ninput: [1, 1, 1]\nlayers:\n  - {name: a, kind: custom, parameters: 1, macs: 1000}\n");
@@ -458,7 +459,7 @@ TEST_CASE("run: one node, one layer, one rank, two iterations, no latency") {
     }
 }
 
-TEST_CASE("run: more ranks than there can be actors is no bug of the user's to read about") {
+TEST_CASE("run: with very many ranks no text of SimGrid reaches the user") {
     const Tiny tiny;
     const Outcome outcome =
         run_program({.arguments = {"collective", "--platform", "platform.yaml", "--algorithm", "parameter-server",
@@ -483,7 +484,7 @@ TEST_CASE("run: SIGINT and SIGTERM end a long run within a second, with nothing 
     CHECK(directory.list() == std::vector<std::string>{"long.yaml"});
 }
 
-TEST_CASE("run: a signal that comes while a large simulation is put together ends it too") {
+TEST_CASE("run: a signal while a large simulation is built ends it, too") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     check_interrupted(run_program(
@@ -492,13 +493,13 @@ TEST_CASE("run: a signal that comes while a large simulation is put together end
          .signal = Signal{SIGINT, 0.3, true}}));
 }
 
-TEST_CASE("collective: SIGINT ends a long one within a second") {
+TEST_CASE("collective: SIGINT ends a long exchange within a second") {
     check_interrupted(run_program({.arguments = {"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                                  "--ranks", "2048", "--bytes", "1 GB"},
                                    .signal = Signal{SIGINT, 0.5, true}}));
 }
 
-TEST_CASE("run: killed, it leaves no process behind") {
+TEST_CASE("run: a killed program leaves no process behind") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const Outcome outcome =
@@ -507,7 +508,7 @@ TEST_CASE("run: killed, it leaves no process behind") {
     CHECK(outcome.out.empty());
 }
 
-TEST_CASE("run: on a terminal a long run shows its progress, and wipes it") {
+TEST_CASE("run: a terminal shows the progress of a long run, and then clears it") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const Outcome outcome =
@@ -529,7 +530,7 @@ TEST_CASE("run: on a terminal a long run shows its progress, and wipes it") {
     CHECK_FALSE(holds(outcome.err, "\n"));
 }
 
-TEST_CASE("run: a short run says nothing on a terminal") {
+TEST_CASE("run: a short run shows no progress on a terminal") {
     const Tiny tiny;
     const Outcome outcome =
         run_program({.arguments = {"run", "scenario.yaml"}, .directory = tiny.path(), .err = Stderr::terminal});
@@ -537,7 +538,7 @@ TEST_CASE("run: a short run says nothing on a terminal") {
     CHECK(outcome.err.empty());
 }
 
-TEST_CASE("run: Ctrl-C on a terminal wipes the progress and says so") {
+TEST_CASE("run: Ctrl-C on a terminal clears the progress and reports the interruption") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const Outcome outcome = run_program({.arguments = {"run", "long.yaml"},

@@ -4,8 +4,8 @@
 
 #include "tests/cli/program.hpp"
 
-/// Small files that the tests of the command line share. A message from node to node takes 2 us plus a nanosecond per
-/// byte, and computation is one flop per picosecond.
+/// Small files that tests of the command line share. A message between nodes takes 2 us plus a nanosecond per byte, and
+/// a device computes one flop per picosecond.
 namespace syncline::test {
 
 inline constexpr std::string_view tiny_platform = R"(name: tiny
@@ -49,7 +49,7 @@ struct TinyFiles : TempDir {
     }
 };
 
-/// Many gradients for many ranks: takes a minute and more.
+/// Many gradients for many ranks: a run takes more than a minute.
 inline constexpr std::string_view long_scenario = R"(platform: @/platforms/p100-25g.yaml
 workload: @/workloads/resnet-50.yaml
 training: {ranks: 512, iterations: 100}

@@ -5,13 +5,13 @@
 #include "tests/cli/batch.hpp"
 #include "tests/sanitized.hpp"
 
-// The study of 500 points in the studies' README: interrupted, resumed, queried, ranked and drawn.
+// The study of 500 points in the studies' README is interrupted, resumed, queried, ranked and plotted.
 
 using namespace syncline::test;
 using nlohmann::json;
 
-TEST_CASE("the study in the studies' README is interrupted, resumed, ranked and drawn") {
-#if !defined(SYNCLINE_SANITIZED)  // the parts have tests of their own; 500 points take minutes there
+TEST_CASE("the study in the studies' README can be interrupted, resumed, ranked and plotted") {
+#if !defined(SYNCLINE_SANITIZED)  // other tests cover the parts; 500 points take minutes here
     const TempDir directory;
     const std::string study = shipped("scenarios/studies/allreduce.yaml");
     const auto run = [&](std::vector<std::string> arguments, std::optional<Signal> signal = {}) {
@@ -42,7 +42,7 @@ TEST_CASE("the study in the studies' README is interrupted, resumed, ranked and 
              "topology = 'star' and algorithm = 'ring' and abs(completion_time_s / closed_form_s - 1) < 1e-5"});
     CHECK(std::count(count.out.begin(), count.out.end(), '\n') == 1 + 20);
 
-    // All is done already. A wider link is never slower, so the best of each column of the table has the widest.
+    // All points are done already. A wider link is never slower, so the best of each column has the widest.
     const Outcome best = run({"explore", study, "--out", "out", "--objective", "completion_time_s", "--constraint",
                               "ranks = 32", "--top", "5", "--format", "json"});
     CAPTURE(best.err);

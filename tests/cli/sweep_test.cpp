@@ -5,7 +5,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// Curves over sizes, selections and dry runs, as a user asks for them.
+// Curves over sizes, selections and dry runs, as users call them.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -42,7 +42,7 @@ std::vector<std::string> plus(std::vector<std::string> options, const std::vecto
 
 }  // namespace
 
-TEST_CASE("sweep: each size takes what it takes alone, in whatever order") {
+TEST_CASE("sweep: each size takes the time that it takes alone, in any order") {
     const Bench bench;
     const std::vector<std::string> how = GENERATE(
         std::vector<std::string>{"--algorithm", "ring"}, std::vector<std::string>{"--algorithm", "recursive-doubling"},
@@ -105,7 +105,7 @@ TEST_CASE("sweep: columns are those of nccl-tests, in every format") {
         CHECK(table.out.find(word) != std::string::npos);
 }
 
-TEST_CASE("sweep: bus bandwidth is what nccl-tests makes it, by operation") {
+TEST_CASE("sweep: bus bandwidth follows the definitions of nccl-tests, by operation") {
     const Bench bench;
     const std::pair<const char*, double> factors[] = {
         {"allreduce", 14.0 / 8},    {"reduce-scatter", 7.0 / 8}, {"allgather", 7.0 / 8}, {"all-to-all", 7.0 / 8},
@@ -120,7 +120,7 @@ TEST_CASE("sweep: bus bandwidth is what nccl-tests makes it, by operation") {
     }
 }
 
-TEST_CASE("sweep: a selection chooses for each size, and a dry run says so without simulating") {
+TEST_CASE("sweep: a selection chooses for each size, and a dry run reports it without simulating") {
     const Bench bench;
     const std::vector<std::string> options{"--selection",      "selection.yaml", "--sweep",
                                            "bytes=9999B,10kB", "--format",       "json"};
@@ -136,7 +136,7 @@ TEST_CASE("sweep: a selection chooses for each size, and a dry run says so witho
     CHECK(dry["exchanges"][1]["algorithm"] == "ring");
     CHECK(dry["exchanges"][1]["why"] == "row 2 of mine: always");
     CHECK(dry["exchanges"][1]["protocol"].is_null());
-    // So large a ring takes minutes to simulate.
+    // So large a ring would take minutes to simulate.
     const Outcome large = run_program({.arguments = {"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                                      "--ranks", "20000", "--bytes", "1GB", "--dry-run"},
                                        .limit_s = 10});
@@ -144,7 +144,7 @@ TEST_CASE("sweep: a selection chooses for each size, and a dry run says so witho
     CHECK(large.out.find("`algorithm: ring`") != std::string::npos);
 }
 
-TEST_CASE("dry run of a training: buckets with layers, times and choices, in every format") {
+TEST_CASE("dry run of a training: it lists buckets with layers, times and choices, in every format") {
     const Bench bench;
     bench.write("scenario.yaml", std::string(tiny_scenario) +
                                      "  mine: {training: {selection: selection.yaml}}\n  alone: {training.ranks: 1}\n");
@@ -154,7 +154,7 @@ TEST_CASE("dry run of a training: buckets with layers, times and choices, in eve
     CHECK(ring["variant"] == "ring");
     CHECK(ring["workload"] == "two-layers");
     REQUIRE(ring["exchanges"].size() == 2);
-    // Backward: the second layer's 250001 parameters of 4 bytes first.
+    // In the backward pass the second layer's 250001 parameters of 4 bytes come first.
     CHECK(ring["exchanges"][0]["bytes"] == 1'000'004);
     CHECK(ring["exchanges"][0]["layers"] == std::vector<std::string>{"second"});
     CHECK(ring["exchanges"][1]["bytes"] == 4000);
@@ -169,7 +169,7 @@ TEST_CASE("dry run of a training: buckets with layers, times and choices, in eve
     CHECK(mine[1]["algorithm"] == "recursive-doubling");
     CHECK(report["dry_run"][4]["exchanges"].empty());
 
-    // What is said is what runs.
+    // The run uses what the dry run lists.
     const json results = answer_of(run_in(bench, {"run", "scenario.yaml", "--format", "json"}))["results"];
     CHECK(results[3]["algorithm"] == "mine: ring, recursive-doubling");
     // Four ranks: 2N(N-1) messages of the ring, N lg N of recursive doubling.
@@ -186,7 +186,7 @@ TEST_CASE("dry run of a training: buckets with layers, times and choices, in eve
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 4 * 2);
 }
 
-TEST_CASE("a protocol that a selection chooses is charged, in the closed form, too") {
+TEST_CASE("sweep: a selected protocol is charged in the simulation and in the closed form") {
     const Bench bench;
     bench.write(
         "nccl.yaml",
@@ -200,7 +200,7 @@ TEST_CASE("a protocol that a selection chooses is charged, in the closed form, t
     CHECK(answer["completion_time_s"].get<double>() == Approx(10e-6 + 14 * (5e-6 + 2e-6)).epsilon(1e-6));
 }
 
-TEST_CASE("a scenario of exchanges alone: one curve for each variant") {
+TEST_CASE("sweep: a scenario of exchanges alone has one curve for each variant") {
     const Bench bench;
     bench.write("curve.yaml",
                 "name: curve\nplatform: platform.yaml\ncollective: {ranks: 4, sweep: {bytes: 1kB..2kB}}\nvariants:\n"
@@ -227,7 +227,7 @@ TEST_CASE("a scenario of exchanges alone: one curve for each variant") {
     CHECK(dry["dry_run"][1]["exchanges"][0]["why"] == "row 1 of mine: below 10 kB");
 }
 
-TEST_CASE("sweeps and selections: what is wrong is said at its place") {
+TEST_CASE("sweep: errors in sweeps and selections are reported at their place") {
     const Bench bench;
     const auto refused = [&](std::vector<std::string> options, const std::string& message, const std::string& caret) {
         const Outcome outcome = bench.collective(std::move(options));
@@ -268,7 +268,7 @@ TEST_CASE("sweeps and selections: what is wrong is said at its place") {
     }
 }
 
-TEST_CASE("help names every operation and algorithm that there is") {
+TEST_CASE("help names every operation and algorithm") {
     const std::string help = run_program({.arguments = {"collective", "--help"}}).out;
     for (const char* word : {"allreduce", "all-to-all", "neighbour-exchange", "recursive-doubling", "parameter-server",
                              "rabenseifner", "broadcast", "gossip"})

@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// `syncline topology`: shapes and files, measured, drawn and converted; and what is said when there is no topology.
+// Tests `syncline topology`: shapes and files are measured, drawn and converted, and errors are reported.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -41,7 +41,7 @@ void check_refused(const Outcome& outcome, const std::string& message, const std
     CHECK_FALSE(holds(outcome.err, "bug in"));
 }
 
-/// A ring of so many in GraphML.
+/// Returns a ring of `hosts` hosts in GraphML.
 std::string ring_graphml(int edges) {
     std::string text = "<graphml><graph edgedefault=\"undirected\">\n";
     for (int i = 0; i < edges; ++i) text += "<node id=\"" + std::to_string(i) + "\"/>\n";
@@ -96,7 +96,7 @@ TEST_CASE("topology: JSON is one object with the documented fields") {
     CHECK(ring["spectral_gap"].get<double>() == Approx((2 - std::sqrt(2.0)) / 3));
 }
 
-TEST_CASE("topology: a shape has 16 hosts where nothing says how many, and --set is last wins") {
+TEST_CASE("topology: a shape has 16 hosts by default, and the last --set overrides earlier ones") {
     for (const char* shape : {"star", "ring", "tree", "exponential", "torus", "hypercube", "full-mesh", "fat-tree"}) {
         CAPTURE(shape);
         CHECK(measured({shape})["hosts"] == 16);
@@ -111,7 +111,7 @@ TEST_CASE("topology: a shape has 16 hosts where nothing says how many, and --set
     CHECK(overlay["cables"] == 15);
 }
 
-TEST_CASE("topology: files of every kind, a bare shape's name is the shape even if there is such a file") {
+TEST_CASE("topology: files of every kind are read, and a shape's name means the shape even if such a file exists") {
     const TempDir directory;
     directory.write("net.yaml", "topology: star\nhosts: 3\n");
     directory.write("fast.yaml", "name: mine\ntopology: star\nhosts: 3\n");
@@ -142,7 +142,7 @@ TEST_CASE("topology: files of every kind, a bare shape's name is the shape even 
     }
 }
 
-TEST_CASE("topology: shipped files are what their comments say") {
+TEST_CASE("topology: shipped files are as their comments describe") {
     const auto file = [](const std::string& name) { return measured({shipped("topologies/" + name + ".yaml")}); };
     const json tree = file("tree"), oversubscribed = file("tree-4to1");
     CHECK(tree["hosts"] == 16);
@@ -172,13 +172,13 @@ TEST_CASE("topology: shipped files are what their comments say") {
     CHECK(dgx["most_degree"] == 4);
 }
 
-TEST_CASE("topology: the oversubscription of each level of switches") {
+TEST_CASE("topology: the oversubscription of each level of switches is reported") {
     const auto levels = [](const std::string& name, const std::vector<std::string>& more = {}) {
         std::vector<std::string> arguments{shipped("topologies/" + name + ".yaml")};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return measured(arguments)["levels"];
     };
-    // Four hosts at 25 Gb/s below a leaf, and as much above it; nothing above the spines.
+    // Four hosts at 25 Gb/s are below a leaf, and the same bandwidth is above it; nothing is above the spines.
     const json fat = levels("fat-tree");
     REQUIRE(fat.size() == 2);
     CHECK(fat[0] == json{{"level", 1},
@@ -191,13 +191,13 @@ TEST_CASE("topology: the oversubscription of each level of switches") {
     CHECK(fat[1]["cables_down"] == 16);
     CHECK(fat[1]["cables_up"] == 0);
     CHECK(fat[1]["oversubscription"].is_null());
-    // As its file says.
+    // The expected values are those in the file's comment.
     CHECK(levels("tree-4to1")[0]["oversubscription"] == 4.0);
     CHECK(levels("tree-4to1")[1]["oversubscription"].is_null());
     CHECK(levels("tree")[0]["oversubscription"] == 1.0);
-    // Twice the cables, half the bandwidth of each.
+    // The spines have twice the cables, each with half the bandwidth.
     CHECK(levels("fat-tree", {"--set", "bandwidth=[25 Gbps, 12.5 Gbps]"})[0]["oversubscription"] == 2.0);
-    // Without bandwidths the numbers of cables count. Routers of a dragonfly have nothing above them.
+    // Without bandwidths the numbers of cables count. Routers of a dragonfly have no level above them.
     CHECK(measured({"fat-tree", "--set", "ports=4"})["levels"][0]["oversubscription"] == 1.0);
     CHECK(measured({"fat-tree", "--set", "down=[8,4]", "--set", "up=[1,2]"})["levels"][0]["oversubscription"] == 4.0);
     CHECK(levels("dragonfly")[0]["oversubscription"].is_null());
@@ -207,7 +207,7 @@ TEST_CASE("topology: the oversubscription of each level of switches") {
     CHECK_FALSE(holds(ask(directory, {"ring"}).out, "oversubscription"));
 }
 
-TEST_CASE("topology: the table has a line for each figure") {
+TEST_CASE("topology: the table has a line for each metric") {
     const TempDir directory;
     const Outcome outcome = ask(directory, {"tree", "--set", "bandwidth=25 Gbps"});
     REQUIRE(outcome.status == 0);
@@ -220,7 +220,7 @@ TEST_CASE("topology: the table has a line for each figure") {
     CHECK_FALSE(holds(overlay.out, "Gb/s"));
 }
 
-TEST_CASE("topology: drawings and conversions, which can be read again") {
+TEST_CASE("topology: drawings and conversions can be read again") {
     const TempDir directory;
     for (const char* format : {"dot", "graphml"}) {
         CAPTURE(format);
@@ -237,7 +237,7 @@ TEST_CASE("topology: drawings and conversions, which can be read again") {
         CHECK(copy["cables"] == 24);
         fs::remove(directory / file);
     }
-    // A link is written through, not replaced.
+    // A link is followed, not replaced.
     fs::create_symlink("aim.json", directory / "link.json");
     directory.write("aim.json", "old");
     CHECK(ask(directory, {"ring", "--format", "json", "--out", "link.json"}).status == 0);
@@ -250,7 +250,7 @@ TEST_CASE("topology: drawings and conversions, which can be read again") {
     CHECK(ask(directory, {"torus", "--format", "svg"}).out == drawing.out);
 }
 
-TEST_CASE("topology: how the program is called") {
+TEST_CASE("topology: the program's arguments are checked") {
     const TempDir directory;
     const auto check_usage = [&](const std::vector<std::string>& arguments, const char* part) {
         const Outcome outcome = ask(directory, arguments);
@@ -269,7 +269,7 @@ TEST_CASE("topology: how the program is called") {
     CHECK(ask(directory, {"--help"}).status == 0);
 }
 
-TEST_CASE("topology: names that are none") {
+TEST_CASE("topology: unknown names are errors") {
     const TempDir directory;
     check_refused(ask(directory, {"rign"}),
                   "rign:1:1: error: 'rign' is neither a file nor a shape, a topology or a platform",
@@ -281,7 +281,7 @@ TEST_CASE("topology: names that are none") {
     CHECK(ask(directory, {""}).status == 3);
 }
 
-TEST_CASE("topology: what is wrong is shown where it stands") {
+TEST_CASE("topology: errors are shown at their place") {
     const TempDir directory;
     directory.write("negative.yaml", "topology: ring\nbandwidth: -1 Gbps\n");
     check_refused(ask(directory, {"negative.yaml"}),
@@ -304,7 +304,7 @@ TEST_CASE("topology: what is wrong is shown where it stands") {
     check_refused(ask(directory, {"full-mesh", "--set", "hosts=2000"}), "500000 cables");
 }
 
-TEST_CASE("topology: `check` says the same of a file") {
+TEST_CASE("topology: check reports the same errors of a file") {
     const TempDir directory;
     directory.write("good.yaml", "topology: torus\ndimensions: [3, 3]\n");
     CHECK(run_in(directory, {"check", "good.yaml"}).out == "good.yaml: a correct topology\n");
@@ -315,7 +315,7 @@ TEST_CASE("topology: `check` says the same of a file") {
     CHECK(run_in(directory, {"check", "bad.dot"}).err == ask(directory, {"bad.dot"}).err);
 }
 
-TEST_CASE("topology: graph files that are broken, or too large") {
+TEST_CASE("topology: broken and oversized graph files are errors") {
     const TempDir directory;
     const std::string good = ring_graphml(6);
     directory.write("good.graphml", good);

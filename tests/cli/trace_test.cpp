@@ -8,7 +8,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// `syncline run --trace`: timelines as files that other programs read.
+// Tests `syncline run --trace`: timelines as files that other programs read.
 
 using namespace syncline::test;
 using Catch::Matchers::Contains;
@@ -39,7 +39,7 @@ double seconds(std::int64_t ns) {
     return static_cast<double>(ns) * 1e-9;
 }
 
-/// What a counter in percent of `bandwidth_Bps` comes to.
+/// Returns the integral of a counter in percent of `bandwidth_Bps`.
 double bytes_of(const std::vector<std::pair<std::int64_t, double>>& points, double bandwidth_Bps) {
     double bytes = 0;
     for (std::size_t i = 0; i + 1 < points.size(); ++i)
@@ -53,7 +53,7 @@ std::int64_t count_of(const ChromeFile& file, const std::string& category) {
 
 const fs::path pj_dump = "/usr/bin/pj_dump";
 
-/// Lines of pj_dump's output that begin with `kind`.
+/// Returns the lines of pj_dump's output that begin with `kind`.
 std::vector<std::string> lines_of(const std::string& dump, const std::string& kind) {
     std::vector<std::string> found;
     std::istringstream lines(dump);
@@ -64,7 +64,7 @@ std::vector<std::string> lines_of(const std::string& dump, const std::string& ki
 
 }  // namespace
 
-TEST_CASE("a Chrome trace of every variant is well formed, and says what the results say") {
+TEST_CASE("a Chrome trace of every variant is well formed, and agrees with the results") {
     const Traced files;
     const auto plain = files.results({});
     const auto results = files.results({"--trace", "chrome"});
@@ -91,7 +91,7 @@ TEST_CASE("a Chrome trace of every variant is well formed, and says what the res
     CHECK(files.chrome("tiny-run-servers.trace.json").of("server 1 reduction").size() == 1);
 }
 
-TEST_CASE("timelines limited by ranks, time or level leave out the rest and say what") {
+TEST_CASE("timelines limited by ranks, time or level leave out the rest and report it") {
     const Traced files;
     const auto traced = [&files](const std::vector<std::string>& limits, const std::string& left_out) {
         std::vector<std::string> options{"--set", "variants=~", "--trace", "chrome"};
@@ -124,7 +124,7 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and say 
     CHECK(before.flows.size() > 0);
 }
 
-TEST_CASE("a trace may have servers beside some ranks, or not") {
+TEST_CASE("a trace of some ranks may include the servers") {
     const Traced files;
     const std::vector<std::string> options{
         "--set",        "variants=~",      "--set",        "training.exchange=parameter-server", "--trace", "chrome",
@@ -144,7 +144,7 @@ TEST_CASE("a trace may have servers beside some ranks, or not") {
     CHECK(served.of("rank 0 compute").empty());
 }
 
-TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have") {
+TEST_CASE("pj_dump reads Paje traces, and finds the events of Chrome traces in them") {
     if (!fs::exists(pj_dump)) {
         WARN("skipped: Debian's package pajeng, which has pj_dump, is not installed");
         return;
@@ -160,7 +160,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have"
             run_program({.arguments = {"--float-precision=9", "--user-defined", path}, .program = pj_dump});
         CAPTURE(dump.err);
         REQUIRE(dump.status == 0);
-        REQUIRE(dump.err.empty());  // where it says what it cannot read, and goes on
+        REQUIRE(dump.err.empty());  // on which it reports what it cannot read, and continues
         std::vector<std::string> expected;
         for (const ChromeSlice& slice : chrome.slices)
             if (slice.category != "iteration")
@@ -169,7 +169,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have"
                                                seconds(slice.end_ns - slice.start_ns)));
         std::vector<std::string> states = lines_of(dump.out, "State");
         REQUIRE(states.size() == expected.size());
-        // What follows the times is the depth, the value, the name and the iteration.
+        // The fields after the times are the depth, the value, the name and the iteration.
         for (std::string& state : states) {
             std::size_t at = 0;
             for (int field = 0; field < 6; ++field) at = state.find(", ", at) + 2;
@@ -185,7 +185,7 @@ TEST_CASE("pj_dump reads Paje traces, and finds in them what Chrome traces have"
     }
 }
 
-TEST_CASE("a Paje trace's events are in the order of time") {
+TEST_CASE("events of a Paje trace are in the order of time") {
     const Traced files;
     files.results({"--trace", "paje", "--trace-file", "all.paje"});
     std::istringstream lines(read_file(files / "all-servers.paje"));
@@ -204,7 +204,7 @@ TEST_CASE("a Paje trace's events are in the order of time") {
     CHECK(events > 100);
 }
 
-TEST_CASE("traces are the same bytes every time") {
+TEST_CASE("traces are identical in every run") {
     const Traced files;
     for (const std::string format : {"chrome", "paje"}) {
         files.results({"--set", "variants=~", "--trace", format, "--trace-file", "one"});
@@ -213,7 +213,7 @@ TEST_CASE("traces are the same bytes every time") {
     }
 }
 
-TEST_CASE("options of traces that make no sense are errors, before anything is simulated") {
+TEST_CASE("contradictory options of traces are errors, before anything is simulated") {
     const Traced files;
     const auto fails = [&files](const std::vector<std::string>& options, int status, const std::string& message) {
         const Outcome outcome = files.run(options);
@@ -239,7 +239,7 @@ TEST_CASE("options of traces that make no sense are errors, before anything is s
     CHECK(files.list() == std::vector<std::string>{"platform.yaml", "scenario.yaml", "workload.yaml"});
 }
 
-TEST_CASE("a trace that cannot be written is an error, and leaves nothing") {
+TEST_CASE("a trace that cannot be written is an error, and leaves no file") {
     const Traced files;
     files.write("here", "a file");
     const Outcome outcome = files.run({"--trace", "chrome", "--trace-file", "here/there.json"});

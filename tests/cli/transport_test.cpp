@@ -5,7 +5,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// Transports from the command line.
+// Tests transports on the command line.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -29,8 +29,8 @@ double seconds(const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("a transport is an option of one exchange, or a platform's key") {
-    // 6 steps of 1 MB: α 2 us and 25 Gb/s, additions at 244 GB/s, and the transport's 20 us for each message.
+TEST_CASE("a transport is an option of an exchange alone, or a key of the platform") {
+    // 6 steps of 1 MB: α 2 us and 25 Gb/s, reductions at 244 GB/s, and the transport's 20 us for each message.
     const double bare_s = 6 * (2e-6 + 1e6 / 3.125e9) + 3 * 1e6 / 244e9;
     CHECK(seconds({}) == Approx(bare_s).epsilon(1e-9));
     CHECK(seconds({"--transport", "{send_overhead: 20 us}"}) == Approx(bare_s + 6 * 20e-6).epsilon(1e-9));
@@ -42,7 +42,7 @@ TEST_CASE("a transport is an option of one exchange, or a platform's key") {
           Approx(bare_s + 6 * 1e-6).epsilon(1e-9));
 }
 
-TEST_CASE("what is wrong with a transport is said where it stands") {
+TEST_CASE("errors in a transport are reported at their place") {
     const TempDir bench;
     bench.write("slow.yaml", "send_overhead: 20\nbandwidth: [{size: 4 KiB, bandwith: 1 GBps}]\n");
     const Outcome checked = run_in(bench, {"check", "slow.yaml"});

@@ -3,7 +3,7 @@
 
 #include "tests/cli/measured.hpp"
 
-// Predictions held against measurements, parameters found on rows that are not counted.
+// Compares predictions with measurements; parameters are fitted to rows that are not counted.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -12,7 +12,7 @@ namespace {
 
 const std::string two_that_calibrate = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, true);
 
-/// Rows that are predicted, 2 % less, 10 % more and 25 % more than what they are predicted to be.
+/// Predicted rows whose measurements are 2 % below, 10 % above and 25 % above the predictions.
 const std::string three_predicted = RingBench::row(4, 16'000'000, false, 1 / 0.98) +
                                     RingBench::row(8, 800'000, false, 1 / 1.1) +
                                     RingBench::row(16, 16'000'000, false, 1 / 1.25);
@@ -48,7 +48,7 @@ TEST_CASE("validate: parameters are found, and other rows are predicted with the
     }
     CHECK(point.at("rows").at(4).at("settings") ==
           json{{"collective.ranks", "16"}, {"collective.bytes", "16000000 B"}});
-    // Rows that calibrate would lift all three.
+    // Calibration rows would raise all three.
     for (const json& figures : {report, point, report.at("without_doubtful")}) {
         CHECK(figures.at("median_accuracy").get<double>() == Approx(0.9).epsilon(1e-6));
         CHECK(figures.at("worst_accuracy").get<double>() == Approx(0.75).epsilon(1e-6));
@@ -56,18 +56,18 @@ TEST_CASE("validate: parameters are found, and other rows are predicted with the
     }
 }
 
-TEST_CASE("validate: leaving a row out changes what is predicted by as much as the formula says") {
+TEST_CASE("validate: leaving a row out changes the predictions as the formula says") {
     const RingBench bench;
-    // Bandwidth alone, on two rows, the second of which is 4 % off: with both it is found in between.
+    // Bandwidth is fitted to two rows, the second of which is 4 % off: the best value for both is in between.
     const std::string rows = RingBench::row(2, 800'000'000, true) + RingBench::row(2, 400'000'000, true, 1.04) +
                              RingBench::row(4, 800'000'000, false);
     bench.scenario(RingBench::series(rows), RingBench::bandwidth);
     const json point =
         bench.json_of({"validate", "ring.yaml", "--set", "platform.fabric.latency=3 us"}).at("points").at(0);
-    // All is bandwidth, but for a hundred thousandth: times are its inverse, and the best one is the geometric mean.
+    // Latency is only a hundred thousandth: times are inverse to the bandwidth, and the best one is the geometric mean.
     const double both = 2.5 / std::sqrt(1.04);
     CHECK(point.at("parameters").at(0).at("value").get<double>() == Approx(both).epsilon(1e-4));
-    // One parameter, two rows that are off by ±ln(1.04)/2 from it.
+    // There are one parameter and two rows, which are off by ±ln(1.04)/2.
     CHECK(point.at("parameters").at(0).at("relative_standard_error").get<double>() ==
           Approx(std::log(1.04) / 2).epsilon(1e-3));
     const json left = point.at("leave_one_out");
@@ -82,7 +82,7 @@ TEST_CASE("validate: leaving a row out changes what is predicted by as much as t
         bench.json_of({"validate", "ring.yaml", "--no-leave-one-out"}).at("points").at(0).at("leave_one_out").empty());
 }
 
-TEST_CASE("validate: without a row of its own a parameter is the scenario's, and later ones are found with that") {
+TEST_CASE("validate: a parameter without a row of its own keeps the scenario's value, which later ones use") {
     const RingBench bench;
     const std::string of_first =
         "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
@@ -91,7 +91,8 @@ TEST_CASE("validate: without a row of its own a parameter is the scenario's, and
         "    - {key: platform.fabric.latency, unit: us, least: 0.1, most: 50, rows: [base 4/8000 B]}\n";
     bench.scenario(RingBench::series(two_that_calibrate + three_predicted), of_first + of_second);
     const json point = bench.json_of({"validate", "ring.yaml"}).at("points").at(0);
-    // Bandwidth first, with the scenario's 1 us: 2 (2 us + 4 MB / B) = 3212 us. Then latency, with that bandwidth.
+    // The bandwidth is fitted first, with the scenario's 1 us: 2 (2 us + 4 MB / B) = 3212 us. Then the latency, with
+    // that bandwidth.
     const double bandwidth = 4e6 / (3212e-6 / 2 - 2e-6);
     CHECK(point.at("parameters").at(0).at("value").get<double>() == Approx(bandwidth / 1e9).epsilon(1e-6));
     CHECK(point.at("parameters").at(1).at("value").get<double>() ==
@@ -104,7 +105,7 @@ TEST_CASE("validate: without a row of its own a parameter is the scenario's, and
     CHECK(says(run_in(bench, {"validate", "ring.yaml"}).out, "too few rows remain to estimate it"));
 }
 
-TEST_CASE("validate: rows that are doubted are shown with the reason, and counted apart") {
+TEST_CASE("validate: unreliable rows are shown with the reason, and counted separately") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate + RingBench::row(8, 800'000, false, 1 / 1.1)) +
                        RingBench::series(RingBench::row(4, 16'000'000, false, 2),
@@ -123,7 +124,7 @@ TEST_CASE("validate: rows that are doubted are shown with the reason, and counte
     CHECK(run_in(bench, {"validate", "ring.yaml", "--check", "--least-median", "0.69"}).status == 0);
 }
 
-TEST_CASE("validate: --check says what is too low, after the table") {
+TEST_CASE("validate: --check reports values that are too low, after the table") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate + three_predicted), RingBench::bandwidth + RingBench::latency);
     const Outcome low = run_in(bench, {"validate", "ring.yaml", "--check"});
@@ -141,7 +142,7 @@ TEST_CASE("validate: --check says what is too low, after the table") {
         CHECK(run_in(bench, {"validate", "ring.yaml", "--check", option, "nan"}).status == 2);
 }
 
-TEST_CASE("validate: of a directory every file that has measurements, by name, with figures over all") {
+TEST_CASE("validate: a directory validates every file with measurements, by name, with figures over all") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(4, 800, false, 0.5)), "", "set/b.yaml");
     bench.scenario(RingBench::series(RingBench::row(2, 800, false, 0.5) + RingBench::row(8, 800, false, 0.5)), "",
@@ -154,7 +155,7 @@ TEST_CASE("validate: of a directory every file that has measurements, by name, w
     CHECK(outcome.status == 0);
     CHECK(outcome.err == "note: skipped set/platform.yaml: it has no key 'measured'\n");
     CHECK(outcome.out.find("a: made up") < outcome.out.find("b: made up"));
-    // Twice what was measured is no accuracy at all, and it is not below zero.
+    // A prediction of twice the measurement has an accuracy of zero, which is the minimum.
     CHECK(says(outcome.out, "all: 3 predicted, accuracy: median 0.000, worst 0.000, above 0.85: 0.0 %"));
     std::vector<std::string> again = command;
     again.back() = "3";
@@ -171,14 +172,14 @@ TEST_CASE("validate: of a directory every file that has measurements, by name, w
     CHECK(run_in(bench, {"validate", "empty"}).status == 3);
     CHECK(run_in(bench, {"validate", "nowhere"}).status == 3);
     fs::create_directories(bench / "scenarios/published");
-    CHECK(run_in(bench, {"validate"}).status == 3);  // the folder's own come before the clone's, and there are none
+    CHECK(run_in(bench, {"validate"}).status == 3);  // the folder's own presets come first, and there are none
 }
 
 TEST_CASE("validate: CSV has a line for each row") {
     const RingBench bench;
     bench.scenario(RingBench::series(RingBench::row(2, 8000, false), "      name: one, two\n"), "");
     const Outcome outcome = run_in(bench, {"validate", "ring.yaml", "--format", "csv"});
-    // 2 (2 us + 4 us) is predicted, where 2 (6 us + 1.6 us) was measured.
+    // The prediction is 2 (2 us + 4 us), the measurement 2 (6 us + 1.6 us).
     CHECK(says(outcome.out,
                "point,row,series,variant,field,measured,predicted,error,accuracy,role,doubt,settings\n"
                "ring,\"one, two 2/8000 B\",\"one, two\",base,completion_time_s,"));
@@ -188,7 +189,7 @@ TEST_CASE("validate: CSV has a line for each row") {
     CHECK(std::stod(outcome.out.substr(outcome.out.find(',', at) + 1)) == Approx(12e-6));
 }
 
-TEST_CASE("validate: nothing is fitted on a row that is counted, and the program says where that was tried") {
+TEST_CASE("validate: nothing is fitted to a counted row, and an attempt is reported") {
     const RingBench bench;
     const std::string fitted =
         "    - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50, rows: [base "
@@ -209,7 +210,7 @@ TEST_CASE("validate: nothing is fitted on a row that is counted, and the program
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 3);
 }
 
-TEST_CASE("validate: check reads measurements, too, and run goes by without them") {
+TEST_CASE("validate: check reads measurements, too, and run ignores them") {
     const RingBench bench;
     bench.scenario(RingBench::series(two_that_calibrate), RingBench::bandwidth);
     CHECK(run_in(bench, {"check", "ring.yaml"}).out == "ring.yaml: a correct scenario\n");
@@ -233,7 +234,7 @@ TEST_CASE("validate: a simulation that fails is an error that names the row") {
     CHECK(says(outcome.err, "error: full, row 'base 1 kB': it needs"));
 }
 
-TEST_CASE("validate: a result of zero is said to be zero") {
+TEST_CASE("validate: a result of zero is reported as zero") {
     const RingBench bench;
     bench.write("workload.yaml", tiny_workload);
     bench.write("alone.yaml",
@@ -245,7 +246,7 @@ TEST_CASE("validate: a result of zero is said to be zero") {
     CHECK(says(outcome.err, "error: alone, row 'base': its 'exposed_communication_time_s' is 0"));
 }
 
-TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
+TEST_CASE("validate: a parameter on which rows hardly depend has a remark") {
     const RingBench bench;
     const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, false);
     bench.scenario(RingBench::series(rows), RingBench::latency);
@@ -262,7 +263,7 @@ TEST_CASE("validate: a parameter on which rows hardly depend is remarked") {
     CHECK(says(run_in(bench, command).out, "poorly determined: an error of 0.2 % in the rows changes it by 53.5 %"));
 }
 
-TEST_CASE("validate: Ctrl-C ends it, with everything that it has started") {
+TEST_CASE("validate: Ctrl-C ends it and all processes that it has started") {
     const RingBench bench;
     std::string text{long_scenario};
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);

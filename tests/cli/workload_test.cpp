@@ -8,7 +8,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// `syncline workload`, and the key `compute` of scenarios: what is shown, and what is said when something is missing.
+// Tests `syncline workload`, and the key `compute` of scenarios: the output, and the errors for missing data.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -24,7 +24,7 @@ Outcome ask(const fs::path& directory, std::vector<std::string> arguments) {
     return run_program({.arguments = std::move(arguments), .directory = directory});
 }
 
-/// In the repository's root, where workloads and devices have bare names.
+/// Runs in the repository's root, where workloads and devices have bare names.
 json answered(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--format", "json"});
     const Outcome outcome = ask(SYNCLINE_SOURCE_DIR, arguments);
@@ -51,7 +51,7 @@ std::set<std::string> keys(const json& object) {
     return result;
 }
 
-/// Two layers, and a device that has everything.
+/// Two layers, and a device with data for every compute model.
 struct Small : TempDir {
     Small() {
         write("small.yaml",
@@ -115,16 +115,16 @@ TEST_CASE("workload: JSON is one object with the documented fields") {
     CHECK(table["total"]["memory_stall_s"].get<double>() == Approx(stall_s));
 }
 
-TEST_CASE("workload: the default is calibrated") {
+TEST_CASE("workload: the default compute model is the calibration") {
     const json total = answered({"resnet-50", "--device", "p100-sxm2", "--batch", "64"})["total"];
     CHECK(total["forward_time_s"].get<double>() + total["backward_time_s"].get<double>() == Approx(64.0 / 219));
-    // Where nobody has measured it, it is the roofline, and is called so.
+    // Without a measurement it is the roofline, and is named so.
     json plain = answered({"resnet-50", "--device", "a100-sxm4", "--batch", "64"});
     CHECK(plain["compute"] == "roofline");
     CHECK(plain == answered({"resnet-50", "--device", "a100-sxm4", "--batch", "64", "--compute", "roofline"}));
 }
 
-TEST_CASE("workload: a table, CSV and files") {
+TEST_CASE("workload: it writes a table, CSV and files") {
     const TempDir directory;
     const std::string folder = (directory / "results").string();
     const Outcome table =
@@ -144,7 +144,7 @@ TEST_CASE("workload: a table, CSV and files") {
     CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 17);
 }
 
-TEST_CASE("workload: each compute model of a small network") {
+TEST_CASE("workload: each compute model works on a small network") {
     const Small small;
     const auto layers = [&](const std::string& compute) {
         const Outcome outcome = ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "5", "--compute",
@@ -167,13 +167,13 @@ TEST_CASE("workload: each compute model of a small network") {
     CHECK(measured[0]["memory_stall_s"].is_null());
 }
 
-TEST_CASE("workload: names that are none") {
+TEST_CASE("workload: unknown names are errors") {
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-ft", "--device", "p100-sxm2", "--batch", "1"}), "alexnet-ft:1:1",
                   "'alexnet-ft' is neither a file nor a workload", "did you mean 'alexnet-tf'?");
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm", "--batch", "1"}), "--device:1:10",
                   "'p100-sxm' is neither a file nor a device", "did you mean 'p100-sxm2'?");
     const Small small;
-    // Also in a folder that has none of its own.
+    // The error is the same in a folder without workloads.
     check_refused(ask(small.path(), {"alexnet-ft", "--device", "device.yaml", "--batch", "1"}), "alexnet-ft:1:1",
                   "'alexnet-ft' is neither a file nor a workload", shipped("workloads") + " has alexnet-caffe, ");
     check_refused(ask(small.path(), {"smal.yaml", "--device", "device.yaml", "--batch", "1"}), "smal.yaml:1:1",
@@ -183,12 +183,12 @@ TEST_CASE("workload: names that are none") {
     CHECK(holds(unnamed.err, "the name of the file is empty"));
     check_refused(ask(small.path(), {"small.yaml", "--device", "", "--batch", "1"}), "--device:1:10",
                   "the name of the file is empty");
-    // One kind of file in place of another.
+    // A file of another kind is an error.
     check_refused(ask(small.path(), {"device.yaml", "--device", "small.yaml", "--batch", "1"}), "device.yaml:2:1",
                   "unknown key 'flops'");
 }
 
-TEST_CASE("workload: options that make no sense are refused together, each at its place") {
+TEST_CASE("workload: contradictory options are refused together, each at its place") {
     const Small small;
     const Outcome outcome =
         ask(small.path(), {"small.yaml", "--device", "device.yaml", "--batch", "0", "--compute", "roof-line"});
@@ -198,7 +198,7 @@ TEST_CASE("workload: options that make no sense are refused together, each at it
     CHECK(ask(small.path(), {"small.yaml", "--batch", "1"}).status == 2);
 }
 
-TEST_CASE("workload: what a compute model needs of the device is asked for where it is chosen") {
+TEST_CASE("workload: data that a compute model needs from the device is required where the model is chosen") {
     const Small small;
     const auto ask_for = [&](const std::string& compute) {
         return ask(small.path(), {"small.yaml", "--device", "other.yaml", "--batch", "1", "--compute", compute});

@@ -2,7 +2,7 @@
 
 #include "tests/cli/results.hpp"
 
-// scenarios/yan-2024.yaml: which topology is the cheaper one to exchange over, and what a rank sends.
+// Checks scenarios/yan-2024.yaml: the cost of exchanges over each topology, and the bytes that a rank sends.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -12,11 +12,11 @@ namespace {
 /// In buffers of S bytes.
 struct Cost {
     double most_sent;   ///< by one rank
-    double on_busiest;  ///< through the link that decides, one exchange after the other
+    double on_busiest;  ///< through the busiest link, one exchange after the other
 };
 
-/// The file's formulas. A tree's inner link carries two children's buffers up, then two down; the star's centre all but
-/// its own, a server all.
+/// The file's formulas. A tree's inner link carries two children's buffers up, then two down; the star's centre
+/// receives all buffers but its own, a server all.
 std::map<std::string, Cost> formulas(double n) {
     const double lg = std::log2(n), ring = 2 * (n - 1) / n;
     return {{"star", {n - 1, 2 * (n - 1)}},   {"parameter-server", {1, 2 * n}}, {"tree", {3, 4}},
@@ -26,7 +26,7 @@ std::map<std::string, Cost> formulas(double n) {
 
 }  // namespace
 
-TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer exponential") {
+TEST_CASE("yan-2024: the star is slowest, then tree, ring and one-peer exponential") {
     const int ranks = GENERATE(8, 16, 32);
     CAPTURE(ranks);
     const auto results = results_of("scenarios/yan-2024.yaml", {"--set", "training.ranks=" + std::to_string(ranks)});
@@ -37,8 +37,8 @@ TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer 
         CAPTURE(name);
         const double size = number(result, "gradient_bytes");
         CHECK(number(result, "most_bytes_sent_by_rank") == Approx(costs.at(name).most_sent * size));
-        // Nothing is hidden, and what is not the busiest link's transfers is small: latency, the sums, a pipeline's
-        // filling.
+        // Nothing overlaps, and everything but the busiest link's transfers is small: latency, reductions, the filling
+        // of a pipeline.
         CHECK(number(result, "exposed_communication_time_s") == Approx(seconds(name)));
         const double transfers_s = costs.at(name).on_busiest * size / 3.125e9;
         CHECK(seconds(name) >= transfers_s);
@@ -56,7 +56,7 @@ TEST_CASE("yan-2024: from the star, the slowest, over tree and ring to one-peer 
     CHECK(seconds("hierarchical") == Approx(seconds("ring")).epsilon(0.01));
 }
 
-TEST_CASE("yan-2024: a server moves n buffers each way, a star's centre, which has its own, n - 1") {
+TEST_CASE("yan-2024: a server moves n buffers each way, and a star's centre, which has its own, n - 1") {
     const auto results = results_of("scenarios/yan-2024.yaml");
     const double n = 16, size = number(results.at("star"), "gradient_bytes");
     CHECK(number(results.at("parameter-server"), "bytes_sent") == 2 * n * size);

@@ -6,8 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
 
-// scenarios/studies/zhang-2021-sensitivity.yaml: the table in its head is simulated again, line by line, and held
-// against what no parameter server can beat.
+// Simulates the table in the head of scenarios/studies/zhang-2021-sensitivity.yaml again, line by line, and compares it
+// with a bound that no parameter server can beat.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -22,7 +22,7 @@ struct Point {
     std::string placement = "round-robin";
     int servers = 32;
     std::string bandwidth = "25 Gbps";
-    int batch = 64;  ///< of ResNet-50; AlexNet's is always 512
+    int batch = 64;  ///< ResNet-50's batch; AlexNet's is always 512
 };
 
 class Study {
@@ -38,14 +38,14 @@ public:
 
     std::size_t size() const { return rows_.size(); }
 
-    /// A ring has no servers, and is there once for each network and batch.
+    /// A ring has no servers, and appears once for each network and batch.
     double ring_s(const std::string& network, const Point& point) const {
         return time_s(network + "ring", {"round-robin", 32, point.bandwidth, point.batch});
     }
     double server_s(const std::string& network, const Point& point) const {
         return time_s(network + "parameter-server", point);
     }
-    /// The ring's throughput over the parameter server's. `network`: "", or "alexnet-".
+    /// Returns the ring's throughput divided by the parameter server's. `network`: "", or "alexnet-".
     double ratio(const std::string& network, const Point& point = {}) const {
         return server_s(network, point) / ring_s(network, point);
     }
@@ -84,7 +84,7 @@ std::string line_of(const std::string& head, const std::vector<double>& ratios) 
 
 }  // namespace
 
-TEST_CASE("zhang-2021: how much faster the ring is depends on what was chosen, as the study's table says") {
+TEST_CASE("zhang-2021: the ring's advantage depends on the chosen parameters as the study's table says") {
     const Study study;
     CHECK(study.size() == 60);
     const std::string text = read_file(shipped("scenarios/studies/zhang-2021-sensitivity.yaml"));
@@ -105,17 +105,17 @@ TEST_CASE("zhang-2021: how much faster the ring is depends on what was chosen, a
     for (const int batch : {32, 64, 128})
         stands(line_of(fmt::format("{:<10}", batch), {study.ratio("", {.batch = batch})}));
 
-    // The figures in scenarios/papers.md.
+    // These figures are in scenarios/papers.md.
     CHECK(study.ratio("") == Approx(1.35).margin(0.005));
     CHECK(study.ratio("", {"round-robin", 1}) == Approx(7.5).margin(0.05));
     CHECK(study.ratio("", {"round-robin", 64}) == Approx(1.34).margin(0.005));
     CHECK(study.ratio("", {"sliced", 32}) == Approx(1.11).margin(0.005));
     CHECK(study.ratio("alexnet-") == Approx(15.6).margin(0.05));
 
-    // One GPU alone takes 64 images at 219 a second, or 512 at 2987. With s balanced servers, all N gradients of S
-    // bytes go over s links, or over the workers' own where those are fewer, and as many come back: 2·max(N/s, 1)·S/B.
-    // That is beside the computation at the best and after it at the worst; then come the sums, N·S/s at 25.6 GB/s, and
-    // some latencies.
+    // One GPU alone processes 64 images at 219 per second, or 512 at 2987. With s balanced servers, all N gradients of
+    // S bytes pass s links, or the workers' own links if those are fewer, and the same bytes return: 2·max(N/s, 1)·S/B.
+    // At best this overlaps with the computation, at worst it follows it; then come the reductions, N·S/s at 25.6 GB/s,
+    // and some latencies.
     for (const std::string network : {"", "alexnet-"}) {
         const double alone_s = network.empty() ? 64 / 219.0 : 512 / 2987.0;
         const double bytes = study.gradient_bytes(network), ranks = 32, Bps = 25e9 / 8;
@@ -128,7 +128,8 @@ TEST_CASE("zhang-2021: how much faster the ring is depends on what was chosen, a
             CAPTURE(network, servers, sliced_s, exchange_s);
             CHECK(sliced_s >= std::max(alone_s, exchange_s) * (1 - 1e-9));
             CHECK(sliced_s <= alone_s + exchange_s + sums_s + 2e-2);
-            // Slices are balanced; whole tensors can only be worse where servers, and not workers, are the narrow ones.
+            // Slices are balanced; whole tensors can only be worse if the servers' links, not the workers', are the
+            // bottleneck.
             if (servers <= ranks)
                 for (const char* placement : {"round-robin", "greedy-bytes"})
                     CHECK(study.server_s(network, {placement, servers}) >= exchange_s * (1 - 1e-9));

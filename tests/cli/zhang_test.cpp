@@ -1,7 +1,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/results.hpp"
 
-// What the shipped scenarios must show, the default one first: its file says what is known from the paper.
+// Checks the shipped scenarios, the default one first; its file describes what the paper states.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -23,7 +23,7 @@ TEST_CASE("zhang-2021: at 32 GPUs the ring scales, and the parameter server is a
         REQUIRE(results.count(name) == 1);
         CHECK(results.at(name)["workload"].get<std::string>().rfind("alexnet", 0) == 0);
     }
-    // The abstract's two networks agree in which way is the faster one.
+    // The abstract's two networks agree on the faster exchange.
     CHECK(number(results.at("alexnet-ring"), "throughput_samples_per_s") >
           number(results.at("alexnet-parameter-server"), "throughput_samples_per_s"));
 }
@@ -69,7 +69,7 @@ TEST_CASE("vgg-16-overlap: the exchange hides behind the backward pass") {
     CHECK(beside["messages"] == none["messages"]);
 }
 
-TEST_CASE("vgg-16-overlap: wait-free is never slower, on any platform, and by any exchange") {
+TEST_CASE("vgg-16-overlap: wait-free is never slower, on any platform, with any exchange") {
     const std::string exchange = GENERATE("allreduce", "parameter-server");
     const std::string platform = GENERATE("p100-25g", "p100-56g", "p100-100g");
     CAPTURE(exchange, platform);

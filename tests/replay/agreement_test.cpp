@@ -58,7 +58,7 @@ void check_times(const Timeline& timeline, const std::vector<TaskId>& tasks, dou
 
 }  // namespace
 
-TEST_CASE("streams that agree take the most urgent task that is ready on all of them") {
+TEST_CASE("agreement: streams take the most urgent task that is ready on all of them") {
     Pair pair;
     const auto early = pair.work(1, 1), late = pair.work(1, 3), last = pair.work(1, 1);  // at 1 and 1, 2 and 4, 3 and 5
     const auto relaxed = pair.add(1000, 2, early);
@@ -73,7 +73,7 @@ TEST_CASE("streams that agree take the most urgent task that is ready on all of 
 }
 
 TEST_CASE(
-    "what becomes ready at one instant is chosen from together, and equals go in the order in which they were added") {
+    "agreement: tasks that become ready at one instant are candidates together, and ties keep the order of addition") {
     Pair pair;
     const auto ready = pair.work(1, 1);
     const auto third = pair.add(100, 7, ready), fourth = pair.add(100, 7, ready), first = pair.add(100, 1, ready),
@@ -85,7 +85,7 @@ TEST_CASE(
     check_times(timeline, fourth, 1.3, 1.4);
 }
 
-TEST_CASE("tasks that become ready at the instant at which the streams become free are candidates as well") {
+TEST_CASE("agreement: tasks that become ready when the streams become free are candidates, too") {
     const bool queue_first = GENERATE(true, false);  // the order in which both are woken at that instant
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
@@ -106,7 +106,8 @@ TEST_CASE("tasks that become ready at the instant at which the streams become fr
     check_times(timeline, {relaxed}, 2, 3);
 }
 
-TEST_CASE("streams in no queue keep the order in which their tasks were added, whatever their priority") {
+TEST_CASE(
+    "agreement: streams without a queue keep the order in which their tasks were added, whatever their priority") {
     Pair pair(false);
     const auto ready = pair.work(1, 1);
     const auto first = pair.add(100, 7, ready), second = pair.add(100, 1, ready);
@@ -115,7 +116,7 @@ TEST_CASE("streams in no queue keep the order in which their tasks were added, w
     check_times(timeline, second, 1.1, 1.2);
 }
 
-TEST_CASE("a queue executes one iteration after the other") {
+TEST_CASE("agreement: a queue executes one iteration after the other") {
     Pair pair;
     const auto work = pair.work(1, 1);
     const auto first = pair.add(1000, 5, work);
@@ -128,7 +129,7 @@ TEST_CASE("a queue executes one iteration after the other") {
     check_times(timeline, first, 8, 9);
 }
 
-TEST_CASE("a single stream takes ready tasks, and the queue may hold tasks that are not exchanges") {
+TEST_CASE("agreement: a single stream takes ready tasks, and a queue may hold tasks that are not exchanges") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId compute = graph.add_stream(process, StreamKind::compute);
@@ -144,7 +145,7 @@ TEST_CASE("a single stream takes ready tasks, and the queue may hold tasks that 
     check_times(timeline, {waits}, 2, 3);
 }
 
-TEST_CASE("a task of a queue waits for one of the iteration before, in the first for none") {
+TEST_CASE("agreement: a task of a queue waits for one of the previous iteration, and in the first iteration for none") {
     TaskGraph graph;
     const ProcessId process = graph.add_process({{0, 0}});
     const StreamId queue = graph.add_stream(process, StreamKind::aggregate);

@@ -108,7 +108,7 @@ TEST_CASE("a tree oversubscribed 4:1 slows an all-to-all across its root by 4(N-
     }
 }
 
-TEST_CASE("traffic that only crosses the root is slowed by exactly the factor of the oversubscription") {
+TEST_CASE("traffic that crosses only the root is slowed by exactly the factor of the oversubscription") {
     for (const Racks& racks : several_racks()) {
         const auto other_rack = [&](std::uint32_t a, std::uint32_t b) { return racks.of(a) != racks.of(b); };
         for (const double oversubscription : {2.0, 4.0, 16.0}) {
@@ -120,7 +120,7 @@ TEST_CASE("traffic that only crosses the root is slowed by exactly the factor of
     }
 }
 
-TEST_CASE("an exchange between two halves of a tree takes its bytes over the bisection") {
+TEST_CASE("an exchange between two halves of a tree takes its bytes divided by the bisection bandwidth") {
     for (const Racks& racks : several_racks()) {
         if (racks.count % 2 != 0) continue;
         const std::uint32_t half = racks.hosts() / 2;

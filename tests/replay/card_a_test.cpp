@@ -87,14 +87,14 @@ void equals_sum(const std::string& name, std::int64_t P, const Ways& chosen, std
 
 }  // namespace
 
-TEST_CASE("card A: AlexNet and VGG-16: where every row has channels, an iteration is the sum of its parts to 1e-6") {
+TEST_CASE("card A: AlexNet and VGG-16, with channels in every row, take the sum of their parts to 1e-6") {
     std::mt19937 random(1);
     for (const char* name : {"alexnet-nogroup", "vgg-16"})
         for (const std::int64_t P : {1, 2, 4, 8, 16, 32})
             for (const Ways& chosen : {rings, logarithmic, doubling}) equals_sum(name, P, chosen, random);
 }
 
-TEST_CASE("card A: ResNet-50 and Inception-v3: where every row has channels, an iteration is the sum to 1e-6") {
+TEST_CASE("card A: ResNet-50 and Inception-v3, with channels in every row, take the sum of their parts to 1e-6") {
     std::mt19937 random(2);
     for (const std::int64_t P : {1, 2, 4, 8, 16, 32}) equals_sum("resnet-50", P, logarithmic, random);
     for (const std::int64_t P : {1, 2, 4, 8, 16}) equals_sum("inception-v3", P, logarithmic, random);
@@ -103,7 +103,7 @@ TEST_CASE("card A: ResNet-50 and Inception-v3: where every row has channels, an 
     for (const std::int64_t P : {4, 16}) equals_sum("resnet-50", P, doubling, random);
 }
 
-TEST_CASE("card A: numbers of ranks that divide nothing: the sum to 1e-6 while every row has channels") {
+TEST_CASE("card A: numbers of ranks that divide nothing take the sum to 1e-6 while every row has channels") {
     std::mt19937 random(3);
     for (const std::int64_t P : {3, 5, 6, 7, 12}) {
         const std::vector<CardLayer> layers = card_layers(shipped_model("alexnet-nogroup"));
@@ -114,7 +114,7 @@ TEST_CASE("card A: numbers of ranks that divide nothing: the sum to 1e-6 while e
     }
 }
 
-TEST_CASE("card A: by binomial trees ranks end apart, and yet an iteration is the sum to 1e-6") {
+TEST_CASE("card A: with binomial trees ranks end at different times, and an iteration still takes the sum to 1e-6") {
     // The last of 2^k ranks is the farthest: its first message is the last to reach the root, and it is the last to get
     // the sum.
     std::mt19937 random(7);
@@ -137,7 +137,7 @@ TEST_CASE("card A: by binomial trees ranks end apart, and yet an iteration is th
         }
 }
 
-TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive rings are the sum to 1e-6, too") {
+TEST_CASE("card A: up to 256 ranks and layers with fewer channels, padded and naive rings take the sum to 1e-6, too") {
     // A rank without a part starts early, but its ring waits for the others: all end together.
     std::mt19937 random(4);
     const auto padded = [&](const std::string& name, std::int64_t P) {
@@ -161,7 +161,8 @@ TEST_CASE("card A: up to 256 ranks, layers with fewer channels: padded and naive
     for (const std::int64_t P : {48, 64}) padded("vgg-16", P);
 }
 
-TEST_CASE("card A: layers with fewer channels than ranks, out of step: between the lower bound and the worst case") {
+TEST_CASE(
+    "card A: layers with fewer channels than ranks, out of step, are between the lower bound and the worst case") {
     std::mt19937 random(5);
     const auto worst_allreduce = [](const CardMachine& m, double n, double P, double q) {
         if (q == P) return ring_allreduce_s(m, n, P, q);
@@ -196,7 +197,7 @@ TEST_CASE("card A: layers with fewer channels than ranks, out of step: between t
     for (const std::int64_t P : {12}) within("inception-v3", P);
 }
 
-TEST_CASE("card A: rows and columns, micro-batches: activations, followed by gradients, in the same sum") {
+TEST_CASE("card A: rows and columns with micro-batches take the same sum of activations and then gradients") {
     std::mt19937 random(6);
     for (const std::int64_t rows : {1, 2, 4, 8})
         for (const std::int64_t columns : {1, 2, 4})
@@ -225,7 +226,7 @@ TEST_CASE("card A: rows and columns, micro-batches: activations, followed by gra
             }
 }
 
-TEST_CASE("card A: no closed form where there is none: trees, too few channels, overlap, GPipe, stages") {
+TEST_CASE("card A: trees, too few channels, overlap, GPipe and stages have no closed form") {
     const Model model = shipped_model("alexnet-nogroup");
     const Cluster cluster = CardMachine{}.cluster(128);
     CHECK(closed_form(lower(cluster, model, card_plan(8, 32))).iteration_time_s);

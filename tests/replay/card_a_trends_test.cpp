@@ -108,7 +108,7 @@ TEST_CASE("card A: communication grows with P towards b·d_i forward and 2 b·d_
 }
 
 TEST_CASE(
-    "card A: up to 256 ranks AlexNet's communication is the limit within 2 %, but not by rings of unequal parts") {
+    "card A: up to 256 ranks AlexNet's communication is within 2 % of the limit, except for rings of unequal parts") {
     const Model model = shipped_model("alexnet-nogroup");
     const CardMachine machine;
     for (const std::int64_t P : {64, 256}) {
@@ -134,7 +134,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it, a faster node to fewer") {
+TEST_CASE("card A: a faster link moves the knee to more ranks or leaves it, and a faster node moves it to fewer") {
     for (const std::string& name : networks) {
         const Model model = shipped_model(name);
         std::int64_t fewest = 256, most = 0;
@@ -164,7 +164,7 @@ TEST_CASE("card A: a faster link moves the knee to more ranks, or leaves it, a f
     }
 }
 
-TEST_CASE("card A: no way from q contributors to p receivers moves more bytes than the padded, naive one") {
+TEST_CASE("card A: no algorithm from q contributors to p receivers moves more bytes than the padded, naive one") {
     struct Case {
         std::string name;
         std::int64_t P;
@@ -189,7 +189,8 @@ TEST_CASE("card A: no way from q contributors to p receivers moves more bytes th
     }
 }
 
-TEST_CASE("card A: a tree is slower than Rabenseifner from 10 KB on, and than a ring from where the forms cross") {
+TEST_CASE(
+    "card A: a tree is slower than Rabenseifner from 10 KB on, and than a ring from the crossing of the closed forms") {
     std::size_t ring_wins = 0, tree_wins = 0;
     for (const double link_bps : {1e9, 1e10, 1e11})
         for (const std::int64_t P : {4, 8, 32, 128}) {
@@ -229,7 +230,7 @@ TEST_CASE("card A: a tree is slower than Rabenseifner from 10 KB on, and than a 
     CHECK(tree_wins > 0);
 }
 
-TEST_CASE("card A: iterations whose activations are added up by a tree are slower than those by ring or Rabenseifner") {
+TEST_CASE("card A: iterations that add up activations by a tree are slower than those by ring or Rabenseifner") {
     for (const std::string& name : networks)
         for (const std::int64_t P : {4, 8, 16}) {
             if (P == 16 && name != "alexnet-nogroup") continue;  // many messages

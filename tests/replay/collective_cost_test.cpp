@@ -71,7 +71,7 @@ TEST_CASE("all-to-alls and barriers equal their closed forms on SimGrid") {
     check("barrier", {"dissemination"});
 }
 
-TEST_CASE("the ways of fewer contributors and receivers equal their closed forms on SimGrid") {
+TEST_CASE("algorithms with fewer contributors and receivers equal their closed forms on SimGrid") {
     for (const std::uint32_t contributors : {1u, 2u, 16u}) {  // divide all the buffers
         for (const std::uint32_t receivers : {1u, 4u, 21u}) {
             AlgorithmSpec spec{.operation = "allgather", .contributors = contributors, .receivers = receivers};
@@ -87,7 +87,7 @@ TEST_CASE("the ways of fewer contributors and receivers equal their closed forms
     }
 }
 
-TEST_CASE("where blocks differ there is a closed form that the simulation takes, or none") {
+TEST_CASE("unequal blocks have a closed form that equals the simulation, or none") {
     Cluster cluster;
     cluster.nodes = 64;
     cluster.fabric.topology.bandwidth_Bps = {1e9};

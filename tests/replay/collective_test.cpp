@@ -61,7 +61,7 @@ void check_parameter_server(std::uint32_t n, std::uint32_t servers, std::uint64_
 
 }  // namespace
 
-TEST_CASE("a ring all-reduce takes 2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ and sends 2N(N-1) messages, small groups") {
+TEST_CASE("a ring all-reduce in small groups takes 2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ and sends 2N(N-1) messages") {
     for (std::uint32_t n = 2; n <= 40; ++n) {
         for (const std::uint64_t bytes : {0ull, 4ull, 1001ull, 1000003ull, 100000000ull})
             check_ring(n, bytes, unlimited);
@@ -69,15 +69,14 @@ TEST_CASE("a ring all-reduce takes 2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ a
     }
 }
 
-TEST_CASE("a ring all-reduce equals its closed form, large groups") {
+TEST_CASE("a ring all-reduce in large groups equals its closed form") {
     for (const std::uint32_t n : {63u, 64u, 100u, 127u, 128u, 255u, 256u}) {
         for (const std::uint64_t bytes : {4ull, 65537ull, 1000000000ull}) check_ring(n, bytes, unlimited);
         check_ring(n, 100000000, 244e9);
     }
 }
 
-TEST_CASE(
-    "a parameter server takes 2(α + N⌈S/s⌉β) + N⌈S/s⌉γ, and S in place of N⌈S/s⌉ where servers outnumber workers") {
+TEST_CASE("a parameter server takes 2(α + N⌈S/s⌉β) + N⌈S/s⌉γ, and S in place of N⌈S/s⌉ if servers outnumber workers") {
     for (const std::uint32_t n : {2u, 3u, 5u, 8u, 13u, 32u, 64u, 255u, 256u}) {
         for (const std::uint32_t servers : {1u, 2u, 3u, 7u, 8u}) {
             for (const std::uint64_t bytes : {0ull, 4ull, 1000003ull, 1000000000ull}) {
@@ -90,7 +89,7 @@ TEST_CASE(
     check_parameter_server(3, 50, 7, unlimited);
 }
 
-TEST_CASE("one server on N workers takes N times one worker's transfer, s balanced servers N/s") {
+TEST_CASE("one server of N workers takes N times one worker's transfer, and s balanced servers take N/s") {
     const std::uint64_t bytes = 128 * 1024 * 1024;
     const double transfer = static_cast<double>(bytes) / bandwidth;
     for (const std::uint32_t n : {2u, 4u, 16u, 64u}) {
@@ -114,7 +113,7 @@ TEST_CASE("one rank alone sends nothing and takes no time") {
     }
 }
 
-TEST_CASE("bandwidths follow nccl-tests' definitions") {
+TEST_CASE("bandwidths follow the definitions of nccl-tests") {
     const CollectiveResult result = allreduce(star(), 8, 1, "ring", 800000000);
     const double time = 14 * (alpha + 1e8 / bandwidth);
     CHECK(result.algorithm_bandwidth_Bps.value() == Approx(8e8 / time));

@@ -53,7 +53,7 @@ double seconds_of(const Explanation& e, PathKind kind) {
 
 }  // namespace
 
-TEST_CASE("critical path: in a ring after computation, each step's transfer, latency and reduction") {
+TEST_CASE("critical path: in a ring after computation it has each step's transfer, latency and reduction") {
     for (const std::int64_t ranks : {2, 3, 5, 8}) {
         CAPTURE(ranks);
         const Cluster cluster = plain_star(1e9, 1e-6);
@@ -108,8 +108,7 @@ TEST_CASE("critical path: contention is the time that two ranks lose by pushing 
     }
 }
 
-TEST_CASE(
-    "critical path: links made infinitely fast change nothing where they are not on it, and something where they are") {
+TEST_CASE("critical path: infinitely fast links change the time only if they are on the path") {
     // The servers' cables are the bottleneck: workers' cables carry a part of their traffic.
     constexpr std::int64_t ranks = 4, servers = 2;
     Plan plan = plan_of(ranks);
@@ -138,7 +137,7 @@ TEST_CASE(
     CHECK(unchanged >= ranks);
 }
 
-TEST_CASE("critical path: through a pipeline goes from stage to stage, whether messages are recorded or tasks alone") {
+TEST_CASE("critical path: in a pipeline it goes from stage to stage, whether messages or only tasks are recorded") {
     for (const PipelineSchedule schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
         Plan plan = plan_of(4);
         plan.batch_per_rank = 8;
@@ -167,7 +166,7 @@ TEST_CASE("critical path: through a pipeline goes from stage to stage, whether m
     }
 }
 
-TEST_CASE("what if: twice the speed halves computation, twice the bandwidth halves transfers") {
+TEST_CASE("what if: twice the speed halves computation, and twice the bandwidth halves transfers") {
     const Cluster cluster = plain_star(1e9, 1e-6);
     const Model model = layers({4'000'000});
     const Plan plan = plan_of(4);

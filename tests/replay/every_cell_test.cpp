@@ -308,19 +308,21 @@ void check_cells(const std::vector<NamedExchange>& exchanges) {
 
 }  // namespace
 
-TEST_CASE("every all-reduce on every fabric among any number of ranks runs as promised or is refused") {
+TEST_CASE("every all-reduce on every fabric among any number of ranks delivers its result or is refused") {
     check_cells(allreduces());
 }
 
-TEST_CASE("every broadcast and reduction on every fabric among any number of ranks, likewise") {
+TEST_CASE("every broadcast and reduction on every fabric among any number of ranks delivers its result or is refused") {
     check_cells(rooted());
 }
 
-TEST_CASE("every exchange of blocks on every fabric among any number of ranks, likewise") {
+TEST_CASE("every exchange of blocks on every fabric among any number of ranks delivers its result or is refused") {
     check_cells(blockwise());
 }
 
-TEST_CASE("every neighbour exchange and all-to-all on every fabric among any number of ranks, likewise") {
+TEST_CASE(
+    "every neighbour exchange and all-to-all on every fabric among any number of ranks delivers its result or is "
+    "refused") {
     check_cells(neighbourly());
 }
 

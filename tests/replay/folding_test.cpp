@@ -139,7 +139,7 @@ TEST_CASE("folding: blocks that differ by a byte change no time in small groups"
     table.show("blocks that differ by a byte");
 }
 
-TEST_CASE("folding: rings of up to 128 ranks on every fabric", "[.][slow]") {
+TEST_CASE("folding: rings of up to 128 ranks are exact on every fabric", "[.][slow]") {
     Table table;
     for (const NamedFabric& fabric : fabrics()) {
         for (std::uint32_t ranks = 2; ranks <= 128; ranks += ranks < 16 ? 1 : 16)
@@ -150,7 +150,7 @@ TEST_CASE("folding: rings of up to 128 ranks on every fabric", "[.][slow]") {
     CHECK(table.folded > table.rows / 4);
 }
 
-TEST_CASE("folding: large rings on a star take what the formula says, whatever their blocks") {
+TEST_CASE("folding: large rings on a star equal the formula, whatever their blocks") {
     for (const std::uint32_t ranks : {129u, 200u, 1000u, 4096u}) {
         if (!everything && ranks > 200) continue;
         for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{ranks} * 1000,
@@ -172,7 +172,7 @@ TEST_CASE("folding: large rings on a star take what the formula says, whatever t
     }
 }
 
-TEST_CASE("folding: a large ring elsewhere is off by no more than it says") {
+TEST_CASE("folding: the error of a large ring on another fabric stays within its bound") {
     double worst = 0;
     std::size_t folded = 0;
     for (const NamedFabric& fabric : fabrics()) {
@@ -195,7 +195,7 @@ TEST_CASE("folding: a large ring elsewhere is off by no more than it says") {
     if (everything) CHECK(folded > 10);
 }
 
-TEST_CASE("folding: a ring that another exchange on its links disturbs is simulated message by message") {
+TEST_CASE("folding: a ring that another exchange disturbs on its links is simulated message by message") {
     constexpr std::uint32_t ranks = 32;
     constexpr std::uint64_t bytes = ranks * 1'000'000;
     const Cluster cluster = star_cluster(ranks, 1e9, 1e-6);
@@ -219,7 +219,7 @@ TEST_CASE("folding: a ring that another exchange on its links disturbs is simula
     }
 }
 
-TEST_CASE("folding: ranks that come late hold a ring up as they do message by message") {
+TEST_CASE("folding: late ranks delay a ring as they do message by message") {
     std::mt19937 random(3);
     const Model model = random_layers(random, 12, 4 * 24 * 25, 40);
     for (const std::uint32_t ranks : {24u, 50u}) {
@@ -244,7 +244,8 @@ TEST_CASE("folding: ranks that come late hold a ring up as they do message by me
     }
 }
 
-TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree cost less than a hundredth") {
+TEST_CASE(
+    "folding: late ranks, many buckets and an oversubscribed tree simulate less than a hundredth of the messages") {
     double worst = 0;
     std::mt19937 random(5);
     const Model model = random_layers(random, 8, 4 * 136 * 10, 60);
@@ -276,7 +277,7 @@ TEST_CASE("folding: late ranks, many buckets and an oversubscribed tree cost les
     WARN(fmt::format("oversubscribed tree, jitter, buckets: worst relative difference {:.1e}", worst));
 }
 
-TEST_CASE("folding: iterations that repeat are simulated once, and no others") {
+TEST_CASE("folding: repeated iterations are simulated once, others are not skipped") {
     std::mt19937 random(9);
     const Model model = random_layers(random, 6, 4000, 40);
     const Cluster cluster = plain_star(1e9, 2e-6);
@@ -311,7 +312,7 @@ TEST_CASE("folding: iterations that repeat are simulated once, and no others") {
     CHECK(trained(cluster, model, plan, Fidelity::folded).timeline.iterations_folded == 0);
 }
 
-TEST_CASE("folding: large rings whose messages share links, wherever ranks are, are off by no more than they say") {
+TEST_CASE("folding: errors of large rings whose messages share links stay within their bounds, wherever ranks are") {
     Transport copying;
     copying.name = "copying";
     copying.staging = {Staging::Unit::message, 2e9, 5e-6};
@@ -340,7 +341,7 @@ TEST_CASE("folding: large rings whose messages share links, wherever ranks are, 
     }
 }
 
-TEST_CASE("folding: exchanges that have a device's copies in common disturb each other") {
+TEST_CASE("folding: exchanges that share a device's copies disturb each other") {
     // Two rings over the same devices, on links of their own: full-mesh, one the other way round.
     constexpr std::uint32_t ranks = 16;
     TopologySpec mesh = wired(Shape::full_mesh, 1e9, 1e-6);

@@ -85,7 +85,7 @@ double compute_seconds(const Cluster& cluster, const Model& model, const Plan& p
 
 }  // namespace
 
-TEST_CASE("one-peer exponential on a ring of cables: the iteration's time is the mean of the rounds'") {
+TEST_CASE("one-peer exponential gossip on a ring of cables takes the mean of the rounds' times") {
     // Ranks exchange with the ranks 1, 2, 4, … places on. All do the same, so every cable on the path carries as many
     // buffers as the path is long: round k takes the distance times (latency + S/B), plus S·γ for the average.
     std::mt19937 random(23);
@@ -115,7 +115,7 @@ TEST_CASE("one-peer exponential on a ring of cables: the iteration's time is the
     }
 }
 
-TEST_CASE("over a period of one-peer gossip every rank hears from each of its neighbours once") {
+TEST_CASE("over a period of one-peer gossip every rank receives from each of its neighbours once") {
     std::mt19937 random(29);
     Model model = random_model(random);
     model.layers = {model.layers.back()};
@@ -175,7 +175,7 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
     }
 }
 
-TEST_CASE("where rounds leave ranks out, the mean is that of the long run, whatever the iterations") {
+TEST_CASE("if rounds leave ranks out, the mean is that of the long run, whatever the number of iterations") {
     // In the max-plus algebra: a rank is ready after its computation, two ranks that meet end together, and a rank that
     // meets none continues immediately. A run converges to the mean over the last of very many iterations.
     std::mt19937 random(43);
@@ -218,7 +218,7 @@ TEST_CASE("where rounds leave ranks out, the mean is that of the long run, whate
     }
 }
 
-TEST_CASE("gossip with as many neighbours everywhere: ranks on a star stay in step") {
+TEST_CASE("gossip with equally many neighbours on a star keeps ranks in step") {
     std::mt19937 random(37);
     for (int round = 0; round < 12; ++round) {
         const Model model = random_model(random);
@@ -236,7 +236,7 @@ TEST_CASE("gossip with as many neighbours everywhere: ranks on a star stay in st
     }
 }
 
-TEST_CASE("one rank alone has no one to gossip with") {
+TEST_CASE("one rank alone has no gossip") {
     std::mt19937 random(41);
     const Model model = random_model(random);
     for (const Pattern& pattern : patterns(1)) {

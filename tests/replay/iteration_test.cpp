@@ -87,7 +87,7 @@ TEST_CASE("parameter-server iterations equal the closed form, whatever the place
     }
 }
 
-TEST_CASE("colocated servers: the first iteration equals the closed form, and so do those after it") {
+TEST_CASE("colocated servers: the first iteration and all later ones equal the closed form") {
     std::mt19937 random(13);
     for (int round = 0; round < 40; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
@@ -112,7 +112,7 @@ TEST_CASE("colocated servers: the first iteration equals the closed form, and so
     }
 }
 
-TEST_CASE("the measured iteration is one among others: its time is the mean over many") {
+TEST_CASE("the measured iteration is typical: its time is the mean over many") {
     std::mt19937 random(17);
     for (int round = 0; round < 30; ++round) {
         const Model model = random_model(random, 1 + random() % 9);
@@ -132,7 +132,7 @@ TEST_CASE("the measured iteration is one among others: its time is the mean over
     }
 }
 
-TEST_CASE("wait-free is never slower than no overlap of the same buckets, and the parts of an iteration fit together") {
+TEST_CASE("wait-free is never slower than no overlap of the same buckets, and the parts of an iteration add up") {
     std::mt19937 random(3);
     for (int round = 0; round < 100; ++round) {
         const Model model = random_model(random, 1 + random() % 10);

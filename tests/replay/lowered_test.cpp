@@ -66,7 +66,7 @@ Counts counts(const std::vector<std::string>& more, const Ask& ask) {
 
 }  // namespace
 
-TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so for the reference of one rank") {
+TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so does the reference of one rank") {
     const auto run = [](const config::Variant& variant) {
         CHECK(memory_of(variant.lowered()).fits());
         simulate(variant.lowered());
@@ -79,7 +79,7 @@ TEST_CASE("lowered: a run lowers its plan once and builds its graph once, and so
     CHECK(counts({"training.parallelism={grid: auto}", "training.batch=64"}, run) == Counts{3 * 2, 3 * 2});
 }
 
-TEST_CASE("lowered: an explanation takes no more, and a change one more each") {
+TEST_CASE("lowered: an explanation lowers no more often, and each change once more") {
     ExplainOptions options;
     const auto explained = [&](const config::Variant& variant) {
         CHECK(memory_of(variant.lowered()).fits());

@@ -56,7 +56,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TEST_CASE("A100: the transport's parameters are those that eight devices give") {
+TEST_CASE("A100: the transport's parameters are those fitted to eight devices") {
     const std::vector<Row> rows = measured();
     REQUIRE(rows.size() == 41);
     const Transport transport = question(8).cluster.transport;

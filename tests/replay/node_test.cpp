@@ -36,7 +36,7 @@ void check(const Cluster& cluster, const std::vector<Expected>& messages) {
 
 }  // namespace
 
-TEST_CASE("node: all-to-all links are each pair's own") {
+TEST_CASE("node: each pair has its own link with all-to-all links") {
     const Cluster cluster = nodes_of(4, NodeLinks::all_to_all);
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms},
@@ -51,7 +51,7 @@ TEST_CASE("node: all-to-all links are each pair's own") {
     check(cluster, {{{0, 4, MB}, 20 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
 }
 
-TEST_CASE("node: a ring of devices forwards") {
+TEST_CASE("node: a ring of devices forwards messages") {
     const Cluster cluster = nodes_of(5, NodeLinks::ring);
     check(cluster, {{{0, 4, 4 * MB}, 1 * us + 1 * ms}});
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
@@ -69,7 +69,7 @@ TEST_CASE("node: a crossbar has a link to each device") {
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}, {{2, 1, 4 * MB}, 2 * us + 1 * ms}});
 }
 
-TEST_CASE("node: PCIe switches on the host bridge") {
+TEST_CASE("node: PCIe switches are connected by the host bridge") {
     Cluster cluster = nodes_of(4, NodeLinks::pcie);
     // Two devices a switch: 0 and 1, 2 and 3. The port is on the first switch.
     check(cluster, {{{0, 1, 4 * MB}, 2 * us + 1 * ms}});
@@ -94,7 +94,7 @@ TEST_CASE("node: PCIe switches on the host bridge") {
     check(two, {{{0, 6, MB}, 22 * us + 1 * ms}, {{2, 4, MB}, 22 * us + 1 * ms}});
 }
 
-TEST_CASE("node: one device on a PCIe switch, an odd one over") {
+TEST_CASE("node: a PCIe switch may have one device, and the last switch fewer than the others") {
     Cluster cluster = nodes_of(5, NodeLinks::pcie);
     cluster.node.devices_per_switch = 3;
     check(cluster, {{{0, 2, 4 * MB}, 2 * us + 1 * ms}});
@@ -119,7 +119,7 @@ TEST_CASE("node: devices behind the same port share it, others do not") {
     check(cluster, {{{0, 4, MB}, 20 * us + 2 * ms}, {{3, 8, MB}, 20 * us + 2 * ms}});
 }
 
-TEST_CASE("node: a link to the port is each device's own") {
+TEST_CASE("node: each device has its own link to the port") {
     Cluster cluster = nodes_of(2, NodeLinks::all_to_all);
     cluster.node.nic_link = {0.5e9, 3 * us};
     check(cluster, {{{0, 2, MB}, 26 * us + 2 * ms}});
@@ -147,7 +147,7 @@ TEST_CASE("node: a host uses the first port, and its loopback is its node's") {
     check_at_once(cluster, places, {{{0, 2, 2 * MB}, 0}, {{2, 5, 100 * MB}, 0}});
 }
 
-TEST_CASE("node: with one device, whatever its links, it is as if there were none") {
+TEST_CASE("node: the links inside a node of one device have no effect") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar}) {
         const Cluster cluster = nodes_of(1, links);
         check(cluster, {{{0, 1, MB}, 20 * us + 1 * ms}});
@@ -155,7 +155,7 @@ TEST_CASE("node: with one device, whatever its links, it is as if there were non
     }
 }
 
-TEST_CASE("node: one message at a time between all devices takes its route's latency and narrowest link") {
+TEST_CASE("node: a message alone takes its route's latency and narrowest link, between all devices") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
         for (const std::int64_t nics : {1, 2, 3, 6}) {
             Cluster cluster = nodes_of(6, links, nics);

@@ -50,7 +50,7 @@ std::pair<double, double> largest_of(int n, double c) {
 
 }  // namespace
 
-TEST_CASE("one straggler slows the computation of all ranks by its slowdown, and no exchange") {
+TEST_CASE("one straggler slows down the computation of all ranks by its factor, and no exchange") {
     const Model model = one_layer(4'000'000);
     const Cluster cluster = plain_star(1e9, 2e-6);
     // 6 messages of 2 us and a quarter of 4 MB each.
@@ -101,7 +101,7 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
     }
 }
 
-TEST_CASE("jitter is a factor on a straggler's time, and draws depend on the seed alone") {
+TEST_CASE("jitter multiplies a straggler's time, and draws depend only on the seed") {
     const auto iteration_s = [](std::uint64_t seed, double slowdown, std::int64_t ranks = 1) {
         Plan plan = behind(ranks);
         plan.noise = {0.2, {1, {}, slowdown}, seed};
@@ -113,7 +113,7 @@ TEST_CASE("jitter is a factor on a straggler's time, and draws depend on the see
     CHECK(iteration_s(5, 1, 4) != iteration_s(6, 1, 4));
 }
 
-TEST_CASE("a straggler's push to a parameter server has the link for itself") {
+TEST_CASE("a straggler's push to a parameter server has the link to itself") {
     // 1 MB to one server: two concurrent pushes take 2 us and 2 ms, a single one 2 us and 1 ms; pulls run concurrently.
     Plan plan = behind(2);
     plan.exchange = ExchangeKind::parameter_server;
@@ -129,7 +129,7 @@ TEST_CASE("a straggler's push to a parameter server has the link for itself") {
     CHECK(noisy_s != Approx(3 * compute_s + 3.004e-3).epsilon(1e-6));
 }
 
-TEST_CASE("a pipeline goes at the pace of its slowest stage") {
+TEST_CASE("a pipeline runs at the pace of its slowest stage") {
     // Forward and backward passes are alike: the first micro-batch passes through all stages, the others leave the slow
     // stage one by one.
     for (const std::int64_t slow : {0, 1, 2}) {

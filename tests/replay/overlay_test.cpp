@@ -62,7 +62,7 @@ RankPlacement random_order(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("a ring all-reduce on a ring of cables takes 2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ, α one cable's latency") {
+TEST_CASE("a ring all-reduce on a ring of cables takes 2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ with α of one cable") {
     constexpr double latency = 3e-6;
     for (std::uint32_t n = 2; n <= 48; n += n < 17 ? 1 : 7) {
         for (const std::uint64_t bytes : {0ull, 1ull, 1001ull, 1'000'003ull, 100'000'000ull}) {
@@ -78,7 +78,7 @@ TEST_CASE("a ring all-reduce on a ring of cables takes 2(N-1)(α + ⌈S/N⌉β) 
     }
 }
 
-TEST_CASE("ranks in random order on a ring of cables: the most loaded link decides, and the report names it") {
+TEST_CASE("ranks in random order on a ring of cables are limited by the most loaded link, which the report names") {
     for (const std::uint32_t n : {7u, 9u, 15u, 23u, 33u}) {
         const std::uint64_t block = 30'000, bytes = n * block;
         const double steps = 2.0 * (n - 1), transfer_s = static_cast<double>(block) / bandwidth;
@@ -107,7 +107,7 @@ TEST_CASE("ranks in random order on a ring of cables: the most loaded link decid
     }
 }
 
-TEST_CASE("with latency, a random order costs between the loaded link's transfers and the farthest way on top") {
+TEST_CASE("with latency, a random order takes between the loaded link's transfers and these plus the longest route") {
     constexpr double latency = 5e-6;
     for (const std::uint32_t n : {7u, 13u, 27u}) {
         const std::uint64_t block = 40'000;
@@ -124,7 +124,7 @@ TEST_CASE("with latency, a random order costs between the loaded link's transfer
     }
 }
 
-TEST_CASE("static exponential gossip sends ⌈lg n⌉·S a rank, more than ring gossip's 2S from five ranks on") {
+TEST_CASE("static exponential gossip sends ⌈lg n⌉·S per rank, more than ring gossip's 2S from five ranks on") {
     for (std::uint32_t n = 2; n <= 64; n += n < 18 ? 1 : 23) {
         const auto sent = [&](Shape shape, bool directed, bool one_peer) {
             CollectivePlan plan;

@@ -162,7 +162,7 @@ TEST_CASE("parts: a rank on the servers' node waits for the pushes and pulls of 
     check_parts(time);
 }
 
-TEST_CASE("parts: causes of waiting, by hand: a cycle, a copy, a server's reduction, another stage") {
+TEST_CASE("parts: waiting has the expected causes: a cycle, a copy, a server's reduction, another stage") {
     Model model;
     model.layers = {layer_of(1'000'000, 1000)};
     Plan plan;
@@ -201,7 +201,7 @@ TEST_CASE("parts: causes of waiting, by hand: a cycle, a copy, a server's reduct
     CHECK(time.waiting_s / time.iteration_s == Approx(time.compute_s < 2.5e-3 ? 0.6 : 0.4));
 }
 
-TEST_CASE("parts: they make up the iterations of 300 random plans") {
+TEST_CASE("parts: they add up to the iteration in 300 random plans") {
     int waiting = 0;
     for (std::uint64_t round = 0; round < random_plans; ++round) {
         Chance chance(round);
@@ -222,10 +222,10 @@ TEST_CASE("parts: they make up the iterations of 300 random plans") {
     CHECK(waiting > static_cast<int>(random_plans / 5));
 }
 
-TEST_CASE("parts: they make up the iterations of shipped scenarios with few messages") {
+TEST_CASE("parts: they add up to the iteration in shipped scenarios with few messages") {
     CHECK(check_shipped({0, few_messages}) > few_scenarios);
 }
 
-TEST_CASE("parts: they make up the iterations of all other shipped scenarios", "[.][slow]") {
+TEST_CASE("parts: they add up to the iteration in all other shipped scenarios", "[.][slow]") {
     CHECK(check_shipped({few_messages, ~std::uint64_t{0}}) > 10);
 }

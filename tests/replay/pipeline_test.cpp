@@ -37,7 +37,7 @@ constexpr double no_time_Bps = 1e18;
 
 }  // namespace
 
-TEST_CASE("pipelines of equal stages without transfers: iteration and bubble are those of the formula") {
+TEST_CASE("pipelines of equal stages without transfers take the formula's time and have its bubble") {
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {
         for (const std::int64_t p : {2, 3, 5}) {
             for (const std::int64_t m : {1, 2, 4, 7}) {
@@ -55,7 +55,7 @@ TEST_CASE("pipelines of equal stages without transfers: iteration and bubble are
     }
 }
 
-TEST_CASE("interleaved pipelines of equal stages: the bubble shrinks with the chunks") {
+TEST_CASE("interleaved pipelines of equal stages have a bubble that shrinks with the chunks") {
     for (const std::int64_t p : {2, 3, 4}) {
         for (const std::int64_t v : {1, 2, 3}) {
             for (const std::int64_t m : {p, 2 * p, 3 * p}) {
@@ -72,14 +72,14 @@ TEST_CASE("interleaved pipelines of equal stages: the bubble shrinks with the ch
     }
 }
 
-TEST_CASE("without stages there is no bubble to speak of") {
+TEST_CASE("without stages there is no bubble") {
     const Model model = plain_model(3, 1000, 1);
     const Result result =
         simulate(lower(equal_layers(2, model, 1e3, 0), model, plan_of(PipelineSchedule::gpipe, 1, 2, 1, 2)));
     CHECK_FALSE(result.time.pipeline_bubble);
 }
 
-TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on the timeline and in memory") {
+TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on the timeline and in memory") {
     for (const std::int64_t p : {2, 4}) {
         for (const std::int64_t m : {1, 3, 6}) {
             CAPTURE(p, m);
@@ -114,7 +114,7 @@ TEST_CASE("micro-batches on a stage at once: p - s with 1F1B, all with gpipe, on
     }
 }
 
-TEST_CASE("two stages, two micro-batches, transfers that take time: by hand") {
+TEST_CASE("two stages with two micro-batches and transfers take the time computed by hand") {
     // 1F1B: stage 0 runs F0 F1 B0 B1, stage 1 runs F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
     // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe ends at the same time.
     for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b}) {

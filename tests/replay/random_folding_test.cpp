@@ -50,11 +50,11 @@ struct Seen {
 
 }  // namespace
 
-TEST_CASE("folding: rows that are in different micro-batches of one exchange") {
+TEST_CASE("folding: rows in different micro-batches of one exchange are folded correctly") {
     Seen().check(micro_batches_of_rows());
 }
 
-TEST_CASE("folding: random plans of all kinds") {
+TEST_CASE("folding: random plans of all kinds are folded correctly") {
 #if defined(SYNCLINE_SANITIZED)
     Seen().check(0, 8);
 #else

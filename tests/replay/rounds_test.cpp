@@ -126,7 +126,7 @@ TEST_CASE("one-peer exponential on a ring of cables: an exchange alone takes the
     }
 }
 
-TEST_CASE("an exchange whose peers change is the mean of its rounds alone, also where ranks idle in some") {
+TEST_CASE("an exchange with changing peers takes the mean of its rounds, even if ranks idle in some") {
     for (const std::uint32_t n : {3u, 5u, 8u}) {
         for (const Shape fabric : {Shape::star, Shape::ring, Shape::tree}) {
             const Cluster cluster = with_reductions(cluster_on(wired(fabric, bandwidth, latency), n));
@@ -139,7 +139,7 @@ TEST_CASE("an exchange whose peers change is the mean of its rounds alone, also 
     }
 }
 
-TEST_CASE("inner-outer gossip alone is the mean of its rounds, of which each takes α + S(β + γ) on a star") {
+TEST_CASE("inner-outer gossip alone takes the mean of its rounds, each of which takes α + S(β + γ) on a star") {
     CollectivePlan plan = gossip(12, Shape::hierarchical, false, Peers::inner_outer);
     plan.algorithm.overlay->levels = {{Shape::ring, 4}, {Shape::ring, 0}};
     const Cluster star = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 12));
@@ -152,7 +152,7 @@ TEST_CASE("inner-outer gossip alone is the mean of its rounds, of which each tak
     check_mean(with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 12)), plan);
 }
 
-TEST_CASE("several sizes whose peers change: each takes the mean that it takes alone") {
+TEST_CASE("each of several sizes with changing peers takes the mean that it takes alone") {
     const Cluster cluster = with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 9));
     CollectivePlan plan = gossip(9, Shape::exponential, true);
     plan.sweep = {1000, 50'000'000, 0, 30'000};
@@ -167,7 +167,7 @@ TEST_CASE("several sizes whose peers change: each takes the mean that it takes a
     }
 }
 
-TEST_CASE("an exchange whose rounds are all the same is one round") {
+TEST_CASE("an exchange whose rounds are all alike has one round") {
     const Cluster cluster = cluster_on(wired(Shape::star, bandwidth, latency), 8);
     CollectivePlan ring;
     ring.ranks = 8;

@@ -56,7 +56,7 @@ Timeline sent_at_once(const Cluster& cluster, const std::vector<Sent>& list) {
 
 }  // namespace
 
-TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k and where they adapt") {
+TEST_CASE("routes: four messages from leaf to leaf have a cable each, by D-mod-k and with adaptive routing") {
     const std::vector<Sent> shift{{0, 4, MB}, {1, 5, MB}, {2, 6, MB}, {3, 7, MB}};
     for (const auto policy : {Routing::Policy::d_mod_k, Routing::Policy::adaptive_at_start}) {
         const Timeline timeline = sent_at_once(two_leaves(policy), shift);
@@ -129,7 +129,7 @@ TEST_CASE("routes: a link is free again when a message is delivered, not when it
     CHECK(upwards(timeline) == std::vector<std::uint64_t>{2 * MB, 9 * MB});
 }
 
-TEST_CASE("routes: channels of two hosts take different ways by ecmp, as their links tell") {
+TEST_CASE("routes: ecmp gives channels of two hosts different paths, as their links show") {
     // One message on each of 16 channels between the same two hosts of different leaves.
     constexpr std::uint32_t channels = 16;
     const auto cables = [&](Routing::Policy policy) {
@@ -160,7 +160,7 @@ TEST_CASE("routes: channels of two hosts take different ways by ecmp, as their l
     CHECK(cables(Routing::Policy::d_mod_k) == 1);
 }
 
-TEST_CASE("routes: where they adapt nothing is folded, and no closed form is claimed") {
+TEST_CASE("routes: adaptive routing disables folding and closed forms") {
     Cluster cluster = two_leaves(Routing::Policy::adaptive_at_start);
     const auto places = one_by_node(8);
     TaskGraph graph;

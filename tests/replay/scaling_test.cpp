@@ -19,7 +19,7 @@ bool says(const std::vector<std::string>& notes, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a strong scaling of 5 %") {
+TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a strong-scaling efficiency of 5 %") {
     // A sample takes 1 ms, so 64 take 64 ms on one rank. 64 ranks take one each, and a ring 2·63 steps of 1 MB in 19
     // ms.
     const double bandwidth_Bps = 2 * 63 * 1e6 / 19e-3;
@@ -46,7 +46,8 @@ TEST_CASE("scaling: 64 ranks that are 3.2 times as fast on the same batch have a
     CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(64 * 19.0 / (64 * 38)));
 }
 
-TEST_CASE("scaling: two rows that read half of the weights each use their devices as one does, no better") {
+TEST_CASE(
+    "scaling: two rows that each read half of the weights use their devices as well as one device does, not better") {
     // Two outputs, one for each row. Kernels wait for weights, whatever the batch: one rank reads W, W and twice W for
     // two layers' passes, a row half of each. Relative to one rank with half of the samples the efficiency would be 2.
     Cluster cluster = star_cluster(4, 1e15, 0);
@@ -76,7 +77,7 @@ TEST_CASE("scaling: two rows that read half of the weights each use their device
     CHECK(simulate(lower(cluster, model, plan)).scaling_efficiency.value() == Approx(0.5).epsilon(1e-4));
 }
 
-TEST_CASE("scaling: no split is better than one rank") {
+TEST_CASE("scaling: no split is more efficient than one rank") {
     // Rows, parts of images, stages and micro-batches of models that compute, move weights, or wait for kernels.
     int checked = 0;
     for (const double memory_Bps : {1e9, 1e15}) {
@@ -112,7 +113,7 @@ TEST_CASE("scaling: no split is better than one rank") {
     CHECK(checked == 48);
 }
 
-TEST_CASE("scaling: notes say where one rank could not hold the reference, or where there is no efficiency") {
+TEST_CASE("scaling: notes say if one rank could not hold the reference, or if there is no efficiency") {
     Cluster cluster = star_cluster(8, 1e9, 0);
     cluster.device.flops_per_s = cluster.device.memory_Bps = 1e12;
     // 4 MB of weights, and the same for gradients and for momentum; a sample keeps 4 MB.

@@ -88,7 +88,7 @@ double list_schedule(const std::vector<Bucket>& buckets, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("three layers by hand: the benefit of priority, pieces and overlap across iterations") {
+TEST_CASE("priority, pieces and overlap across iterations give three layers the times computed by hand") {
     // Two ranks; a ring takes 4 us and 1 ms for each MB. Forward 1 ms each, backward 1, 2 and 2 ms from the first
     // layer.
     const Cluster cluster = plain_star(1e9, 2e-6);
@@ -113,8 +113,7 @@ TEST_CASE("three layers by hand: the benefit of priority, pieces and overlap acr
     CHECK(std::abs(seconds(Overlap::across_iterations, Schedule::fifo, 1e6) - 13.032e-3) < 1e-9);
 }
 
-TEST_CASE(
-    "a fast network: iterations that reach into each other take their computation, and a first layer's exchange") {
+TEST_CASE("on a fast network overlapping iterations take their computation and the first layer's exchange") {
     const Cluster cluster = plain_star(1e12, 2e-9);
     Model model;
     model.layers = {layer_of(1'000'000, 1000), layer_of(1'000'000, 1000)};
@@ -128,7 +127,7 @@ TEST_CASE(
     CHECK(result.closed_form.formula.find("overlapping iterations") != std::string::npos);
 }
 
-TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any overlap, order, fusion and partition") {
+TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any overlap, order, fusion and partition") {
     std::mt19937 random(23);
     for (int round = 0; round < 48; ++round) {
         Plan plan = plan_of(round % 3 == 0 ? Overlap::wait_free : Overlap::across_iterations,
@@ -178,7 +177,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, by any ov
     }
 }
 
-TEST_CASE("a random order is one of all, another one with another seed, and the same with the same") {
+TEST_CASE("a random order is a permutation, depends on the seed, and is the same for the same seed") {
     std::vector<Bucket> buckets(5);
     for (std::uint32_t layer = 0; layer < 5; ++layer) buckets[layer].layers = {layer};
     std::set<std::vector<std::size_t>> orders;
@@ -198,7 +197,7 @@ TEST_CASE("a random order is one of all, another one with another seed, and the 
     for (const int times : first) CHECK(std::abs(times - 200) < 6 * 12.7);  // √(1000 · 0.2 · 0.8)
 }
 
-TEST_CASE("servers that send in random order send all, and take no less than in the order of need") {
+TEST_CASE("servers that send in random order send everything, and take no less time than in the order of need") {
     const Cluster cluster = plain_star(1e9, 2e-6);
     std::mt19937 random(31);
     for (int round = 0; round < 6; ++round) {
@@ -218,7 +217,7 @@ TEST_CASE("servers that send in random order send all, and take no less than in 
     }
 }
 
-TEST_CASE("on one switch neither overlap across iterations nor priority ever lose, and both win somewhere") {
+TEST_CASE("on one switch neither overlap across iterations nor priority ever costs time, and both can save it") {
     std::mt19937 random(29);
     int overlap_wins = 0, priority_wins = 0;
     for (int round = 0; round < 12; ++round) {
@@ -252,7 +251,7 @@ TEST_CASE("on one switch neither overlap across iterations nor priority ever los
     CHECK(priority_wins > 2);
 }
 
-TEST_CASE("closed forms of all-reduces hold by priority as well as in order: no order leaves the links idle") {
+TEST_CASE("closed forms of all-reduces hold with priority and in order: no order leaves links idle") {
     std::mt19937 random(53);
     int compared = 0;
     for (const std::string& algorithm : algorithm_names("allreduce")) {

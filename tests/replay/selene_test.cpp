@@ -46,7 +46,9 @@ TEST_CASE("selene: its devices match NVIDIA's datasheet") {
     CHECK(device.reduction_Bps == Approx(2039e9 / 3).epsilon(1e-3));  // two reads, one write
 }
 
-TEST_CASE("selene: 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit concurrently") {
+TEST_CASE(
+    "selene: bandwidth is 300 GB/s in a node, 25 GB/s at each port, and all ports of a scalable unit work "
+    "concurrently") {
     const Cluster cluster = selene(21);
     const std::vector<Place> places = packed(21);
     check_at_once(cluster, places, {{{0, 7, 300 * MB}, 1 * ms}});

@@ -57,7 +57,7 @@ Plan plan_of(std::int64_t ranks, Sharding sharding) {
 
 }  // namespace
 
-TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, as long as the ring's all-reduce") {
+TEST_CASE("sharded optimizer and gradients take a reduce-scatter and an allgather, as long as the ring's all-reduce") {
     std::mt19937 random(3);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         const World world = world_of(random, ranks, 1 + random() % 5);
@@ -78,7 +78,7 @@ TEST_CASE("sharded optimiser and gradients: a reduce-scatter and an allgather, a
     }
 }
 
-TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer, and how long they take") {
+TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each layer, with the expected times") {
     std::mt19937 random(5);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
         for (const std::size_t layers : {1u, 2u, 3u}) {
@@ -106,7 +106,7 @@ TEST_CASE("sharded parameters: two allgathers and a reduce-scatter of each layer
     }
 }
 
-TEST_CASE("sharded parameters: at most two layers' weights are gathered at a time, and each before its pass") {
+TEST_CASE("sharded parameters are gathered before each pass, and for at most two layers at a time") {
     std::mt19937 random(7);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const std::int64_t micro_batches : {1, 3}) {
@@ -154,7 +154,7 @@ TEST_CASE("sharded parameters: at most two layers' weights are gathered at a tim
     }
 }
 
-TEST_CASE("nothing to share out on one rank, or of layers without parameters") {
+TEST_CASE("sharding on one rank, or of layers without parameters, changes nothing") {
     std::mt19937 random(9);
     for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
         for (const std::int64_t ranks : {1, 3}) {

@@ -41,7 +41,7 @@ TEST_CASE("a backward pass concurrent with an exchange runs at the remaining spe
     CHECK(fifth.time.iteration_s == Approx((5.004 + 0.7992 + 1.004) * 1e-3).epsilon(1e-9));
 }
 
-TEST_CASE("nothing is slower if no computation overlaps exchanges, or if devices keep their speed") {
+TEST_CASE("nothing slows down if no computation overlaps exchanges, or if devices keep their speed") {
     const Result after = iteration(1'000'000, Overlap::none, 0.5);
     CHECK(after.time.iteration_s == Approx(7.008e-3).epsilon(1e-9));
     CHECK(after.closed_form.iteration_time_s.value() == Approx(7.008e-3).epsilon(1e-9));

@@ -209,7 +209,7 @@ Outcome checked(const Cluster& cluster, const Model& model, const Plan& plan, co
 
 }  // namespace
 
-TEST_CASE("random products of rows, columns, stages, micro-batches and shards: order and bytes as by hand") {
+TEST_CASE("random products of rows, columns, stages, micro-batches and shards have the expected order and bytes") {
     for (unsigned seed = 0; seed < 60; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -231,7 +231,7 @@ TEST_CASE("random products of rows, columns, stages, micro-batches and shards: o
     }
 }
 
-TEST_CASE("parts that do not divide, and layers that are laid out in another way: no deadlock, passes in order") {
+TEST_CASE("parts that do not divide, and layers with other layouts, cause no deadlock and keep the order of passes") {
     for (unsigned seed = 100; seed < 150; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);
@@ -245,7 +245,7 @@ TEST_CASE("parts that do not divide, and layers that are laid out in another way
     }
 }
 
-TEST_CASE("images in cells, in stages, after and before other layouts: it runs, in order, or is an error") {
+TEST_CASE("images in cells, in stages, after and before other layouts, run in order or are errors") {
     int runs = 0;
     for (unsigned seed = 400; seed < 440; ++seed) {
         Draw draw(seed);
@@ -268,7 +268,7 @@ TEST_CASE("images in cells, in stages, after and before other layouts: it runs, 
     CHECK(runs >= 20);
 }
 
-TEST_CASE("activations between a layer of two columns, one of two rows, and one of two columns: bytes by hand") {
+TEST_CASE("activations between layers of two columns, two rows and two columns move the expected bytes") {
     Model model = plain_model(3, 0, 0);
     const std::int64_t elements[] = {10, 30, 70, 20};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -295,7 +295,7 @@ TEST_CASE("activations between a layer of two columns, one of two rows, and one 
           Approx(2 * 6e-3 + 2 * star.ring_s(2, inputs) + 2 * star.ring_s(2, outputs)).epsilon(1e-6));
 }
 
-TEST_CASE("gradients exchanged during the backward pass are not slower than after it, if nothing else is sent") {
+TEST_CASE("gradients exchanged during the backward pass are not slower than after it if nothing else is sent") {
     for (unsigned seed = 200; seed < 220; ++seed) {
         Draw draw(seed);
         Plan plan = random_plan(draw);

@@ -31,7 +31,7 @@ void check_closed_form(const Cluster& cluster, const std::string& algorithm, std
 
 }  // namespace
 
-TEST_CASE("transport: where all ranks are in step, overheads are part of α, and copies come on top") {
+TEST_CASE("transport: overheads are part of α if all ranks are in step, and copies are added") {
     Cluster cluster = star();
     Transport& transport = cluster.transport;
     transport.between = {1e-6, 2e-6, 3e-6, {{1, 1e9}}};
@@ -145,7 +145,7 @@ TEST_CASE("transport: a protocol's terms are part of the closed form") {
     }
 }
 
-TEST_CASE("transport: there is no closed form where it were not exact") {
+TEST_CASE("transport: a closed form that would not be exact is absent") {
     const auto none = [](const Transport& transport, const std::string& algorithm, std::uint32_t ranks) {
         Cluster cluster = star();
         cluster.transport = transport;
@@ -168,7 +168,7 @@ TEST_CASE("transport: there is no closed form where it were not exact") {
     none(kernels, "ring", 4);
 }
 
-TEST_CASE("transport: ranks some of which share a node have a closed form where all messages cost the same") {
+TEST_CASE("transport: ranks that share a node have a closed form if all messages cost the same") {
     Cluster cluster = star();
     cluster.node.devices = 4;
     cluster.node.nics = 4;
@@ -181,7 +181,7 @@ TEST_CASE("transport: ranks some of which share a node have a closed form where 
     CHECK_FALSE(allreduce(cluster, 8, 1, "ring", 1000003).closed_form_s);
 }
 
-TEST_CASE("transport: pushes and pulls pay it too, hosts without copies") {
+TEST_CASE("transport: pushes and pulls pay it, too, and hosts make no copies") {
     Cluster cluster = star();
     cluster.transport.between = {10e-6, 20e-6, 5e-6, {}};
     cluster.transport.staging = {Staging::Unit::collective, {}, 4e-6};
@@ -198,7 +198,7 @@ TEST_CASE("transport: pushes and pulls pay it too, hosts without copies") {
     }
 }
 
-TEST_CASE("transport: one that only has a name changes nothing") {
+TEST_CASE("transport: a transport that has only a name changes nothing") {
     Cluster named = star();
     named.transport.name = "nothing";
     for (const char* algorithm : {"ring", "recursive-doubling", "pipelined-tree", "parameter-server"}) {

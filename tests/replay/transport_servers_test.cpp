@@ -73,7 +73,7 @@ TEST_CASE("servers: an iteration has a copy out of the device at the push and on
     CHECK(iteration_s(transport) == about(on_wires_s + copy_s + 200e-6 + 100e-6 + copy_s));
 }
 
-TEST_CASE("servers: more of them do not make one device's copies any faster") {
+TEST_CASE("servers: more of them do not speed up the copies of one device") {
     // 4 MB are copied in 40 ms and take 8 ms over the link of one server, which reduces for 0.4 ms.
     CHECK(completion_s("push", 1) == about(11e-6 + 40e-3 + alpha_s + 8e-3 + 0.4e-3));
     CHECK(completion_s("pull", 1) == about(alpha_s + 8e-3 + 11e-6 + 40e-3));

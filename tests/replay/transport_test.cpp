@@ -74,7 +74,7 @@ TEST_CASE("transport: a message's overheads, query, copies, latency and reductio
     CHECK(play(cluster, nodes(2), one_message(0)).ends[1] == about(13e-6 + 3e-6 + alpha + 7e-6 + 5e-6));
 }
 
-TEST_CASE("transport: processes of one node pay the terms of inside, a host and a device among them") {
+TEST_CASE("transport: processes of one node, a host and a device among them, pay the terms of inside") {
     Cluster cluster = star();
     cluster.node.devices = 2;
     cluster.node.link = {8e9, 1e-6};
@@ -89,7 +89,7 @@ TEST_CASE("transport: processes of one node pay the terms of inside, a host and 
     CHECK(play(cluster, {{0, 1}, {0, Place::host}}, one_message(1000)).ends[1] == about(through_switch_s - 2e-6));
 }
 
-TEST_CASE("transport: a host stages nothing, and its additions are no kernels") {
+TEST_CASE("transport: a host stages nothing, and its reductions launch no kernels") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::message, {}, 11e-6};
     cluster.transport.reduction.launch_s = 17e-6;
@@ -101,7 +101,7 @@ TEST_CASE("transport: a host stages nothing, and its additions are no kernels") 
           about(on_wires_s + copy_s + 1000 / 50e9 + 17e-6));
 }
 
-TEST_CASE("transport: a whole buffer is copied out by members that contribute and in by members that receive") {
+TEST_CASE("transport: a whole buffer is copied out by contributing members and in by receiving members") {
     Cluster cluster = star();
     cluster.transport.staging = {Staging::Unit::collective, 2e9, 11e-6};
     const std::uint64_t buffer = 1 << 20;

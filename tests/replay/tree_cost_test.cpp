@@ -76,7 +76,8 @@ TEST_CASE("pipelined trees among 2 to 64 ranks take A + k(m-1) steps of a segmen
     }
 }
 
-TEST_CASE("double binary trees among 2 to 64 ranks equal their closed form on SimGrid, 2 steps for each segment more") {
+TEST_CASE(
+    "double binary trees among 2 to 64 ranks equal their closed form on SimGrid, with 2 steps per further segment") {
     constexpr std::uint32_t segment = 100'000;
     for (std::uint32_t n = 2; n <= 64; ++n) {
         for (const std::string& operation : operations) {
@@ -95,7 +96,7 @@ TEST_CASE("double binary trees among 2 to 64 ranks equal their closed form on Si
     }
 }
 
-TEST_CASE("with large buffers two trees need half of the time of one, and as much as a ring") {
+TEST_CASE("with large buffers two trees take half of the time of one, and as much as a ring") {
     for (const std::uint32_t n : {8u, 15u, 32u}) {
         const std::uint64_t bytes = 1'000'000'000;
         const auto time_s = [&](const std::string& name, double segment) {

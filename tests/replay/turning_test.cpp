@@ -229,7 +229,7 @@ TEST_CASE("turning peers: loops of any messages take as long, and carry as much,
     }
 }
 
-TEST_CASE("turning peers: pairwise all-to-alls, one after the other and concurrent with another, with late ranks") {
+TEST_CASE("turning peers: pairwise all-to-alls work in sequence, concurrently with another, and with late ranks") {
     const auto loop = std::make_shared<const PairwiseAllToAll>();
     const auto written = std::make_shared<const WrittenOut>(loop);
     Chance chance(5);

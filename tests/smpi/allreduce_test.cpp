@@ -4,8 +4,8 @@
 #include "tests/smpi/comparison.hpp"
 #include "tests/smpi/smpi.hpp"
 
-// Our all-reduces against SMPI's algorithms of the same name, whose files are in SimGrid's src/smpi/colls/allreduce
-// where nothing else is said. SMPI adds up floats, so buffers are whole floats.
+// Compares our all-reduces with SMPI's algorithms of the same name, whose files are in SimGrid's
+// src/smpi/colls/allreduce unless stated otherwise. SMPI reduces floats, so buffers are whole floats.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -16,12 +16,12 @@ std::vector<std::uint64_t> floats(std::uint32_t) {
     return usual_sizes(sizeof(float));
 }
 
-/// As many floats for every rank.
+/// A unit with equally many floats for every rank.
 std::vector<std::uint64_t> floats_of_each(std::uint32_t ranks) {
     return usual_sizes(sizeof(float) * ranks);
 }
 
-/// The buffer can be halved into as many parts as there are places, the largest power of two.
+/// A unit with which the buffer can be halved into as many parts as there are places, the largest power of two.
 std::vector<std::uint64_t> floats_of_each_place(std::uint32_t ranks) {
     return usual_sizes(sizeof(float) * std::bit_floor(ranks));
 }
@@ -32,11 +32,11 @@ TEST_CASE("a ring all-reduce takes as long as SMPI's lr") {
     compare({{.operation = "allreduce", .name = "ring"}, "allreduce:lr", floats_of_each});
 }
 
-// Ours shares a buffer out evenly, byte by byte, whatever its size: 2(N-1)(α + ⌈S/N⌉β). allreduce-lr.cpp gives each of
+// Our algorithm divides a buffer evenly, byte by byte, for any size: 2(N-1)(α + ⌈S/N⌉β). allreduce-lr.cpp gives each of
 // N ranks k = ⌊S/4N⌋ floats, and then calls the all-reduce of SMPI's default selector (smpi_default_selector.cpp) for
-// the R bytes that are left over: all ranks send to rank 0 at once, which broadcasts over the binomial tree. Together
-// 2(N-1)(α + 4kβ) + α + (N-1)Rβ + ⌈lg N⌉(α + Rβ), with an envelope in each α and for each of the messages at once.
-TEST_CASE("SMPI's lr takes an all-reduce longer than a ring all-reduce where floats are left over") {
+// the remaining R bytes: all ranks send to rank 0 concurrently, which broadcasts over the binomial tree. The total is
+// 2(N-1)(α + 4kβ) + α + (N-1)Rβ + ⌈lg N⌉(α + Rβ), with an envelope in each α and for each of the concurrent messages.
+TEST_CASE("SMPI's lr takes an all-reduce longer than a ring all-reduce if floats are left over") {
     compare({{.operation = "allreduce", .name = "ring"},
              "allreduce:lr",
              [](std::uint32_t ranks) {
@@ -60,11 +60,11 @@ TEST_CASE("recursive doubling takes as long as SMPI's rdb") {
     compare({{.operation = "allreduce", .name = "recursive-doubling"}, "allreduce:rdb", floats});
 }
 
-// reduce/reduce-rab.cpp, by Rabenseifner himself. Where N is no power of two, ranks that are too many do not give their
-// whole buffer away, S bytes in one message: they exchange halves with their partner, both add, and one sends its half
-// of the sum, 2·S/2 bytes one after the other in two messages. That saves a part of the additions, which take no time
-// here, and costs one α more.
-TEST_CASE("Rabenseifner's all-reduce takes as long as SMPI's rab, but for one latency where ranks are folded") {
+// reduce/reduce-rab.cpp is by Rabenseifner himself. If N is not a power of two, the extra ranks do not send their whole
+// buffer of S bytes in one message: they exchange halves with their partner, both reduce, and one sends its half of the
+// sum, 2·S/2 bytes in two consecutive messages. That saves a part of the reductions, which take no time here, and costs
+// one more α.
+TEST_CASE("Rabenseifner's all-reduce takes as long as SMPI's rab, except for one latency if ranks are folded") {
     compare({{.operation = "allreduce", .name = "rabenseifner"},
              "allreduce:rab",
              [](std::uint32_t ranks) { return usual_sizes(2 * sizeof(float) * std::bit_floor(ranks)); },
@@ -78,8 +78,8 @@ TEST_CASE("Rabenseifner's all-reduce takes as long as SMPI's rab_rdb") {
     compare({{.operation = "allreduce", .name = "rabenseifner"}, "allreduce:rab_rdb", floats_of_each_place});
 }
 
-// allreduce-ompi-ring-segmented.cpp has segments of 1 MiB, and takes lr where ranks have less than one. It rounds the
-// number of segments, ours rounds it up: whole ones here.
+// allreduce-ompi-ring-segmented.cpp has segments of 1 MiB, and uses lr if ranks have less than one segment. It rounds
+// the number of segments, ours rounds it up; here it is whole.
 TEST_CASE("a segmented ring all-reduce takes as long as SMPI's ompi_ring_segmented") {
     compare({{.operation = "allreduce", .name = "segmented-ring", .segment_bytes = 1 << 20},
              "allreduce:ompi_ring_segmented",

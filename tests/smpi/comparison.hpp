@@ -7,11 +7,11 @@
 
 #include "sim/collective/algorithm.hpp"
 
-/// Our algorithm beside SMPI's of the same name, on the same star.
+/// Compares our algorithm with SMPI's of the same name, on the same star.
 namespace syncline::test {
 
-/// How messages' envelopes add up: `in_turn`, one for each message that follows another, as if the latency were longer;
-/// `at_once`, where a rank's messages share its link, one for each of the N blocks.
+/// How messages' envelopes add up. `in_turn`: one for each message that follows another, like a longer latency.
+/// `at_once`: if a rank's messages share its link, one for each of the N blocks.
 enum class Envelopes { in_turn, at_once };
 
 /// α with its envelope, and β, of the star.
@@ -33,8 +33,8 @@ struct Pair {
     std::vector<std::uint32_t> ranks = {4, 8, 13, 16};
 };
 
-/// Checks that SMPI's time is ours with envelopes and what it does otherwise to 1e-6, and ours with what it does
-/// otherwise within 5 %, from 1 MiB on 1 %; prints a table.
+/// Checks that SMPI's time equals ours with envelopes and SMPI's differences to 1e-6, and ours with SMPI's differences
+/// within 5 %, from 1 MiB on within 1 %; prints a table.
 void compare(const Pair& pair);
 
 }  // namespace syncline::test

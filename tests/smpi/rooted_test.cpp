@@ -3,7 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/smpi/comparison.hpp"
 
-// Our collectives with a root against SMPI's algorithms of the same name, whose files are in SimGrid's src/smpi/colls.
+// Compares our collectives with a root with SMPI's of the same name, whose files are in SimGrid's src/smpi/colls.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -15,7 +15,7 @@ std::vector<std::uint64_t> bytes_of_each(std::uint32_t ranks) {
 }
 
 /// A scatter over the binomial tree of `ranks`: the root sends to the children at distances 1, 2, 4, … in this order or
-/// the reverse one, and each goes on when it has got its part.
+/// in reverse, and each continues when it has received its part.
 double binomial_scatter_s(std::uint32_t ranks, double block, bool smallest_first, const MessageTime& message) {
     std::vector<std::uint32_t> subtrees;
     for (std::uint32_t distance = 1; distance < ranks; distance *= 2)
@@ -31,13 +31,14 @@ double binomial_scatter_s(std::uint32_t ranks, double block, bool smallest_first
 
 }  // namespace
 
-// bcast/bcast-scatter-LR-allgather.cpp: MPICH's, on the logical ring.
+// bcast/bcast-scatter-LR-allgather.cpp is MPICH's, on the logical ring.
 TEST_CASE("a broadcast by scatter and allgather takes as long as SMPI's scatter_LR_allgather") {
     compare({{.operation = "broadcast", .name = "scatter-allgather"}, "bcast:scatter_LR_allgather", bytes_of_each});
 }
 
-// scatter/scatter-ompi.cpp sends to the nearest child first, which has the smallest subtree, and ours to the one with
-// the largest, as MPICH does: there all subtrees are done when the root is, here the last one only starts then.
+// scatter/scatter-ompi.cpp sends to the nearest child first, which has the smallest subtree. Ours sends to the child
+// with the largest subtree first, like MPICH: then all subtrees end when the root does, while here the last one only
+// starts then.
 TEST_CASE("SMPI's binomial scatter takes longer than ours by the order of the root's children") {
     compare({{.operation = "scatter", .name = "binomial-tree"},
              "scatter:ompi_binomial",
@@ -49,12 +50,12 @@ TEST_CASE("SMPI's binomial scatter takes longer than ours by the order of the ro
              }});
 }
 
-// gather/gather-ompi.cpp: smallest first is best here, and what ours does.
+// gather/gather-ompi.cpp takes the smallest first, which is best here, as ours does.
 TEST_CASE("a binomial gather takes as long as SMPI's") {
     compare({{.operation = "gather", .name = "binomial-tree"}, "gather:ompi_binomial", bytes_of_each});
 }
 
-// scatter/scatter-ompi.cpp starts all of the root's messages at once.
+// scatter/scatter-ompi.cpp starts all of the root's messages concurrently.
 TEST_CASE("a direct scatter takes as long as SMPI's ompi_linear_nb") {
     compare({{.operation = "scatter", .name = "direct"},
              "scatter:ompi_linear_nb",

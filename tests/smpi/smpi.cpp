@@ -43,14 +43,14 @@ std::vector<double> smpi_seconds(const SmpiStar& star, std::uint32_t ranks, cons
     for (std::string algorithm; words >> algorithm;) smpirun.arguments.push_back("--cfg=smpi/" + algorithm);
     for (const char* neutral :
          {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", "surf/precision:1e-12",
-          // A message to oneself would take its bytes in seconds, and so be noticed.
+          // A message to oneself would take seconds, and so be noticed.
           "network/loopback-bw:1",
-          // No send ends before its message is through.
+          // No send ends before its message is delivered.
           "smpi/send-is-detached-thresh:0", "smpi/async-small-thresh:0",
           // Calls and computation take no time.
           "smpi/os:0:0:0:0:0", "smpi/or:0:0:0:0:0", "smpi/ois:0:0:0:0:0", "smpi/init:0", "smpi/wtime:0", "smpi/test:0",
           "smpi/iprobe:0", "smpi/simulate-computation:no", "smpi/host-speed:1Gf",
-          // Factors of the network model SMPI, which CM02 does not use.
+          // These are factors of the network model SMPI, which CM02 does not use.
           "smpi/bw-factor:0:1", "smpi/lat-factor:0:1"})
         smpirun.arguments.push_back(std::string("--cfg=") + neutral);
     smpirun.arguments.insert(smpirun.arguments.end(), {SYNCLINE_SMPI_COLLECTIVE, operation});

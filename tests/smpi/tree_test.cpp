@@ -1,8 +1,8 @@
 #include "tests/catch.hpp"
 #include "tests/smpi/comparison.hpp"
 
-// Our binomial trees against SMPI's, whose files are in SimGrid's src/smpi/colls. A rank there sends to its children in
-// turn, each message when the one before is through, as in ours.
+// Compares our binomial trees with SMPI's, whose files are in SimGrid's src/smpi/colls. There, too, a rank sends to its
+// children in turn, each message when the previous one is delivered.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -20,7 +20,7 @@ TEST_CASE("a binomial reduce takes as long as SMPI's binomial") {
              }});
 }
 
-// allreduce/allreduce-redbcast.cpp runs the reduce and the broadcast that are chosen beside it.
+// allreduce/allreduce-redbcast.cpp runs the selected reduce and broadcast.
 TEST_CASE("a binomial all-reduce takes as long as SMPI's redbcast of binomial trees") {
     compare({{.operation = "allreduce", .name = "binomial-tree"},
              "allreduce:redbcast reduce:binomial bcast:binomial_tree",

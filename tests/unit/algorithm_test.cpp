@@ -199,7 +199,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
     }
     const AlgorithmSpec stars{.name = "hierarchical-leaders",
                               .overlay = hierarchy({{Shape::star, 4}, {Shape::star, 0}})};
-    // 7 ranks, two groups: 3 members send to a leader, then one leader to the other
+    // With 7 ranks in two groups, 3 members send to a leader, then one leader to the other.
     CHECK(make_algorithm(stars, 7)->cost(7, 10, {3, 2, 5}).value() == Approx(2 * 6 + 10 * (3 + 1) * (2 * 2 + 5)));
     const AlgorithmSpec chains{.name = "hierarchical-leaders",
                                .overlay = hierarchy({{Shape::ring, 4}, {Shape::star, 0}})};
@@ -230,7 +230,7 @@ TEST_CASE("a direct all-to-all brings block j of every rank to rank j") {
     }
 }
 
-TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the key to blame") {
+TEST_CASE("operations list their algorithms, and unsuitable parameters are rejected with the responsible key") {
     CHECK(algorithm_names("allreduce").front() == "ring");
     for (const std::string& operation : operation_names()) {
         for (const std::string& name : algorithm_names(operation)) {

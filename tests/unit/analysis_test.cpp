@@ -5,7 +5,7 @@
 
 using namespace syncline;
 
-TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exchange, and what of it is exposed") {
+TEST_CASE("a breakdown refers to the rank that ends last: computation, communication, and its exposed part") {
     const auto ring = std::make_shared<const RingAllreduce>();
     TaskGraph graph;
     Timeline timeline;
@@ -38,7 +38,7 @@ TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exc
     CHECK(result.compute_s == 5);
     CHECK(result.communication_s == 5);          // 14-18 and 19-20
     CHECK(result.exposed_communication_s == 4);  // without 14-15
-    // From 18 to 19 nothing is under way, and by this graph the update waits for nothing.
+    // From 18 to 19 nothing is in flight, and in this graph the update waits for nothing.
     CHECK(result.waiting_s == 0);
     CHECK(result.idle_s == 1);
     CHECK(result.drift == 0);
@@ -46,7 +46,7 @@ TEST_CASE("a breakdown is that of the rank that ends last: busy compute, any exc
     CHECK(measure(graph, timeline).drift == Approx(0.1));
 }
 
-TEST_CASE("a breakdown tells time in which a rank waits for others from time in which it could go on") {
+TEST_CASE("a breakdown distinguishes waiting for others from idle time") {
     TaskGraph graph;
     const StreamId compute = graph.add_stream(graph.add_process({}), StreamKind::compute);
     const StreamId server = graph.add_stream(graph.add_process({}), StreamKind::aggregate);
@@ -87,7 +87,7 @@ Device device_of(double flops_per_s, double memory_Bps) {
 
 }  // namespace
 
-TEST_CASE("the roofline takes the longer of computing and moving") {
+TEST_CASE("the roofline takes the longer of computing and moving data") {
     const auto times = layer_times(two_layers(), device_of(1e12, 1e9), 1);
     CHECK(times[0].forward_s == Approx(2e-3));
     CHECK(times[0].backward_s() == Approx(2e-3));  // the first layer needs no gradient of its input

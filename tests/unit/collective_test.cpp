@@ -29,7 +29,7 @@ TEST_CASE("after a ring all-reduce every rank holds every rank's contribution on
 }
 
 TEST_CASE(
-    "after a push the server holds every worker's contribution once, after a pull the workers hold the server's") {
+    "after a push the server holds every worker's contribution once, and after a pull the workers hold the server's") {
     for (std::uint32_t members = 2; members <= 20; ++members) {
         CAPTURE(members);
         Machine push(Push{}, members, 1000);

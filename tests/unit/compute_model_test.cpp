@@ -12,7 +12,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// Compute times: each kind against its formula, and the properties that all must have.
+// Compute times: each compute model against its formula, and properties that all must have.
 
 using namespace syncline;
 using namespace syncline::test;
@@ -81,7 +81,7 @@ void for_every_model(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("the roofline of convolutions and dense layers is that of their counts") {
+TEST_CASE("the roofline of convolutions and dense layers follows from their counts") {
     const Device device = device_of(10.6e12, 732e9);
     for (const std::string& name : shipped_cnns) {
         const Model model = shipped_model(name);
@@ -109,7 +109,7 @@ TEST_CASE("the roofline of convolutions and dense layers is that of their counts
     }
 }
 
-TEST_CASE("AlexNet's first layer with im2col on a P100") {
+TEST_CASE("AlexNet's first layer with im2col on a P100 takes the time computed by hand") {
     // 96 filters of 3·11·11 = 363, outputs of 55×55: with 64 images a 363 × 193600 matrix.
     const Model model = shipped_model("alexnet-nogroup");
     const double columns = 64 * 55 * 55;
@@ -150,7 +150,7 @@ TEST_CASE("no kernel takes less than the device's latency") {
           total(layer_times(large, device_of(1e12, 1e12), 64, ComputeKind::roofline)[0]));
 }
 
-TEST_CASE("the bound of a layer") {
+TEST_CASE("the bound of a layer is the cause of most of its time") {
     const Model model = model_of(dense("fc", 100, 100, false));
     const auto bound = [&](const Device& device) {
         return layer_times(model, device, 10, ComputeKind::roofline)[0].bound;
@@ -161,7 +161,7 @@ TEST_CASE("the bound of a layer") {
     CHECK(bound(device_of(1e12, 1e12, 1e-6)) == Bound::latency);
 }
 
-TEST_CASE("an efficiency curve is its points', a power of the size between them, and constant outside") {
+TEST_CASE("an efficiency curve has its points' values, is a power of the size between them, and constant outside") {
     const EfficiencyCurve curve{EfficiencyCurve::Over::batch, {{4, 0.1}, {16, 0.4}, {64, 0.8}}};
     for (const EfficiencyCurve::Point& point : curve.points) CHECK(curve.at(point.at) == Approx(point.part));
     CHECK(curve.at(0.5) == 0.1);
@@ -171,7 +171,7 @@ TEST_CASE("an efficiency curve is its points', a power of the size between them,
     CHECK(EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.7}}}.at(3) == 0.7);
 }
 
-TEST_CASE("efficiency over the batch: computing slows down, moving does not") {
+TEST_CASE("efficiency over the batch slows down computing, not moving data") {
     Device device = device_of(1e12, 200e9);
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::batch, {{1, 0.25}, {64, 0.5}}};
     const Model model = shipped_model("vgg-16");
@@ -227,7 +227,7 @@ TEST_CASE("efficiency over matrices: the same operations in a fatter matrix are 
           Approx(5 * computation->time(0, {.samples = 64, .part = 0.125}).forward_s));
 }
 
-TEST_CASE("work that is no matrix product has the curve's last part of the peak") {
+TEST_CASE("work other than matrix products has the curve's last fraction of the peak") {
     Device device = device_of(1e12, 1e18);
     device.efficiency = EfficiencyCurve{EfficiencyCurve::Over::gemm, {{8, 0.1}, {64, 0.5}}};
     Layer layer;
@@ -235,7 +235,7 @@ TEST_CASE("work that is no matrix product has the curve's last part of the peak"
     CHECK(layer_times(model_of(layer), device, 5, ComputeKind::efficiency)[0].forward_s == Approx(10000 / 0.5e12));
 }
 
-TEST_CASE("measured times are scaled by samples and share") {
+TEST_CASE("measured times scale with samples and share") {
     Device device = device_of(1, 1);
     const Model model = every_kind();
     MeasuredLayers measured{model.name, 8, {}, ""};
@@ -253,7 +253,7 @@ TEST_CASE("measured times are scaled by samples and share") {
     }
 }
 
-TEST_CASE("a device without the data that a kind needs is a bug of the caller") {
+TEST_CASE("a device without the data that a compute model needs is a bug of the caller") {
     const Model model = every_kind();
     const Device device = device_of(1e12, 1e12);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::efficiency, model, device), std::logic_error);
@@ -263,7 +263,7 @@ TEST_CASE("a device without the data that a kind needs is a bug of the caller") 
     CHECK_THROWS_AS(make_compute_model(ComputeKind::measured, model, partly), std::logic_error);
 }
 
-TEST_CASE("a calibration scales stalls with times, and bounds stay") {
+TEST_CASE("a calibration scales stalls with times, and keeps bounds") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
     device.calibration = {{"resnet-50", 64, 219, ""}};
@@ -280,10 +280,10 @@ TEST_CASE("a calibration scales stalls with times, and bounds stay") {
     CHECK(sum == Approx(64.0 / 219));
 }
 
-TEST_CASE("with several batches measured the iteration's time is linear between them") {
+TEST_CASE("between several measured batches the iteration's time is linear") {
     const Model model = shipped_model("resnet-50");
     Device device = device_of(10.6e12, 732e9);
-    // Rows may stand in any order.
+    // Rows may be in any order.
     device.calibration = {
         {"resnet-50", 64, 219, ""}, {"other", 48, 1, ""}, {"resnet-50", 32, 195, ""}, {"resnet-50", 256, 230, ""}};
     const auto iteration_s = [&](const Device& of, std::int64_t batch) {
@@ -310,7 +310,7 @@ TEST_CASE("with several batches measured the iteration's time is linear between 
           Approx(0.75 * total(few) + 0.25 * total(more)).epsilon(1e-12));
 }
 
-TEST_CASE("time never falls with samples") {
+TEST_CASE("time never decreases with more samples") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             LayerTime last;
@@ -327,7 +327,7 @@ TEST_CASE("time never falls with samples") {
     });
 }
 
-TEST_CASE("a share of 1/p takes no longer than the whole, and no less than 1/p of it") {
+TEST_CASE("a share of 1/p takes at most the time of the whole, and at least 1/p of it") {
     for_every_model([](const Model& model, const ComputeModel& computation) {
         for (std::size_t i = 0; i < model.layers.size(); ++i) {
             for (const double samples : {1.0, 48.0}) {
@@ -363,7 +363,7 @@ TEST_CASE("a stall is part of the time, and compute-bound work has none") {
     CHECK(layer_times(model, device_of(1e12, 1e18), 64, ComputeKind::im2col)[0].stall_s == 0);
 }
 
-TEST_CASE("a layer table adds up") {
+TEST_CASE("the rows of a layer table add up") {
     const Model model = shipped_model("alexnet-tf");
     Device device = device_of(10.6e12, 732e9);
     device.name = "p100";

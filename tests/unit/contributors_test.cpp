@@ -62,7 +62,8 @@ constexpr MessageCost cost{3, 2, 5};
 
 }  // namespace
 
-TEST_CASE("with fewer contributors a ring allgather and a padded one take the same time, and the padded moves more") {
+TEST_CASE(
+    "with fewer contributors a ring allgather and a padded one take the same time, and the padded one moves more") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors;
         const auto ring = make_algorithm(spec_of("allgather", "ring", subsets), n);
@@ -85,7 +86,7 @@ TEST_CASE("with fewer contributors a ring allgather and a padded one take the sa
     });
 }
 
-TEST_CASE("a ring among contributors and broadcasts from each reach every receiver, and no one else") {
+TEST_CASE("a ring among contributors and broadcasts from each reach every receiver, and no other rank") {
     for (const double segment : {0.0, 9.0, 1e6}) {
         for_all_subsets([&](std::uint32_t n, const Subsets& subsets) {
             const std::uint32_t q = subsets.contributors, receivers = subsets.receivers;
@@ -108,7 +109,7 @@ TEST_CASE("a ring among contributors and broadcasts from each reach every receiv
     }
 }
 
-TEST_CASE("contributions that are spread and doubled reach all ranks, within the time of a doubling and a part") {
+TEST_CASE("spread-doubling brings contributions to all ranks, within the time of a doubling and a part") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors;
         const auto way = make_algorithm(spec_of("allgather", "spread-doubling", subsets), n);
@@ -176,7 +177,7 @@ TEST_CASE("a ring and broadcasts take (q-1)(α + ⌈S/q⌉β), and ⌈lg g⌉(α
 }
 
 TEST_CASE(
-    "reduce-scatter among contributors and allgather among receivers sums the contributions and leaves out others") {
+    "reduce-scatter among contributors and allgather among receivers add up contributions and ignore other ranks") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors, receivers = subsets.receivers;
         const auto way = make_algorithm(spec_of("allreduce", "reduce-scatter-allgather", subsets), n);
@@ -206,7 +207,7 @@ TEST_CASE("in the naive all-reduce all ranks take part, and ranks without data a
     });
 }
 
-TEST_CASE("no way of contributing moves more bytes than the padded or naive one, nor fewer than receivers lack") {
+TEST_CASE("no algorithm moves more bytes than the padded or naive one, nor fewer than receivers lack") {
     for_all_subsets([](std::uint32_t n, const Subsets& subsets) {
         const std::uint32_t q = subsets.contributors, receivers = subsets.receivers;
         const auto sent = [&](const std::string& operation, const std::string& name, double segment = 0) {
@@ -229,7 +230,7 @@ TEST_CASE("no way of contributing moves more bytes than the padded or naive one,
     });
 }
 
-TEST_CASE("contributors and receivers are of the group, and of an algorithm that knows of them") {
+TEST_CASE("contributors and receivers must be members of the group, and the algorithm must support them") {
     const auto blamed = [](const AlgorithmSpec& spec) {
         try {
             make_algorithm(spec, 4);

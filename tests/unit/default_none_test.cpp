@@ -8,7 +8,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// Where the documentation says that a key's default is `none`, the word can be written.
+// If the documentation says that a key's default is `none`, the word can be written.
 
 using namespace syncline;
 using nlohmann::json;
@@ -25,7 +25,7 @@ bool takes_none(const json& property) {
            (property.contains("anyOf") && std::any_of(property["anyOf"].begin(), property["anyOf"].end(), is));
 }
 
-/// Calls `visit` with each key of a schema, as a path from `before` on, and what it says of it.
+/// Calls `visit` with each key of a schema, as a path starting with `before`, and its description.
 template <class Visit>
 void each_key(const json& schema, const std::string& before, const Visit& visit) {
     if (schema.contains("properties"))
@@ -52,7 +52,7 @@ std::set<std::string> training_keys_of_readme() {
 
 }  // namespace
 
-TEST_CASE("each key that is documented as none by default takes the word, as the schemas say") {
+TEST_CASE("each key that is none by default accepts the word, as the schemas say") {
     const std::regex by_default("none by default|default:? `?none", std::regex::icase);
     std::set<std::string> documented;
     for (const std::string& kind : config::file_kinds())
@@ -68,7 +68,7 @@ TEST_CASE("each key that is documented as none by default takes the word, as the
     CHECK(documented.contains("device kernel_latency"));
 }
 
-TEST_CASE("each key that the scenarios' README calls none by default can be set to it, and changes nothing") {
+TEST_CASE("each key that is none by default in the scenarios' README can be set to it, and changes nothing") {
     const std::set<std::string> keys = training_keys_of_readme();
     for (const char* known : {"jitter", "stragglers", "fusion"}) CHECK(keys.contains(known));
     const std::string scenario = SYNCLINE_SOURCE_DIR "/scenarios/vgg-16-overlap.yaml";

@@ -6,7 +6,7 @@
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
-// The keys of device files that say what a device holds, and how fast it is for what.
+// The keys of device files for memory and compute times.
 
 using namespace syncline;
 
@@ -23,7 +23,7 @@ Device written(const std::string& text) {
     return device;
 }
 
-/// What is said against a device, place included.
+/// Returns the error of a device, with its place.
 std::string refusal(const std::string& text) {
     try {
         written(text);
@@ -43,7 +43,7 @@ std::string curve(const std::string& points) {
 
 }  // namespace
 
-TEST_CASE("a device that says nothing more holds anything, and starts kernels at once") {
+TEST_CASE("a device without further keys has unlimited memory and starts kernels immediately") {
     const Device device = written("");
     CHECK(std::isinf(device.memory_bytes));
     CHECK(device.kernel_latency_s == 0);
@@ -51,7 +51,7 @@ TEST_CASE("a device that says nothing more holds anything, and starts kernels at
     CHECK(device.layer_times.empty());
 }
 
-TEST_CASE("memory and the least time of a kernel") {
+TEST_CASE("memory and the minimum time of a kernel are read") {
     const Device device = written("memory: 16 GB\nkernel_latency: 5 us\n");
     CHECK(device.memory_bytes == 16e9);
     CHECK(device.kernel_latency_s == Approx(5e-6));
@@ -64,7 +64,7 @@ TEST_CASE("memory and the least time of a kernel") {
     CHECK(contains(refusal("memroy: 16 GB\n"), "did you mean 'memory'?"));
 }
 
-TEST_CASE("an efficiency curve is read as it stands") {
+TEST_CASE("an efficiency curve is read") {
     const Device device =
         written(curve("{at: 8, part: 0.1}, {at: 16, part: 0.2}, {at: 100, part: 0.2}, {at: 1e3, part: 1}"));
     REQUIRE(device.efficiency);
@@ -76,7 +76,7 @@ TEST_CASE("an efficiency curve is read as it stands") {
           EfficiencyCurve::Over::batch);
 }
 
-TEST_CASE("efficiency curves that would make larger work faster, or that fall, are refused at the point") {
+TEST_CASE("efficiency curves that fall, or that make larger work faster, are refused at the point") {
     CHECK(contains(refusal(curve("{at: 8, part: 0.1}, {at: 8, part: 0.2}")), "8 follows 8"));
     CHECK(contains(refusal(curve("{at: 8, part: 0.2}, {at: 9, part: 0.1}")), "0.1 is less than the previous 0.2"));
     const std::string steep = refusal(curve("{at: 8, part: 0.1}, {at: 12, part: 0.2}"));
@@ -89,14 +89,14 @@ TEST_CASE("efficiency curves that would make larger work faster, or that fall, a
     CHECK(contains(refusal("efficiency: {over: gemm, points: [{at: 1, part: 1}]}\n"), "missing key 'source'"));
     CHECK(
         contains(refusal("efficiency: {over: gem, points: [{at: 1, part: 1}], source: x}\n"), "did you mean 'gemm'?"));
-    // In proportion is allowed, whatever rounding makes of it.
+    // A curve in proportion is allowed, despite rounding.
     for (int at = 1; at < 50; ++at)
         for (int next = at + 1; next < 50; ++next)
             CHECK(refusal(curve("{at: " + std::to_string(at) + ", part: " + std::to_string(at) + "e-2}, {at: " +
                                 std::to_string(next) + ", part: " + std::to_string(next) + "e-2}")) == "");
 }
 
-TEST_CASE("a calibration at several batches") {
+TEST_CASE("a calibration may have several batches") {
     const std::string row = "calibration: {w: {batch: 64, throughput: 219 images/s, source: here";
     const Device device = written(row + ", other_batches: [{batch: 32, throughput: 195 images/s, source: there}, " +
                                   "{batch: 128, throughput: 220 images/s, source: there}]}}\n");
@@ -116,7 +116,7 @@ TEST_CASE("a calibration at several batches") {
     CHECK(contains(other(""), "no items"));
 }
 
-TEST_CASE("times of layers") {
+TEST_CASE("times of layers are read and checked") {
     const Device device = written(
         "layer_times:\n"
         "  alexnet: {batch: 64, source: here, layers: {conv1: {forward: 1.2 ms, backward: 2.4 ms}, fc: {forward: 1 us, "
@@ -139,7 +139,7 @@ TEST_CASE("times of layers") {
                    "missing key 'source'"));
 }
 
-TEST_CASE("the shipped devices hold what their makers say") {
+TEST_CASE("the shipped devices have the published data") {
     const auto shipped = [](const std::string& name) {
         config::Library library;
         Device device;
@@ -150,10 +150,10 @@ TEST_CASE("the shipped devices hold what their makers say") {
         REQUIRE(errors.empty());
         return device;
     };
-    // Memory is the datasheets'. Peaks must be what processors and clock give at two operations a cycle (of the A100 in
-    // 16 bits 108 multiprocessors of 2048), rates of memory what its width and the rate of a pin give: AnandTech's
-    // table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers of Volta and Ampere. A B200 is an eighth
-    // of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
+    // Memory is from the datasheets. Peaks must follow from processors and clock at two operations per cycle (of the
+    // A100 in 16 bits, from 108 multiprocessors with 2048), rates of memory from its width and the rate per pin:
+    // AnandTech's table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers on Volta and Ampere. A B200
+    // is an eighth of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
     struct Made {
         std::string name;
         double memory_bytes, flops_per_s, memory_Bps;

@@ -42,7 +42,7 @@ TEST_CASE("a diagnostic is rendered with its line, a caret and a hint") {
     CHECK(render({{"a.yaml", 9, 1, ""}, "wrong", ""}) == "a.yaml:9:1: error: wrong\n");
 }
 
-TEST_CASE("the caret is under its character, with tabs and UTF-8 before it") {
+TEST_CASE("the caret is under its character, after tabs and UTF-8") {
     CHECK(before_caret(render({{"f", 1, 4, "\ta: b"}, "m", ""})) == "     a:");
     CHECK(before_caret(render({{"f", 1, 3, "é: ü"}, "m", ""})) == "    é:");
     // Wide characters take two columns each: the caret is under the colon after them.
@@ -71,7 +71,7 @@ TEST_CASE("long lines are cut to a window around the caret") {
     }
 }
 
-TEST_CASE("nothing that is shown controls the terminal") {
+TEST_CASE("rendered text cannot control the terminal") {
     const std::string evil = "\x1b[31m\x07\x7f\xc2\x9b\xff\x80\r\n\tx";
     const std::string rendered = render({{evil, 1, 2, evil}, evil, evil});
     CHECK(lines(rendered).size() == 4);
@@ -82,13 +82,13 @@ TEST_CASE("nothing that is shown controls the terminal") {
     }
 }
 
-TEST_CASE("a message without end is cut") {
+TEST_CASE("a message of any length is cut") {
     const std::string rendered = render({{"f", 1, 1, "x"}, std::string(1'000'000, 'm'), ""});
     CHECK(rendered.size() < 1000);
     CHECK(rendered.find("…") != std::string::npos);
 }
 
-TEST_CASE("a ConfigError says all that is wrong, up to a screenful") {
+TEST_CASE("a ConfigError lists all errors, up to a screenful") {
     const Diagnostic one{{"f", 1, 1, "x"}, "wrong", ""};
     CHECK(std::string(ConfigError({one, one}).what()) == render(one) + render(one));
     const ConfigError many(std::vector<Diagnostic>(100, one));
@@ -114,7 +114,7 @@ TEST_CASE("the closest word is suggested") {
     CHECK(did_you_mean("bandwidth", keys).empty());
 }
 
-TEST_CASE("one slip of the finger is always found") {
+TEST_CASE("a single typing error is always corrected") {
     const std::vector<std::string> keys{"ranks", "overlap", "iterations", "exchange", "bandwidth"};
     std::mt19937 random(1);
     for (const std::string& key : keys)

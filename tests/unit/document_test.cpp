@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory of its own, and the working directory while it is there.
+/// A temporary directory, which is the working directory during its lifetime.
 class Scratch {
 public:
     Scratch() : before_(fs::current_path()) {
@@ -57,7 +57,7 @@ std::vector<Diagnostic> errors_in(const std::string& text) {
     return errors_of([&] { Library().parse("test.yaml", text, "."); });
 }
 
-/// `line:column: message` of the one error in `text`.
+/// Returns `line:column: message` of the only error in `text`.
 std::string error_in(const std::string& text) {
     const auto errors = errors_in(text);
     INFO(text);
@@ -65,7 +65,7 @@ std::string error_in(const std::string& text) {
     return fmt::format("{}:{}: {}", errors[0].where.line, errors[0].where.column, errors[0].message);
 }
 
-/// A document on one line: scalars are `text@line:column`, mappings `{key@line:column: value}`.
+/// Returns a document on one line: scalars are `text@line:column`, mappings `{key@line:column: value}`.
 std::string outline(const Node& node) {
     const std::string at = fmt::format("@{}:{}", node.mark.line, node.mark.column);
     std::string text;
@@ -92,13 +92,13 @@ std::string outline(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("every value knows where it was written") {
+TEST_CASE("every value knows its position") {
     CHECK(outline("a: 1\nb:\n  c: [x, {d: y}]\n") ==
           "{a@1:1: 1@1:4, b@2:1: {c@3:3: [x@3:7, {d@3:11: y@3:14}@3:10]@3:6}@3:3}@1:1");
     CHECK(outline("- a\n- b\n") == "[a@1:3, b@2:3]@1:1");
 }
 
-TEST_CASE("a value that is not there is at its key") {
+TEST_CASE("a missing value is reported at its key") {
     CHECK(outline("a:\nb: ~\nc: null\n") == "{a@1:1: ~@1:1, b@2:1: ~@2:1, c@3:1: ~@3:1}@1:1");
     CHECK(outline("").starts_with("~"));
     CHECK(outline("# nothing\n").starts_with("~"));
@@ -131,7 +131,7 @@ TEST_CASE("columns count characters") {
     CHECK(locate(node.entries[1].value.mark).column == 5);
 }
 
-TEST_CASE("a key stands once") {
+TEST_CASE("a duplicate key is an error") {
     const auto errors = errors_in("a: 1\nb: {c: 1, c: 2}\na: 2\n");
     REQUIRE(errors.size() == 2);
     CHECK(errors[0].message == "duplicate key 'c'");
@@ -140,7 +140,7 @@ TEST_CASE("a key stands once") {
     CHECK(errors[1].hint == "it is first given in line 1");
 }
 
-TEST_CASE("what YAML has and scenarios do not need is refused") {
+TEST_CASE("YAML features that scenarios do not need are refused") {
     CHECK(error_in("a: 1\n---\nb: 2\n") == "2:1: a second document begins here");
     CHECK(error_in("a: 1\n...\nb: 2\n") == "3:1: a second document begins here");
     CHECK(error_in("a: &x 1\n") == "1:4: anchors are not supported");
@@ -153,7 +153,7 @@ TEST_CASE("what YAML has and scenarios do not need is refused") {
     CHECK(errors_in("a: &x 1\nb: *x\n").size() == 2);
 }
 
-TEST_CASE("mistakes in YAML are said in plain words") {
+TEST_CASE("errors in YAML are described in plain words") {
     CHECK(error_in("a: b: c\n") == "1:5: unexpected ':'");
     CHECK(error_in("a: [1, [2, 3]\nb: 2\n") == "1:4: this '[' is not closed");
     CHECK(error_in("a: {x: 1\nb: 2\n") == "1:4: this '{' is not closed");
@@ -166,7 +166,7 @@ TEST_CASE("mistakes in YAML are said in plain words") {
     CHECK(error_in("a: 1\n- b\n") == "2:1: this does not belong to the mapping above");
 }
 
-TEST_CASE("what is not text is refused") {
+TEST_CASE("a value that is not text is refused") {
     CHECK(error_in("a: \xff\n") == "1:4: this byte is not UTF-8 text");
     CHECK(error_in(std::string("a: 1\nb: \0\n", 10)) == "2:4: this is control character U+0000");
     CHECK(error_in("a: \x1b[31m\n") == "1:4: this is control character U+001B");
@@ -199,12 +199,12 @@ TEST_CASE("texts made to exhaust the parser are refused quickly") {
         const auto start = std::chrono::steady_clock::now();
         INFO(text.substr(0, 20));
         CHECK_FALSE(errors_in(text).empty());
-        // Ten times what it takes without optimisation, so that it fails for what grows with the square only.
+        // The limit is ten times the time without optimisation, so that only quadratic growth fails.
         CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(30));
     }
 }
 
-TEST_CASE("any text is a document or errors with places in it") {
+TEST_CASE("any text is a document or gives errors with positions in it") {
     const std::string alphabet = "ab:-,[]{}&*!|>'\"%@`#?~ \n\n\t\\\r0é<";
     std::mt19937 random(1);
     for (int i = 0; i < 3000; ++i) {
@@ -249,7 +249,7 @@ TEST_CASE("a file on the command line that cannot be read is named") {
     CHECK(error_of("large.yaml").message == "'large.yaml' is too large");
     Scratch::write("secret.yaml", "a: 1\n");
     fs::permissions("secret.yaml", fs::perms::none);
-    const bool readable = std::ifstream("secret.yaml").good();  // to the superuser everything is
+    const bool readable = std::ifstream("secret.yaml").good();  // the superuser can read everything
     if (!readable) CHECK(error_of("secret.yaml").message == "'secret.yaml' cannot be read: Permission denied");
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("an empty file is an error") {
     }
 }
 
-TEST_CASE("a byte order mark and the ends of lines of Windows are taken") {
+TEST_CASE("a byte order mark and Windows line ends are accepted") {
     const Scratch scratch;
     Scratch::write("bom.yaml",
                    "\xef\xbb\xbf"
@@ -272,7 +272,7 @@ TEST_CASE("a byte order mark and the ends of lines of Windows are taken") {
     CHECK(outline(library.load_argument("bom.yaml")) == "{a@1:1: 1@1:4, b@2:1: 2@2:4}@1:1");
 }
 
-TEST_CASE("a reference is relative to the file that it stands in") {
+TEST_CASE("a reference is relative to its own file") {
     const Scratch scratch;
     Scratch::write("scenarios/s.yaml", "platform: ../platforms/p.yaml\n");
     Scratch::write("platforms/p.yaml", "device: devices/d.yaml\n");
@@ -285,11 +285,11 @@ TEST_CASE("a reference is relative to the file that it stands in") {
     library.expand(*platform.find("device"));
     const Node& flops = *platform.find("device")->find("flops");
     CHECK(locate(flops.mark).file == "platforms/devices/d.yaml");
-    library.expand(platform);  // a mapping by now
+    library.expand(platform);  // it is a mapping by now
     CHECK(platform.kind == Node::Kind::mapping);
 }
 
-TEST_CASE("a file may be the name of a file") {
+TEST_CASE("a key may refer to a file by its name") {
     const Scratch scratch;
     Scratch::write("s.yaml", "platform: a.yaml\n");
     Scratch::write("a.yaml", "dir/b.yaml\n");
@@ -310,7 +310,7 @@ TEST_CASE("an assignment's file is relative to the working directory") {
     CHECK(locate(node.mark).file == "p.yaml");
 }
 
-TEST_CASE("a reference that cannot be read is reported where it stands") {
+TEST_CASE("a reference that cannot be read is reported at its place") {
     const Scratch scratch;
     Scratch::write("scenarios/s.yaml", "a: 1\nplatform: ../p100.yml\n");
     Scratch::write("p100.yaml", "nodes: 2\n");
@@ -325,7 +325,7 @@ TEST_CASE("a reference that cannot be read is reported where it stands") {
     CHECK(errors[0].hint == "did you mean 'p100.yaml'?");
 }
 
-TEST_CASE("an error in a file that is referred to is reported in that file") {
+TEST_CASE("an error in a referenced file is reported in that file") {
     const Scratch scratch;
     Scratch::write("s.yaml", "platform: p.yaml\n");
     Scratch::write("p.yaml", "nodes: 2\nnodes: 3\n");
@@ -337,7 +337,7 @@ TEST_CASE("an error in a file that is referred to is reported in that file") {
     CHECK(errors[0].where.line == 2);
 }
 
-TEST_CASE("references that go round are found") {
+TEST_CASE("circular references are errors") {
     const Scratch scratch;
     Scratch::write("a.yaml", "b.yaml\n");
     Scratch::write("b.yaml", "x/../a.yaml\n");
@@ -351,7 +351,7 @@ TEST_CASE("references that go round are found") {
     CHECK(errors[0].where.file == "b.yaml");
 }
 
-TEST_CASE("references that go round through a mapping are found") {
+TEST_CASE("circular references through a mapping are errors") {
     const Scratch scratch;
     Scratch::write("p.yaml", "device: d.yaml\n");
     Scratch::write("d.yaml", "device: link.yaml\n");
@@ -365,7 +365,7 @@ TEST_CASE("references that go round through a mapping are found") {
     CHECK(errors[0].message == "reference cycle: p.yaml -> d.yaml -> link.yaml");
 }
 
-TEST_CASE("two references to one file are no cycle") {
+TEST_CASE("two references to one file are not circular") {
     const Scratch scratch;
     Scratch::write("s.yaml", "a: p.yaml\nb: p.yaml\n");
     Scratch::write("p.yaml", "nodes: 2\n");

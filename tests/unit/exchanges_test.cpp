@@ -79,7 +79,7 @@ double all_pairs(std::uint32_t n) {
 
 }  // namespace
 
-TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its closed form, powers of two and not") {
+TEST_CASE("Rabenseifner's all-reduce reduces everything once and equals its closed form, for any number of ranks") {
     const AlgorithmSpec spec{.name = "rabenseifner"};
     check(spec, [](auto n) { return 2. * std::bit_floor(n) * floor_lg(n) + 2. * surplus(n); });
     // Thakur et al.: 2 lg p·α + 2(p-1)/p·nβ + (p-1)/p·nγ; others fold, with (P-1)/P of the power of two below
@@ -118,7 +118,7 @@ TEST_CASE("Bruck's allgather takes ⌈lg N⌉ steps for any N and sends the miss
     }
 }
 
-TEST_CASE("Bruck's all-to-all brings every block where it belongs, on the way of its distance's bits") {
+TEST_CASE("Bruck's all-to-all brings every block to its rank, by the bits of its distance") {
     const AlgorithmSpec spec{.operation = "all-to-all", .name = "bruck"};
     check(
         spec, [](auto n) { return n * ceil_lg(n); }, Closed::always, true);
@@ -136,7 +136,7 @@ TEST_CASE("Bruck's all-to-all brings every block where it belongs, on the way of
     }
 }
 
-TEST_CASE("all-to-alls in pairs and direct exchanges keep their promises and their closed forms") {
+TEST_CASE("all-to-alls in pairs and direct exchanges keep their promises and equal their closed forms") {
     const AlgorithmSpec pairwise{.operation = "all-to-all", .name = "pairwise"};
     check(pairwise, all_pairs, Closed::even);
     CHECK(cost(pairwise, 4, 8) == Approx(3 * (3 + 2 * 2)));
@@ -183,7 +183,7 @@ TEST_CASE("a broadcast by scatter and allgather reaches all ranks and equals its
     CHECK(cost(spec, 13, 1300) == Approx((4 + 12) * 3 + 2 * 1200 * 2));
 }
 
-TEST_CASE("no rank leaves a dissemination barrier before all have come, after ⌈lg N⌉ empty messages each") {
+TEST_CASE("no rank leaves a dissemination barrier before all have entered it, after ⌈lg N⌉ empty messages each") {
     const AlgorithmSpec spec{.operation = "barrier", .name = "dissemination"};
     check(spec, [](auto n) { return n * ceil_lg(n); });
     CHECK(cost(spec, 13, 1000) == 4 * 3);
@@ -209,7 +209,7 @@ TEST_CASE("runs of blocks differ by at most a byte, and closed forms count with 
     CHECK(Partition{10, 8, 3}.largest(5) == 10);
 }
 
-TEST_CASE("a step too few breaks every promise") {
+TEST_CASE("a missing step breaks every promise") {
     class Shortened : public CollectiveAlgorithm {
     public:
         explicit Shortened(const CollectiveAlgorithm& whole) : whole_(whole) {}

@@ -10,14 +10,14 @@
 #include "sim/output/fidelity.hpp"
 #include "tests/catch.hpp"
 
-// The key `fidelity`: who may ask for what, what decides, and what results say of it.
+// The key `fidelity`: where it is allowed, what it decides, and how results report it.
 
 using namespace syncline;
 using Catch::Matchers::Contains;
 
 namespace {
 
-/// A ring all-reduce among so many ranks: 2 (N - 1) N messages.
+/// A ring all-reduce among `ranks` ranks has 2 (N - 1) N messages.
 TaskGraph ring_of(std::uint32_t ranks) {
     TaskGraph graph;
     std::vector<ProcessId> members;
@@ -36,7 +36,7 @@ TaskGraph ring_of(std::uint32_t ranks) {
 
 const std::string root = SYNCLINE_SOURCE_DIR;
 const std::string shipped_platform = "platform: " + root + "/platforms/p100-25g.yaml\n";
-const std::string native_platform = "platform: {simgrid_xml: " + root + "/README.md}\n";  // which nobody looks into
+const std::string native_platform = "platform: {simgrid_xml: " + root + "/README.md}\n";  // not read
 const std::string workload = "workload: " + root + "/workloads/resnet-50.yaml\n";
 
 config::Variant variant_of(const std::string& scenario) {
@@ -59,7 +59,7 @@ Fidelity of_exchange(const std::string& platform, const std::string& more) {
         .collective->fidelity;
 }
 
-/// The only error.
+/// Returns the only error.
 template <class Load>
 Diagnostic error_of(const Load& load, const std::string& platform, const std::string& more) {
     try {
@@ -83,7 +83,7 @@ TEST_CASE("fidelity is a key of trainings and of exchanges alone, and message by
     }
 }
 
-TEST_CASE("a fidelity that is misspelt is told which was meant") {
+TEST_CASE("a misspelt fidelity is an error with a suggestion") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic value = error_of(load, shipped_platform, ", fidelity: fold");
         CHECK(value.message == "'fidelity' cannot be 'fold'");
@@ -92,7 +92,7 @@ TEST_CASE("a fidelity that is misspelt is told which was meant") {
     }
 }
 
-TEST_CASE("on a platform of SimGrid's own format nothing can be folded") {
+TEST_CASE("on a platform of SimGrid's format nothing can be folded") {
     for (const auto& load : {of_training, of_exchange}) {
         const Diagnostic error = error_of(load, native_platform, ", fidelity: folded");
         CHECK_THAT(error.message, Contains("folding is not possible"));
@@ -103,7 +103,7 @@ TEST_CASE("on a platform of SimGrid's own format nothing can be folded") {
     }
 }
 
-TEST_CASE("a plan's fidelity is what is done, unless something stands against it") {
+TEST_CASE("a plan's fidelity is used unless something prevents it") {
     const TaskGraph few = ring_of(4), many = ring_of(708);  // 708 * 707 * 2 = 1,001,112
     Cluster plain, native;
     native.native.emplace();
@@ -122,7 +122,7 @@ TEST_CASE("a plan's fidelity is what is done, unless something stands against it
     CHECK_FALSE(choose_fidelity(Fidelity::automatic, plain, few).folds);
 }
 
-TEST_CASE("results say what was folded, where the plan asks for it") {
+TEST_CASE("results say what was folded if the plan asks for folding") {
     Folded folded{{Fidelity::automatic, true, "4198400 messages are more than 1000000"}, 4096, 4194304, 12e-9, 0};
     CHECK(text::folded(folded) ==
           "folded: 4194304 of 4198400 messages; error at most 12 ns (fidelity: auto, "

@@ -37,19 +37,20 @@ Layers layers_of(const std::vector<Bucket>& buckets) {
 
 }  // namespace
 
-TEST_CASE("PyTorch's buckets: the gradient that reaches the limit is the last, and the first bucket has its own") {
-    // From the last layer: 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
+TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and the first bucket has its own limit") {
+    // From the last layer on, 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
     const Model model = model_of({100, 0, 200, 1000, 600, 300, 300, 400});
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after, false}))) ==
           Layers{{7}, {6, 5, 4}, {3}, {2, 0}});
     // Without a first limit 400 + 300 + 300 reach 1000.
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 0, Full::after, false}))) == Layers{{7, 6, 5}, {4, 3}, {2, 0}});
-    // Before: 300 more would exceed 400; 300 + 300 + 600 would exceed 1000, and so would 600 + 1000.
+    // With a threshold before the limit, 300 more would exceed 400; 300 + 300 + 600 would exceed 1000, and so would 600
+    // + 1000.
     CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::before, false}))) ==
           Layers{{7}, {6, 5}, {4}, {3}, {2, 0}});
 }
 
-TEST_CASE("a bucket that is full after its last gradient was not full before it, whatever the sizes") {
+TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes") {
     std::mt19937 random(43);
     for (int round = 0; round < 300; ++round) {
         std::vector<std::int64_t> sizes(1 + random() % 30);
@@ -70,7 +71,7 @@ TEST_CASE("a bucket that is full after its last gradient was not full before it,
     }
 }
 
-TEST_CASE("pieces of a bucket are full but for the last, in order, and are released with it") {
+TEST_CASE("pieces of a bucket are full except for the last, in order, and are released with it") {
     std::mt19937 random(47);
     for (int round = 0; round < 300; ++round) {
         std::vector<std::int64_t> sizes(1 + random() % 8);
@@ -96,7 +97,7 @@ TEST_CASE("pieces of a bucket are full but for the last, in order, and are relea
     }
 }
 
-TEST_CASE("no partition leaves buckets whole, and an empty one is one empty piece") {
+TEST_CASE("without a partition buckets stay whole, and an empty bucket is one empty piece") {
     const std::vector<Bucket> buckets{{10, {1}, 0, 0}, {0, {0}, 0, 0}};
     CHECK(cut(buckets, 0).size() == 2);
     const auto pieces = cut(buckets, 4);
@@ -105,7 +106,7 @@ TEST_CASE("no partition leaves buckets whole, and an empty one is one empty piec
     CHECK(pieces[3].bytes == 0);
 }
 
-TEST_CASE("the most urgent bucket is that of the lowest layer, and each is negotiated once") {
+TEST_CASE("the most urgent bucket is that of the lowest layer, and each bucket is negotiated once") {
     const std::vector<Bucket> buckets{{10, {5, 4}, 0, 0}, {10, {5, 4}, 0, 0, 1}, {5, {2}, 0, 0}, {5, {0}, 0, 0}};
     Plan plan;
     CHECK(coordinate(buckets, plan).urgency.empty());

@@ -6,13 +6,13 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The keys that say how a framework bundles, cuts and orders exchanges.
+// The keys for how a framework fuses, partitions and orders exchanges.
 
 using namespace syncline;
 
 namespace {
 
-/// The plan of a scenario with this much in `training`. Throws ConfigError.
+/// Returns the plan of a scenario with these lines in `training`. Throws ConfigError.
 Plan plan_of(const std::string& training) {
     const auto path = std::filesystem::temp_directory_path() / ("syncline-keys-" + std::to_string(getpid()) + ".yaml");
     const std::string root = SYNCLINE_SOURCE_DIR;
@@ -25,7 +25,7 @@ Plan plan_of(const std::string& training) {
     return config::load_scenario(path.string(), {}).variants.front().plan;
 }
 
-/// The only error.
+/// Returns the only error.
 Diagnostic error_of(const std::string& training) {
     try {
         plan_of(training);
@@ -74,7 +74,7 @@ TEST_CASE("without these keys nothing changes") {
     CHECK(!plan.servers.local_reduction);
 }
 
-TEST_CASE("keys that have no use where they stand are errors with their place and a hint") {
+TEST_CASE("keys that have no effect are errors with their place and a hint") {
     const struct {
         const char *training, *key, *message, *hint;
     } mistakes[] = {
@@ -104,7 +104,7 @@ TEST_CASE("keys that have no use where they stand are errors with their place an
     }
 }
 
-TEST_CASE("the least piece that a hint names can be simulated") {
+TEST_CASE("the minimum piece that a hint names can be simulated") {
     const std::string hint = error_of("partition: 1 B").hint;
     const std::size_t begin = std::string("write at least ").size();
     const std::string least = hint.substr(begin, hint.find(" per piece") - begin);

@@ -91,7 +91,7 @@ TEST_CASE("after gossip every rank holds its own buffer and those of its in-neig
 }
 
 TEST_CASE(
-    "a rank sends N-1 buffers from the centre of a star, two on a ring, lg N on the exponential graph, one a round") {
+    "a rank sends N-1 buffers from the centre of a star, two on a ring, lg N on the exponential graph, one per round") {
     const std::uint64_t bytes = 100;
     for (std::uint32_t n = 3; n <= 20; ++n) {
         const auto received_by_first = [&](const AlgorithmSpec& spec) {
@@ -110,7 +110,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("one peer a round: over a period every neighbour is met once, and no rank meets two at a time") {
+TEST_CASE("with one peer per round every neighbour is met once in a period, and no rank meets two in a round") {
     for (std::uint32_t n = 1; n <= 64; n += n < 33 ? 1 : 31) {
         for (const Case& with : cases(n)) {
             CAPTURE(n, shape_name(with.shape), with.directed);

@@ -21,7 +21,7 @@ std::vector<std::size_t> numbers(std::size_t count) {
     return all;
 }
 
-/// Ranks by a value for each rung and point, and keeps account.
+/// Ranks by a value for each rung and point, and counts evaluations.
 struct Landscape {
     std::function<double(std::size_t rung, std::size_t point)> value;
     std::size_t evaluated = 0;
@@ -40,7 +40,7 @@ struct Landscape {
 
 }  // namespace
 
-TEST_CASE("rungs halve, spend the budget and never more, for every budget") {
+TEST_CASE("rungs halve and spend exactly the budget, for every budget") {
     CHECK(rung_sizes(100, 1, 30) == std::vector<std::size_t>{30});
     CHECK(rung_sizes(100, 2, 30) == std::vector<std::size_t>{20, 10});
     CHECK(rung_sizes(100, 3, 70) == std::vector<std::size_t>{40, 20, 10});
@@ -62,7 +62,7 @@ TEST_CASE("rungs halve, spend the budget and never more, for every budget") {
     for (const std::size_t size : rung_sizes(5, 3, 100)) CHECK(size <= 5);
 }
 
-TEST_CASE("a cheap setting that ranks as the dear one does loses nothing that it was shown") {
+TEST_CASE("a cheap setting with the same ranking loses nothing") {
     constexpr std::size_t points = 97;
     const auto cost = [](std::size_t point) { return std::cos(37.0 * static_cast<double>(point)); };
     const auto before = [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); };
@@ -76,14 +76,14 @@ TEST_CASE("a cheap setting that ranks as the dear one does loses nothing that it
         auto shown = numbers(first);
         CHECK(ranked.front() == *std::min_element(shown.begin(), shown.end(), before));
 
-        // Put into order by it beforehand, the best of all is found with any budget.
+        // If points are sorted by the objective beforehand, the best of all is found with any budget.
         auto order = numbers(points);
         std::sort(order.begin(), order.end(), before);
         CHECK(land.search(order, sizes).front() == order.front());
     }
 }
 
-TEST_CASE("what a cheap setting misjudges by less than half of the field is still found") {
+TEST_CASE("a candidate that a cheap setting misjudges by less than half of the field is still found") {
     // The best point, 7, looks like the fourth of sixteen at the cheapest setting, and like the second at the next.
     Landscape land{[](std::size_t rung, std::size_t point) {
         const double seen[] = {3.5, 1.5, -1};
@@ -113,7 +113,7 @@ TEST_CASE("a draw takes every value of every axis equally often") {
     }
 }
 
-TEST_CASE("a draw is given by its seed, and another seed's is another") {
+TEST_CASE("a draw depends only on its seed") {
     const auto points = factorial({5, 5, 5});
     CHECK(spread_draw(points, 20, 1) == spread_draw(points, 20, 1));
     CHECK(spread_draw(points, 20, 1) != spread_draw(points, 20, 2));

@@ -38,7 +38,7 @@ constexpr Transformer gpt3{2048, 12288, 96}, mt_nlg{2048, 20480, 128};
 
 }  // namespace
 
-TEST_CASE("a transformer's layer keeps what Korthikanti et al. count, on any number of tensor and sequence ranks") {
+TEST_CASE("a transformer's layer keeps the bytes of Korthikanti et al., on any number of tensor and sequence ranks") {
     for (const Transformer& layer : {gpt3, mt_nlg, Transformer{512, 1024, 16}, Transformer{7, 48, 48}}) {
         for (const double b : {1.0, 3.0}) {
             for (const std::int64_t t : {1, 2, 8, 16}) {
@@ -53,8 +53,7 @@ TEST_CASE("a transformer's layer keeps what Korthikanti et al. count, on any num
     }
 }
 
-TEST_CASE(
-    "the scores of attention are the published 70 % and 65 % of the memory that GPT-3's and MT-NLG's layers keep") {
+TEST_CASE("attention scores take the published 70 % and 65 % of the memory that GPT-3's and MT-NLG's layers keep") {
     for (const auto& [layer, published] : {std::pair{gpt3, 0.70}, std::pair{mt_nlg, 0.65}}) {
         const Transformer without_scores{layer.s, layer.h, 0};
         const double saved = 1 - without_scores.kept({}) / layer.kept({});
@@ -62,7 +61,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("elements of other sizes scale, masks do not") {
+TEST_CASE("kept bytes scale with the element size, except for masks") {
     const auto kept = [](double element) {
         return kept_bytes(of_elements(element), layer_of(Attention{10, 6, 3}), {}) +
                kept_bytes(of_elements(element), layer_of(FeedForward{10, 6, 20}), {});
@@ -71,7 +70,7 @@ TEST_CASE("elements of other sizes scale, masks do not") {
     CHECK(kept(4) - masks == 2 * (kept(2) - masks));
 }
 
-TEST_CASE("a convolution keeps all of its inputs, and before a normalisation the outputs that are its own") {
+TEST_CASE("a convolution keeps all of its inputs, and before a normalisation also its own outputs") {
     const Convolution plain{.channels = 3, .height = 8, .width = 8, .filters = 16, .kernel = {3, 3}, .padding = {1, 1}};
     Convolution normalised = plain;
     normalised.batch_norm = true;
@@ -85,7 +84,7 @@ TEST_CASE("a convolution keeps all of its inputs, and before a normalisation the
     CHECK(kept_bytes(model, norm, {.samples = 0}) == 0);
 }
 
-TEST_CASE("dense and custom layers keep their inputs, positions are shared out, an image's only one is not") {
+TEST_CASE("dense and custom layers keep their inputs, of which ranks divide positions but not an image") {
     const Model model = of_elements(2);
     const Share quarter{.samples = 3, .part = 0.25};
     CHECK(kept_bytes(model, dense("fc", 100, 40, true), quarter) == 3 * 100 * 2);
@@ -96,7 +95,7 @@ TEST_CASE("dense and custom layers keep their inputs, positions are shared out, 
     CHECK(kept_bytes(model, tokens, quarter, 4) == 3 * 8 * 100 * 2 / 4);
 }
 
-TEST_CASE("memory at the vocabulary: the dropout's mask after the embedding, inputs and logits of the head") {
+TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inputs and logits of the head are kept") {
     // Korthikanti et al., section 4.3: sbh; 2sbh of the output layer, and 4sbv in 32 bits for the loss.
     constexpr std::int64_t s = 16, h = 12, v = 40;
     const Model model = of_elements(2);

@@ -37,7 +37,7 @@ Convolution small_convolution() {
 
 }  // namespace
 
-TEST_CASE("a convolution with im2col") {
+TEST_CASE("a convolution with im2col has the expected kernels") {
     const Layer layer = convolution("c", small_convolution());
     const Share share{.samples = 5};  // 5·6·4 = 120 columns
     const auto forward = kernels(layer, Pass::forward, share, Lowering::im2col);
@@ -53,7 +53,7 @@ TEST_CASE("a convolution with im2col") {
     check(inputs[1], "col2im", 24 * 120, 24 * 120);
 }
 
-TEST_CASE("a convolution's groups are matrix products of their own, and a rank has those of its filters") {
+TEST_CASE("each group of a convolution is a matrix product, and a rank has the groups of its filters") {
     Convolution conv = small_convolution();
     conv.groups = 2;  // patches of 12, 3 filters each
     const Layer layer = convolution("c", conv);
@@ -71,7 +71,7 @@ TEST_CASE("a convolution's groups are matrix products of their own, and a rank h
     // Four filters of six reach into both groups.
     check(forward(4.0 / 6)[0], "im2col", 0, 24 * 120);
     check(forward(4.0 / 6)[1], "GEMM", 2.0 * 2 * 120 * 12, 2 * 120 + 2 * 12 + 12 * 120, 2, 2);
-    // Of 42 groups 9/14 are 27, and 27.000000000000004 in floating point.
+    // 9/14 of 42 groups are 27, and 27.000000000000004 in floating point.
     conv = {.channels = 42, .height = 1, .width = 1, .filters = 42, .groups = 42};
     REQUIRE(42 * (9.0 / 14) > 27);
     CHECK(kernels(convolution("d", conv), Pass::forward, {.part = 9.0 / 14}, Lowering::im2col)[1].count == 27);
@@ -84,7 +84,7 @@ TEST_CASE("a part of the image has fewer columns") {
     check(half[1], "GEMM", 2.0 * 6 * 24 * 24, 6 * 24 + 6 * 24 + 24 * 24, 1, 6);
 }
 
-TEST_CASE("implicit: each pass of a convolution is one kernel of the layer's counts") {
+TEST_CASE("implicit: each pass of a convolution is one kernel with the layer's counts") {
     Convolution conv = small_convolution();
     conv.bias = true;
     const Layer layer = convolution("c", conv);
@@ -97,7 +97,7 @@ TEST_CASE("implicit: each pass of a convolution is one kernel of the layer's cou
     }
 }
 
-TEST_CASE("a dense layer, of which a rank has a part of the outputs") {
+TEST_CASE("a rank of a dense layer computes a part of the outputs") {
     const Layer layer = dense("fc", 10, 12, true);
     const Share share{.samples = 7, .part = 0.25};  // 3 outputs
     for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
@@ -110,7 +110,7 @@ TEST_CASE("a dense layer, of which a rank has a part of the outputs") {
     }
 }
 
-TEST_CASE("a dense layer of tokens is one matrix product of all of them, tied weights are read all the same") {
+TEST_CASE("a dense layer of tokens is one matrix product of all of them, and reads tied weights like others") {
     const Dense shape{.inputs = 10, .outputs = 12, .positions = 9, .tied = true};
     const Layer layer = dense("head", shape);
     const double elements = 18 * 12 + 18 * 10 + 12 * 10;
@@ -120,7 +120,7 @@ TEST_CASE("a dense layer of tokens is one matrix product of all of them, tied we
           10);
 }
 
-TEST_CASE("attention: two of four heads of width 3, 5 positions, 2 samples") {
+TEST_CASE("attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels") {
     const Layer layer = attention("a", Attention{.positions = 5, .width = 12, .heads = 4});
     const Share share{.samples = 2, .part = 0.5};
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
@@ -170,7 +170,7 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
     }
 }
 
-TEST_CASE("an embedding moves rows, and its gradient is a table") {
+TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
     const Layer layer = embedding("e", Embedding{.vocabulary = 100, .positions = 5, .width = 8});
     const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
     REQUIRE(forward.size() == 1);
@@ -182,7 +182,7 @@ TEST_CASE("an embedding moves rows, and its gradient is a table") {
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
 }
 
-TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, and backward too") {
+TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, backward too") {
     // 2·9 = 18 vectors of 10.
     const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = true});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
@@ -218,7 +218,7 @@ TEST_CASE("shipped transformers' kernels have the operations of their layers") {
     }
 }
 
-TEST_CASE("matrix products of convolutions and dense layers have the layer's operations, whatever cuts them") {
+TEST_CASE("matrix products of convolutions and dense layers have the layer's operations, however they are divided") {
     for (const std::string& name : shipped_cnns) {
         const Model model = shipped_model(name);
         for (const Layer& layer : model.layers) {
@@ -237,7 +237,7 @@ TEST_CASE("matrix products of convolutions and dense layers have the layer's ope
     }
 }
 
-TEST_CASE("the first layer needs no gradient of its inputs, except on the way to its weights'") {
+TEST_CASE("the first layer needs no gradient of its inputs, except for its own weights' gradients") {
     Model model = every_kind();
     for (std::size_t i = 1; i < model.layers.size(); ++i)
         CHECK(has_input_gradient(model, i) == (model.layers[i].name != "embedding"));

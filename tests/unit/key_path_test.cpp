@@ -5,7 +5,7 @@
 #include "sim/document/override.hpp"
 #include "tests/catch.hpp"
 
-// Key paths with keys that hold dots: quoting, and what is wrong with quotes.
+// Key paths with keys that contain dots: quoting, and errors in quotes.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -25,7 +25,7 @@ using Keys = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a path's parts are between dots, and a part in quotes keeps its dots") {
+TEST_CASE("a path's parts are separated by dots, and a quoted part keeps its dots") {
     CHECK(keys("training") == Keys{"training"});
     CHECK(keys("training.ranks") == Keys{"training", "ranks"});
     CHECK(keys(R"(device.calibration."gpt-3.6b".throughput)") ==
@@ -37,7 +37,7 @@ TEST_CASE("a path's parts are between dots, and a part in quotes keeps its dots"
     CHECK(path.parts[2].at == 8);
 }
 
-TEST_CASE("what is no path is said, at its place") {
+TEST_CASE("an invalid path is an error at its place") {
     const auto check = [](const std::string& text, const std::string& error, std::size_t at) {
         CAPTURE(text);
         const KeyPath path = parse_path(text);
@@ -53,7 +53,7 @@ TEST_CASE("what is no path is said, at its place") {
     check(R"(a.b"c".d)", "quote in the middle of a key", 3);
 }
 
-TEST_CASE("a key is quoted where it needs quotes, and two ways to write a path are one") {
+TEST_CASE("a key is quoted if it needs quotes, and two spellings of a path are equal") {
     CHECK(path_part("gpt-3.6b") == R"("gpt-3.6b")");
     CHECK(path_part("gpt-2") == "gpt-2");
     for (const std::string key : {"a", "a.b", "a\"b", "a=b", "\"", "."}) CHECK(keys("x." + path_part(key))[1] == key);

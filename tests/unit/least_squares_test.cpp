@@ -6,7 +6,7 @@
 
 #include "tests/catch.hpp"
 
-// Fits whose answers are known.
+// Fits whose solutions are known.
 
 using namespace syncline::validation;
 
@@ -14,7 +14,7 @@ namespace {
 
 using Model = std::function<double(const std::vector<double>&, std::size_t)>;
 
-/// r of a model, whose unknowns are its `own` where a trial has nothing.
+/// Residuals of a model; an unknown that a trial does not set has its `own` value.
 Residuals residuals(const Model& model, const std::vector<double>& own, const std::vector<double>& measured) {
     return [=](const std::vector<Trial>& trials) {
         std::vector<std::vector<double>> all;
@@ -33,7 +33,7 @@ Fit fit(const std::vector<Unknown>& unknowns, const Model& model, const std::vec
     return least_squares(unknowns, measured.size(), residuals(model, own, measured));
 }
 
-/// Six steps of α-β, with sizes from those that are all latency to those that are all bandwidth.
+/// Six steps of α-β, with sizes from latency-bound to bandwidth-bound.
 double exchange(const std::vector<double>& latency_and_bandwidth, std::size_t row) {
     const double size = std::pow(10.0, 2 + 2 * static_cast<double>(row));
     return 6 * (latency_and_bandwidth[0] + size / latency_and_bandwidth[1]);
@@ -48,7 +48,7 @@ const Unknown any{1e-3, 1e3};
 
 }  // namespace
 
-TEST_CASE("least squares: latency and bandwidth of exact answers are found again, to a part in a million") {
+TEST_CASE("least squares: latency and bandwidth are found from exact answers, to a part in a million") {
     const std::vector<double> truth{4.7e-6, 3.1e9};
     std::vector<double> measured;
     for (std::size_t row = 0; row < 4; ++row) measured.push_back(exchange(truth, row));
@@ -61,7 +61,7 @@ TEST_CASE("least squares: latency and bandwidth of exact answers are found again
     }
 }
 
-TEST_CASE("least squares: of a straight line through noise everything is as textbooks have it") {
+TEST_CASE("least squares: a straight line through noise has the textbooks' results") {
     // y = 0, 1, 3 over x = 0, 1, 2: a = -1/6, b = 3/2; (XᵀX)⁻¹ has 5/6 and 1/2; Σ r² = 1/6, and one row to spare.
     const Fit found = fit({any, any}, line, {1, 1}, {1, std::exp(1.0), std::exp(3.0)});
     CHECK(std::log(*found.unknowns[0].value) == Approx(-1.0 / 6).margin(1e-6));
@@ -80,7 +80,7 @@ TEST_CASE("least squares: with as many rows as unknowns there is no standard err
     CHECK(*found.unknowns[1].percent_per_percent == Approx(std::sqrt(2.0)).epsilon(1e-6));
 }
 
-TEST_CASE("least squares: what nothing depends on is not found, and the others are") {
+TEST_CASE("least squares: an unknown without effect is not found, and the others are") {
     const Model model = [](const std::vector<double>& p, std::size_t) { return 2 * p[1]; };
     const Fit found = fit({any, any}, model, {5, 5}, {6, 6});
     CHECK(found.unknowns[0].ending == Ending::no_effect);
@@ -89,7 +89,7 @@ TEST_CASE("least squares: what nothing depends on is not found, and the others a
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-8));
 }
 
-TEST_CASE("least squares: what rows cannot tell apart is recognised, and what can be told is found") {
+TEST_CASE("least squares: unknowns that rows cannot distinguish are recognised, and the others are found") {
     const Model model = [](const std::vector<double>& p, std::size_t row) {
         return row == 0 ? p[0] * p[2] : row == 1 ? p[0] * p[2] * p[1] : p[1] / 2;
     };
@@ -97,11 +97,11 @@ TEST_CASE("least squares: what rows cannot tell apart is recognised, and what ca
     CHECK(found.unknowns[2].ending == Ending::not_told_apart);
     CHECK(found.unknowns[2].others == std::vector<std::size_t>{0});
     CHECK_FALSE(found.unknowns[2].value);
-    CHECK(*found.unknowns[0].value == Approx(2).epsilon(1e-6));  // with the last one's own 10
+    CHECK(*found.unknowns[0].value == Approx(2).epsilon(1e-6));  // with the last one's own value, 10
     CHECK(*found.unknowns[1].value == Approx(3).epsilon(1e-6));
 }
 
-TEST_CASE("least squares: rows that ask for more or less than is allowed get the bound, and that is said") {
+TEST_CASE("least squares: rows that ask for more or less than allowed give the bound, which is reported") {
     const Model model = [](const std::vector<double>& p, std::size_t) { return p[0]; };
     const Fit less = fit({{1, 10}}, model, {5}, {0.5}), more = fit({{1, 10}}, model, {5}, {20});
     CHECK(less.unknowns[0].ending == Ending::at_least);
@@ -112,8 +112,8 @@ TEST_CASE("least squares: rows that ask for more or less than is allowed get the
     CHECK(fit({{1, 10}}, model, {5}, {10}).unknowns[0].ending == Ending::found);
 }
 
-TEST_CASE("least squares: where only a side of a value is asked for, another is not made up") {
-    // Faster than 4 does not help: computation takes longer than the exchange.
+TEST_CASE("least squares: if rows ask for one side of a value only, the other is not made up") {
+    // Values above 4 do not help: computation takes longer than the exchange.
     const Model model = [](const std::vector<double>& p, std::size_t) { return std::max(8 / p[0], 2.0); };
     CHECK(fit({{0.1, 100}}, model, {50}, {1.9}).unknowns[0].ending == Ending::no_effect);
     const Fit slow = fit({{0.1, 100}}, model, {1}, {1.9});
@@ -131,7 +131,7 @@ TEST_CASE("least squares: fewer rows than unknowns determine none of them") {
     }
 }
 
-TEST_CASE("least squares: what the model throws comes out") {
+TEST_CASE("least squares: exceptions of the model are passed on") {
     const auto broken = [](const std::vector<Trial>& trials) -> std::vector<std::vector<double>> {
         if (trials.size() == 1) throw std::runtime_error("no route");  // past the grid: within NLopt
         return std::vector<std::vector<double>>(trials.size(), {1.0});

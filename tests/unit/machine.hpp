@@ -87,7 +87,7 @@ private:
         std::vector<bool> heard;
         bool turns = false;  ///< its peer turns, according to its sender
     };
-    /// All messages that one rank has sent to another, or expected from it, so far.
+    /// Returns all messages that one rank has sent to another, or expected from it, so far.
     struct Wire {
         std::vector<InFlight> sent;
         std::size_t expected = 0, taken = 0;

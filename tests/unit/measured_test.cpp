@@ -13,7 +13,7 @@
 #include "sim/validation/validation.hpp"
 #include "tests/catch.hpp"
 
-// The key `measured`: what it is read as, and everything that is refused.
+// The key `measured`: how it is read, and everything that is refused.
 
 using namespace syncline;
 using config::MeasuredFiles;
@@ -24,7 +24,7 @@ namespace {
 
 const std::string p100 = std::string(SYNCLINE_SOURCE_DIR) + "/platforms/p100-25g.yaml";
 
-/// `measured` stands in line 3, its rows in 9 to 11, the parameter in 13.
+/// `measured` is in line 3, its rows in 9 to 11, the parameter in 13.
 const std::string good = "platform: " + p100 + R"(
 collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
 measured:
@@ -46,7 +46,7 @@ std::string changed(std::string text, const std::string& from, const std::string
     return text.replace(at, from.size(), to);
 }
 
-/// The scenario in a directory of its own, with a file beside it.
+/// The scenario in a temporary directory, with a second file.
 MeasuredScenario read(const std::string& text, const std::string& beside = "", MeasuredFiles files = {}) {
     const fs::path directory = fs::temp_directory_path() / fmt::format("syncline-measured-{}", getpid());
     fs::create_directories(directory);
@@ -66,7 +66,7 @@ MeasuredScenario read(const std::string& text, const std::string& beside = "", M
     }
 }
 
-/// "line:column: message", of each error; nothing if there is none.
+/// Returns "line:column: message" of each error; nothing if there is none.
 std::vector<std::string> errors_of(const std::function<void()>& step) {
     std::vector<std::string> errors;
     try {
@@ -78,7 +78,7 @@ std::vector<std::string> errors_of(const std::function<void()>& step) {
     return errors;
 }
 
-/// The one error that the scenario with this change has.
+/// Returns the only error of the scenario with this change.
 std::string refusal(const std::string& from, const std::string& to) {
     const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
     CAPTURE(errors);
@@ -86,7 +86,7 @@ std::string refusal(const std::string& from, const std::string& to) {
     return errors.front();
 }
 
-/// The first of several, where one slip has others behind it.
+/// Returns the first of several errors, if one mistake causes others.
 std::string first_refusal(const std::string& from, const std::string& to) {
     const std::vector<std::string> errors = errors_of([&] { read(changed(good, from, to)); });
     REQUIRE(errors.size() > 1);
@@ -99,7 +99,7 @@ const std::string second_row = "        - {at: [4], value: 2}\n";
 
 }  // namespace
 
-TEST_CASE("measured: rows, series and parameters are what the file says") {
+TEST_CASE("measured: rows, series and parameters are read from the file") {
     const MeasuredScenario scenario =
         read(changed(good, "field: completion_time_s", "noise: 5 %\n  unit: ms\n  field: completion_time_s"));
     CHECK(scenario.name() == "test");
@@ -136,22 +136,22 @@ TEST_CASE("measured: --set changes rows, and the measurements themselves") {
           "others");
 }
 
-TEST_CASE("measured: nothing is fitted on a row that is counted as predicted") {
+TEST_CASE("measured: nothing is fitted to a row that is counted as predicted") {
     CHECK(refusal("[base 2]", "[base 2, base 4]") ==
           "13:89: row 'base 4' is a predicted row, so no parameter can be fitted to it");
 }
 
-TEST_CASE("measured: no row is taken out of the score for nothing") {
+TEST_CASE("measured: no row leaves the score without a reason") {
     CHECK(refusal("value: 2}", "value: 2, calibrates: true}") == "10:11: no parameter uses calibration row 'base 4'");
     CHECK(refusal("  parameters:\n" + parameter, "") == "9:11: there are calibration rows, but no parameters");
 }
 
-TEST_CASE("measured: the same simulation under another name is not fitted and counted") {
+TEST_CASE("measured: the same simulation under another name is not both fitted and counted") {
     const std::string again =
         "  series:\n    - name: again\n      set: {collective.ranks: 2}\n      rows: [{value: 1}]\n";
     CHECK(refusal("  series:\n", again) ==
           "12:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // What a parameter replaces makes no difference, nor does another field of the same result.
+    // The value that a parameter replaces makes no difference, nor does another field of the same result.
     const std::string variants = "variants: {base: {}, slow: {platform.fabric.bandwidth: 3 GBps}}\nmeasured:";
     const std::string of_variant =
         changed(changed(good, "measured:", variants), "    - over", "    - variant: base\n      over");
@@ -162,7 +162,7 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
                   "15:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted"});
     CHECK(refusal("  series:\n", changed(again, "name: again", "name: again\n      field: bus_bandwidth_Bps")) ==
           "13:11: row 'base 2' is the same simulation as row 'again', which would be fitted and predicted");
-    // All of them are said.
+    // All of them are reported.
     CHECK(errors_of([&] {
               read(changed(good, "  series:\n",
                            "  series:\n    - {name: a, set: {collective.ranks: 4}, rows: [{value: 2}]}\n"
@@ -172,7 +172,7 @@ TEST_CASE("measured: the same simulation under another name is not fitted and co
     CHECK(refusal(second_row, second_row + second_row) == "11:11: row 'base 4' is listed twice");
 }
 
-TEST_CASE("measured: names make no other simulation") {
+TEST_CASE("measured: another name does not make another simulation") {
     const std::string again =
         "  series:\n    - name: again\n      set: {collective.ranks: 2, KEY: q}\n      rows: [{value: 1}]\n";
     for (const char* name :
@@ -184,7 +184,7 @@ TEST_CASE("measured: names make no other simulation") {
     CHECK_NOTHROW(read(changed(good, "  series:\n", changed(again, "KEY: q", "collective.algorithm: direct"))));
 }
 
-TEST_CASE("measured: a workload's name makes another simulation where it chooses another calibration") {
+TEST_CASE("measured: a workload's name makes another simulation if it chooses another calibration") {
     const auto text = [](const std::string& set) {
         return "platform: " + p100 + "\nworkload: " + SYNCLINE_SOURCE_DIR +
                "/workloads/resnet-50.yaml\n"
@@ -204,7 +204,7 @@ TEST_CASE("measured: a workload's name makes another simulation where it chooses
     CHECK(errors("workload.name: q, platform.device.calibration.q: " + other).empty());
 }
 
-TEST_CASE("measured: a parameter replaces nothing that a row says") {
+TEST_CASE("measured: a parameter may not replace what a row states") {
     CHECK(
         refusal("over: [collective.ranks]", "set: {platform.fabric.bandwidth: 2 GBps}\n      over: [collective.ranks]")
             .starts_with("7:40: parameter 'platform.fabric.bandwidth' would replace this"));
@@ -225,7 +225,7 @@ TEST_CASE("measured: a parameter replaces nothing that a row says") {
             "7:32: rows give 'platform.fabric.bandwidth', but parameter 'platform.fabric.bandwidth' would replace it"});
     CHECK(over("platform.fabric.bandwidth.x", ", 1 GBps").size() == 1);
     CHECK(over("platform.fabric", ", 1 GBps").size() == 1);
-    // Another whole, of which the parameter is a part, is another matter, and so is a key that only begins alike.
+    // Replacing a mapping that contains the parameter is another matter, and so is a key that only begins alike.
     const std::string transport = changed(good, "platform.fabric.bandwidth", "platform.transport.bandwidth");
     CHECK_NOTHROW(read(changed(transport, "over:", "set: {platform.transport: {latency: 1 us}}\n      over:")));
     CHECK_NOTHROW(read(changed(good, "over:", "set: {platform.fabric.latency: 1 us}\n      over:")));
@@ -265,7 +265,7 @@ TEST_CASE("measured: a file may have exchanges alone and trainings, each with it
                                    "9:32: results have no field 'bus_bandwidth_Bps'"});
 }
 
-TEST_CASE("measured: what is misspelt is said, with its place") {
+TEST_CASE("measured: misspelt words are errors at their place") {
     CHECK(refusal("source:", "sources:") == "4:3: unknown key 'sources'");
     CHECK(refusal("{at: [4]", "{att: [4]").starts_with("10:12: unknown key 'att'"));
     CHECK(refusal("[base 2]", "[bass 2]").starts_with("13:81: there is no row 'bass 2'"));
@@ -275,7 +275,7 @@ TEST_CASE("measured: what is misspelt is said, with its place") {
     CHECK(refusal("unit: GBps", "unit: GHz").starts_with("13:13: 'bandwidth'"));
 }
 
-TEST_CASE("measured: values that make no sense are refused") {
+TEST_CASE("measured: invalid values are refused") {
     CHECK(refusal("value: 2}", "value: 0}") == "10:28: 'value' is zero");
     CHECK(refusal("value: 2}", "value: -2}").starts_with("10:28:"));
     CHECK(refusal("at: [4]", "at: [4, 5]") == "10:16: 'at' has 2 values, but 'over' has 1 keys");
@@ -303,12 +303,12 @@ TEST_CASE("measured: fields that results do not have are refused") {
     };
     CHECK(errors("field: completion_time_s\n  unit: GBps") ==
           std::vector<std::string>{"6:9: 'completion_time_s' has no unit 'GBps'"});
-    // The field first: its unit is no news.
+    // The field is reported first, and its unit is not an additional error.
     CHECK(errors("field: completion_time\n  unit: us") ==
           std::vector<std::string>{"5:10: results have no field 'completion_time'"});
 }
 
-TEST_CASE("measured: published points may find one parameter on each of the first two rows") {
+TEST_CASE("measured: published files may fit one parameter to each of the first two rows") {
     const auto errors = [](const std::string& text) {
         const MeasuredScenario scenario = read(text);
         return errors_of([&] { validation::require_few_parameters(scenario); });
@@ -327,7 +327,7 @@ TEST_CASE("measured: published points may find one parameter on each of the firs
     CHECK(errors(changed(two, parameter, parameter + changed(latency, "base 2", "base 4"))).empty());
 }
 
-TEST_CASE("measured: a table in CSV is the same as the key") {
+TEST_CASE("measured: a table in CSV equals the key") {
     const std::string scenario = "platform: " + p100 + R"(
 collective: {operation: allreduce, algorithm: ring, ranks: 2, bytes: 1 MB}
 variants: {ring: {}, "a, b": {collective.algorithm: direct}}
@@ -353,7 +353,7 @@ variants: {ring: {}, "a, b": {collective.algorithm: direct}}
     CHECK(all.parameters[0].most == 20);
 }
 
-TEST_CASE("measured: what is wrong in a table or a range is said, with its place") {
+TEST_CASE("measured: errors in a table or a range are reported at their place") {
     const auto errors = [](const std::string& table, const std::string& fit) {
         return errors_of([&] { read(good, table, {.scenario = "", .measured = "m.csv", .fits = {fit}}); });
     };

@@ -55,7 +55,7 @@ const std::vector<Sharding> shardings{Sharding::none, Sharding::optimizer, Shard
 
 }  // namespace
 
-TEST_CASE("memory of a small network, by hand") {
+TEST_CASE("memory of a small network equals a calculation by hand") {
     Model model;
     model.layers = {
         convolution(
@@ -87,7 +87,7 @@ TEST_CASE("memory of a small network, by hand") {
     CHECK(mixed.activations_bytes == activations / 2);
 }
 
-TEST_CASE("a device's memory: unknown by default, and the last byte counts") {
+TEST_CASE("a device's memory is unknown by default, and its last byte counts") {
     const Model model = chain_of({1000});
     Plan plan;
     const double total = memory_of(model, plan).total_bytes();
@@ -115,7 +115,7 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     }
 }
 
-TEST_CASE("activations of the micro-batches that a schedule holds concurrently") {
+TEST_CASE("activations are those of the micro-batches that a schedule holds concurrently") {
     for (const std::int64_t p : {1, 2, 3, 8}) {
         for (const std::int64_t m : {1, 2, 7, 24}) {
             const Model model = chain_of(std::vector<std::int64_t>(static_cast<std::size_t>(2 * p), 100));
@@ -134,7 +134,7 @@ TEST_CASE("activations of the micro-batches that a schedule holds concurrently")
     }
 }
 
-TEST_CASE("chunks of different sizes are counted as they come") {
+TEST_CASE("chunks of different sizes are counted in the order of the schedule") {
     // One stage, forward 0, 1, backward 1, forward 0 of the next, backward 0: the first chunk twice, or both.
     const auto peak = [](std::int64_t first, std::int64_t second) {
         return memory_of(chain_of({first, second}), pipeline_of(PipelineSchedule::interleaved, 1, 4, 2))
@@ -144,7 +144,7 @@ TEST_CASE("chunks of different sizes are counted as they come") {
     CHECK(peak(900, 100) == 1800);
 }
 
-TEST_CASE("the stage that needs most is the one that is reported, as a whole") {
+TEST_CASE("all figures are those of the stage that needs most memory") {
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 3, 1);
     plan.parallelism.pipeline.layers = {1, 1, 1};
     const Memory memory = memory_of(chain_of({100, 300, 200}), plan);
@@ -154,7 +154,7 @@ TEST_CASE("the stage that needs most is the one that is reported, as a whole") {
     CHECK(memory.activations_bytes == 300);
 }
 
-TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80 GB are not enough for 8") {
+TEST_CASE("GPT-3 on 8 tensor ranks fits with 16 stages, and 80 GB are too little for 8") {
     constexpr std::int64_t s = 2048, h = 12288, a = 96, vocabulary = 51200;
     const Model model = transformer(96, s, h, a, vocabulary);
     Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 16, 16);
@@ -188,7 +188,7 @@ TEST_CASE("GPT-3 on 8 tensor ranks: a rank of the first of 16 stages, and why 80
     CHECK(baseline.activations_bytes <= layers + 31 * sh);
 }
 
-TEST_CASE("more sharding, rows, or sequence ranks never need more, nor do stages, except for activations") {
+TEST_CASE("more sharding, rows or sequence ranks never need more memory, nor do more stages, except for activations") {
     std::mt19937 random(5);
     const auto draw = [&](std::int64_t least, std::int64_t most) {
         return std::uniform_int_distribution<std::int64_t>(least, most)(random);

@@ -77,7 +77,7 @@ void refused(const std::string& keys, const std::string& message) {
 
 }  // namespace
 
-TEST_CASE("jitter is lognormal, of mean 1 and the coefficient of variation that it says") {
+TEST_CASE("jitter is lognormal, with mean 1 and the given coefficient of variation") {
     for (const double c : {0.01, 0.2, 1.0}) {
         std::vector<double> drawn = factors(c, 3, 5);
         double sum = 0, squares = 0;
@@ -86,7 +86,8 @@ TEST_CASE("jitter is lognormal, of mean 1 and the coefficient of variation that 
         CAPTURE(c, mean);
         CHECK(std::abs(mean - 1) < 4 * c / std::sqrt(draws));
         CHECK(std::sqrt(squares / draws - mean * mean) / mean == Approx(c).epsilon(0.1));
-        // Kolmogorov and Smirnov's distance from the distribution function: above 1.63/√n once in a hundred times.
+        // The distance of Kolmogorov and Smirnov from the distribution function is above 1.63/√n once in a hundred
+        // times.
         std::sort(drawn.begin(), drawn.end());
         const double sigma = std::sqrt(std::log(1 + c * c));
         double distance = 0;
@@ -99,7 +100,7 @@ TEST_CASE("jitter is lognormal, of mean 1 and the coefficient of variation that 
     }
 }
 
-TEST_CASE("jitter of ranks, iterations and seeds has nothing to do with each other") {
+TEST_CASE("jitter of ranks, iterations and seeds is independent") {
     const double chance = 4 / std::sqrt(draws);
     const std::vector<double> one = factors(0.1, 1, 0);
     CHECK(std::abs(correlation(one, factors(0.1, 1, 1))) < chance);
@@ -109,12 +110,13 @@ TEST_CASE("jitter of ranks, iterations and seeds has nothing to do with each oth
     CHECK(one == factors(0.1, 1, 0));
 }
 
-TEST_CASE("without jitter a pace is the slowdown to the last bit") {
+TEST_CASE("without jitter a pace is exactly the slowdown") {
     for (const double slowdown : {1.0, 1.5, 0.1}) CHECK(Pace{slowdown, 0, 9, 9}.factor(7) == slowdown);
     CHECK(Pace{3, 0.1, 1, 2}.factor(4) == 3 * Pace{1, 0.1, 1, 2}.factor(4));
 }
 
-TEST_CASE("stragglers: the given number, every rank equally often, and nested for larger numbers") {
+TEST_CASE(
+    "stragglers have the given number, every rank is one equally often, and larger numbers include smaller ones") {
     constexpr std::uint32_t ranks = 10;
     constexpr int seeds = 3000;
     std::vector<int> times(ranks, 0);
@@ -129,13 +131,13 @@ TEST_CASE("stragglers: the given number, every rank equally often, and nested fo
             fewer = found;
         }
     }
-    // 900 times, plus or minus the root of 3000·0.3·0.7.
+    // The expectation is 900, with a deviation of the root of 3000·0.3·0.7.
     for (const int often : times) CHECK(std::abs(often - 900) < 4 * 25.1);
     CHECK(slow(paces({0, {0, {7, 3}, 0.5}, 1}, ranks)) == std::vector<std::size_t>{3, 7});
     CHECK(slow(paces({}, ranks)).empty());
 }
 
-TEST_CASE("noise as scenarios say it") {
+TEST_CASE("noise is read from scenarios") {
     CHECK(plan_of("jitter: 5 %").noise.jitter == Approx(0.05).epsilon(1e-15));
     CHECK(plan_of("jitter: 0.05").noise.jitter == 0.05);
     CHECK(plan_of("jitter: 100%").noise.jitter == 1);
@@ -154,7 +156,7 @@ TEST_CASE("noise as scenarios say it") {
     CHECK(plan.placement.seed == 7);
 }
 
-TEST_CASE("noise that makes no sense is refused") {
+TEST_CASE("invalid noise is refused") {
     refused("jitter: -1 %", "'jitter' is '-1 %', not a number from 0");
     refused("jitter: 5", "'jitter' is 5, which is above 100 %");
     refused("jitter: 101 %", "'jitter'");

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
 
-// `reduction.on` of earlier versions, and what writers of YAML 1.1 make of it, is read as `reduction.where`.
+// The key `reduction.on` of earlier versions, and what writers of YAML 1.1 make of it, is read as `reduction.where`.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -20,19 +20,19 @@ std::string read(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("keys of earlier versions have their names of today, wherever they are written") {
+TEST_CASE("keys of earlier versions are renamed wherever they are written") {
     CHECK(read("reduction: {on: host, rate: 5 GBps}") == "{reduction: {where: host, rate: 5 GBps}}");
     CHECK(read("reduction: {\"on\": host}") == "{reduction: {where: host}}");
     CHECK(read("reduction:\n  true: device\n") == "{reduction: {where: device}}");
     CHECK(read("variants: {a: {platform: {transport: {reduction: {on: host}}}}}") ==
           "{variants: {a: {platform: {transport: {reduction: {where: host}}}}}}");
     CHECK(read("[{reduction: {on: host}}]") == "[{reduction: {where: host}}]");
-    // Not where it means something else, or where both are given, which is an error then.
+    // It is not renamed if it means something else, or if both are given, which is an error.
     CHECK(read("on: host") == "{on: host}");
     CHECK(read("reduction: {where: host, on: device}") == "{reduction: {where: host, on: device}}");
 }
 
-TEST_CASE("an old key in a path, or in what is set, replaces the new one") {
+TEST_CASE("an old key in a path, or in an assignment, replaces the new one") {
     Library library;
     Node transport = library.parse("t.yaml", "platform: {transport: {reduction: {where: host}}}", ".");
     merge(transport, parse_assignment(library, "platform.transport.reduction.on=device"));

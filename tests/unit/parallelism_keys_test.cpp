@@ -8,7 +8,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// How a scenario says in which ways a model is split, and how large the batch is.
+// The keys for the parallelism of a model and the size of the batch.
 
 using namespace syncline;
 
@@ -19,7 +19,7 @@ const std::string machine =
     "  device: {flops: 1 Tflops, memory_bandwidth: 100 GBps}\n"
     "  fabric: {bandwidth: 10 Gbps, latency: 1 us}\n";
 
-/// 30 = 2·3·5 outputs; its images have 64×64 pixels, and the names of its layers are not each other's neighbours.
+/// 30 = 2·3·5 outputs; its images have 64×64 pixels, and its layers' names are not similar to each other.
 const std::string network =
     "workload:\n"
     "  name: net\n"
@@ -30,7 +30,7 @@ const std::string network =
     "    - {name: neck, kind: convolution, input: [30, 64, 64], filters: 30, kernel: 1}\n"
     "    - {name: head, kind: dense, inputs: 122880, outputs: 30}\n";
 
-/// The scenario with this much in `training`, in line 12. Throws ConfigError.
+/// Returns the scenario with these lines in `training`, in line 12. Throws ConfigError.
 config::Scenario load(const std::string& training, const std::string& rest = "",
                       const std::vector<std::string>& assignments = {}) {
     const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-parallelism-{}.yaml", getpid());
@@ -67,7 +67,7 @@ struct Mistake {
     const char *training, *at, *message, *hint;
 };
 
-/// That `mistake` is the only error, and stands where `at` is written for the last time.
+/// Checks that `mistake` is the only error, at the last occurrence of `at`.
 void check_mistake(const Mistake& mistake) {
     CAPTURE(mistake.training);
     const std::vector<Diagnostic> errors = errors_of(mistake.training);
@@ -95,7 +95,7 @@ TEST_CASE("without the key, and with the word data, every rank has the whole mod
     }
 }
 
-TEST_CASE("a word splits in one way between all ranks") {
+TEST_CASE("a word chooses one way to split between all ranks") {
     const Plan model = plan_of("ranks: 6, parallelism: model");
     CHECK(model.parallelism.layout == Layout{6, 1, 1});
     CHECK(model.replicas() == 1);
@@ -114,7 +114,7 @@ TEST_CASE("a number of cells or stages is a mapping's height or stages") {
     CHECK(plan_of("ranks: 8, parallelism: {pipeline: {stages: 2}}").parallelism.pipeline.stages == 2);
 }
 
-TEST_CASE("products leave the columns that remain, whether these are said or not") {
+TEST_CASE("products have the remaining ranks as columns, stated or not") {
     for (std::int64_t stages = 1; stages <= 3; ++stages) {
         for (const std::int64_t rows : {1, 2, 5}) {
             for (std::int64_t height = 1; height <= 3; ++height) {
@@ -175,7 +175,7 @@ TEST_CASE("every key of a product is read") {
     CHECK(images.layout == Layout{1, 1, 1});
     REQUIRE(images.algorithms);
     CHECK(images.algorithms->allgather == "direct");
-    // What a range does not say is as it is for all.
+    // What a range does not set is as for all layers.
     CHECK(images.algorithms->all_to_all == "pairwise");
     CHECK(head.first == "head");
     CHECK(head.last == "head");
@@ -185,7 +185,7 @@ TEST_CASE("every key of a product is read") {
     CHECK(head.algorithms->allgather == "bruck");
 }
 
-TEST_CASE("schedules and sharding have their words") {
+TEST_CASE("schedules and sharding are chosen by words") {
     const auto schedule = [](const std::string& word) {
         return plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: " + word + "}}")
             .parallelism.pipeline.schedule;
@@ -203,7 +203,7 @@ TEST_CASE("schedules and sharding have their words") {
     CHECK(plan_of("ranks: 2, optimizer: sgd").optimizer == Optimizer::sgd);
 }
 
-TEST_CASE("an automatic grid is one variant for each factorisation that the batch divides into") {
+TEST_CASE("an automatic grid is one variant for each factorisation that divides the batch") {
     for (std::int64_t ranks = 1; ranks <= 30; ++ranks) {
         for (const std::int64_t batch : {1, 7, 12, 60}) {
             CAPTURE(ranks, batch);
@@ -233,7 +233,7 @@ TEST_CASE("an automatic grid is one variant for each factorisation that the batc
     }
 }
 
-TEST_CASE("an automatic grid has the same rows wherever it is said, in each variant that says it") {
+TEST_CASE("an automatic grid has the same rows in the base and in each variant") {
     const config::Scenario scenario =
         load("ranks: 8, batch: 32",
              "variants:\n  plain: {}\n  all: {training.parallelism: {grid: auto}}\n"
@@ -280,7 +280,7 @@ TEST_CASE("stages and cells take their ranks before an automatic grid") {
     CHECK(odd.left_out[0] == "base 1x6: the 3 samples of a replica cannot be divided into 2 micro-batches");
 }
 
-TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one holds") {
+TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one applies") {
     const std::string base = "ranks: 8, batch: 64, parallelism: {model: 2, data: 4}";
     const auto plan = [&](const std::string& variant, const std::vector<std::string>& assignments = {}) {
         return load(base, "variants: {a: {training: {" + variant + "}}}\n", assignments).variants.front().plan;
@@ -295,7 +295,7 @@ TEST_CASE("of batch and batch_per_rank, and of grid and model, the later one hol
     CHECK(load(base, "", {"training.parallelism.grid=auto"}).variants.size() == 4);
 }
 
-TEST_CASE("factors that do not make up the ranks are errors that say which") {
+TEST_CASE("factors that do not multiply to the ranks are errors that name the factors") {
     const Mistake mistakes[] = {
         {"ranks: 8, parallelism: {model: 3}", "3}", "8 ranks cannot be divided into 3 rows", ""},
         {"ranks: 8, parallelism: {grid: {rows: 3}}", "3}}", "8 ranks cannot be divided into 3 rows", ""},
@@ -350,7 +350,7 @@ TEST_CASE("pipelines that do not fit are errors") {
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
-TEST_CASE("ranges of layers are the model's, and each layer is in one") {
+TEST_CASE("ranges of layers are of the model, and each layer is in one range") {
     const Mistake mistakes[] = {
         {"ranks: 4, parallelism: {layers: [{first: haed, model: 2}]}", "haed", "workload 'net' has no layer 'haed'",
          "'head'"},
@@ -387,7 +387,7 @@ TEST_CASE("batches that do not divide are errors") {
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
-TEST_CASE("what is modelled for plain data parallelism alone is refused beside anything else") {
+TEST_CASE("features for plain data parallelism are refused with any other") {
     const Mistake mistakes[] = {
         {"ranks: 4, parallelism: model, exchange: parameter-server", "parameter-server", "'parameter-server'",
          "exchange: allreduce"},
@@ -411,7 +411,7 @@ TEST_CASE("what is modelled for plain data parallelism alone is refused beside a
     };
     for (const Mistake& mistake : mistakes) {
         check_mistake(mistake);
-        // The same is fine where every rank has the whole model.
+        // The same is accepted if every rank has the whole model.
         std::string plain = mistake.training;
         const auto from = plain.find("parallelism: "), to = plain.find("}, ", from);
         if (to == std::string::npos || plain.find("grid") != std::string::npos) continue;
@@ -421,7 +421,7 @@ TEST_CASE("what is modelled for plain data parallelism alone is refused beside a
     }
 }
 
-TEST_CASE("what the arrangement refuses is an error where it is written") {
+TEST_CASE("errors of the arrangement are reported at their key") {
     const Mistake mistakes[] = {
         {"ranks: 4, parallelism: {model: 4, sequence: true}", "true", "no sequence positions", "transformers"},
         {"ranks: 128, parallelism: domain", "domain", "128×1 cells", "under `layers`"},
@@ -432,13 +432,13 @@ TEST_CASE("what the arrangement refuses is an error where it is written") {
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
-TEST_CASE("gradients' algorithms have to fit the ranks that share weights") {
+TEST_CASE("gradients' algorithms must fit the ranks that share weights") {
     const std::string overlay = "algorithm: pipelined-tree, overlay: {topology: tree, hosts: 4}";
     CHECK(errors_of("ranks: 8, parallelism: {model: 2}, " + overlay).empty());
     const std::vector<Diagnostic> errors = errors_of("ranks: 8, parallelism: {model: 4}, " + overlay);
     REQUIRE(errors.size() == 1);
     CHECK(contains(errors[0].message, "all-reduce of gradients among 2 ranks"));
-    // Automatic grids take the ways that fit: four replicas, or one that has nobody to exchange with.
+    // Automatic grids keep the algorithms that fit: four replicas, or a single one, which exchanges nothing.
     const config::Scenario scenario = load("ranks: 8, batch: 8, parallelism: {grid: auto}, " + overlay);
     REQUIRE(scenario.variants.size() == 2);
     CHECK(scenario.variants[0].name == "base 2x4");

@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 
-// The front against its definition, pair by pair.
+// Compares the front with its definition, pair by pair.
 
 using namespace syncline::batch;
 
@@ -26,17 +26,18 @@ std::vector<std::size_t> by_definition(const std::vector<Offer>& offers) {
 
 }  // namespace
 
-TEST_CASE("of plans the front is what no other beats in time and cost") {
+TEST_CASE("the front has the plans that no other plan beats in time and cost") {
     CHECK(pareto_front({}).empty());
     CHECK(pareto_front({{1, 1}}) == std::vector<std::size_t>{0});
-    // Slow and cheap, fast and dear, between both; slower and dearer than that; as fast as the first, but dearer.
+    // The points are slow and cheap, fast and expensive, in between; slower and more expensive than that; as fast as
+    // the first, but more expensive.
     CHECK(pareto_front({{9, 1}, {1, 9}, {4, 4}, {5, 5}, {9, 2}}) == std::vector<std::size_t>{1, 2, 0});
-    // Equal ones are all there is to choose from; as cheap but slower is none.
+    // Among equal points all are on the front; a slower one at the same cost is not.
     CHECK(pareto_front({{2, 2}, {2, 2}, {3, 2}, {2, 2}}) == std::vector<std::size_t>{0, 1, 3});
     CHECK(pareto_front({{1, 0}, {2, 0}, {0, 0}, {0, 0}}) == std::vector<std::size_t>{2, 3});
 }
 
-TEST_CASE("the front is that of the definition, by time, with many ties and with none") {
+TEST_CASE("the front equals the definition, sorted by time, with many ties and with none") {
     std::mt19937 random(1);
     for (const unsigned kinds : {1u, 3u, 10u, 100000u}) {
         for (std::size_t count = 1; count <= 60; ++count) {

@@ -113,7 +113,7 @@ std::vector<std::int64_t> best_of_all(const std::vector<double>& costs, std::uin
 
 }  // namespace
 
-TEST_CASE("a stage takes every pass once, and a backward pass after its forward pass") {
+TEST_CASE("a stage runs every pass once, and a backward pass after its forward pass") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
         for (const auto& order : orders_of(pipeline)) {
@@ -150,13 +150,13 @@ TEST_CASE("equal stages take m(f + b) + (p-1)(f + b)/v and idle (p-1)/(vm + p-1)
     }
 }
 
-TEST_CASE("a clock of stages sees a schedule that waits for itself") {
+TEST_CASE("a schedule that waits for itself is found") {
     const Pipeline pipeline{2, 1, 1, PipelineSchedule::one_f_one_b, {}};
     // The first stage waits for the backward pass before it has sent anything to the second stage.
     CHECK_FALSE(ends(pipeline, {{{0, 0, false}, {0, 0, true}}, {{0, 0, true}, {0, 0, false}}}, 1, 1));
 }
 
-TEST_CASE("gpipe holds all micro-batches, 1F1B no more than there are stages to the end") {
+TEST_CASE("gpipe holds all micro-batches, and 1F1B at most as many as there are stages to the end") {
     for_all([](const Pipeline& pipeline) {
         INFO(text(pipeline));
         const std::int64_t p = pipeline.stages, m = pipeline.micro_batches, v = pipeline.chunks;
@@ -172,7 +172,7 @@ TEST_CASE("gpipe holds all micro-batches, 1F1B no more than there are stages to 
     });
 }
 
-TEST_CASE("the schedules of two stages, written out") {
+TEST_CASE("the schedules of two stages equal those written out") {
     const auto f = [](std::uint32_t micro_batch, std::uint32_t chunk = 0) { return Slot{chunk, micro_batch, true}; };
     const auto b = [](std::uint32_t micro_batch, std::uint32_t chunk = 0) { return Slot{chunk, micro_batch, false}; };
     using Order = std::vector<Slot>;
@@ -198,7 +198,7 @@ TEST_CASE("interleaving with one chunk is 1F1B") {
                       slots({p, m, 1, PipelineSchedule::one_f_one_b, {}}, s));
 }
 
-TEST_CASE("pipelines that no schedule can do are refused") {
+TEST_CASE("pipelines without a possible schedule are refused") {
     const auto refused = [](const Pipeline& pipeline, std::uint32_t stage) {
         CHECK_THROWS_AS(slots(pipeline, stage), std::logic_error);
         CHECK_THROWS_AS(peak_passes(pipeline, stage), std::logic_error);
@@ -248,7 +248,7 @@ TEST_CASE("rounding decides no tie") {
     }
 }
 
-TEST_CASE("a thousand layers in 256 parts: every part fits, and no smaller limit would do") {
+TEST_CASE("a thousand layers in 256 parts fit, and no smaller limit would do") {
     std::mt19937 random(11);
     for (int round = 0; round < 20; ++round) {
         std::vector<double> costs(1000);

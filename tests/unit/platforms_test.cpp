@@ -47,7 +47,7 @@ TEST_CASE("the presets differ in their network alone") {
         INFO(name);
         const Cluster cluster = shipped(name);
         CHECK(cluster.name == name);
-        CHECK(cluster.nodes == 0);  // as many as are needed
+        CHECK(cluster.nodes == 0);  // as many as needed
         CHECK(cluster.fabric.topology.shape == Shape::star);
         CHECK(cluster.fabric.topology.bandwidth_Bps.front() == Approx(bits_per_s / 8));
         CHECK(cluster.fabric.topology.latency_s.front() == Approx(1e-6));
@@ -63,7 +63,7 @@ TEST_CASE("the presets differ in their network alone") {
     }
 }
 
-TEST_CASE("the P100 is calibrated by what TensorFlow published") {
+TEST_CASE("the P100 is calibrated with TensorFlow's published throughputs") {
     // TensorFlow benchmarks page, DGX-1, one P100, synthetic data, May 2017.
     const Device device = shipped("p100-25g").device;
     using Rows = std::vector<std::pair<std::int64_t, double>>;
@@ -82,7 +82,7 @@ TEST_CASE("the P100 is calibrated by what TensorFlow published") {
     }
 }
 
-TEST_CASE("what a platform leaves out costs no time, except an addition on the device") {
+TEST_CASE("keys that a platform omits cost no time, except an addition on the device") {
     const Cluster cluster = written(small);
     CHECK(std::isinf(cluster.device.host_link_Bps));
     CHECK(std::isinf(cluster.host.reduction_Bps));
@@ -96,7 +96,7 @@ TEST_CASE("a rate can be unlimited") {
     CHECK(std::isinf(cluster.host.reduction_Bps));
 }
 
-TEST_CASE("network models are named as SimGrid names them") {
+TEST_CASE("network models have SimGrid's names") {
     CHECK(written(small + "network: {model: SMPI}\n").network == NetworkModel::SMPI);
     CHECK_THROWS_AS(written(small + "network: {model: LV09}\n"), ConfigError);
 }
@@ -129,7 +129,7 @@ TEST_CASE("routes have a policy, and `spread` is its former name") {
     }
 }
 
-TEST_CASE("platforms that cannot be are refused") {
+TEST_CASE("invalid platforms are refused") {
     for (const char* text : {
              "nodes: 0\ndevice: {flops: 1 Tflops, memory_bandwidth: 1 GBps}\nfabric: {bandwidth: 1 Gbps, latency: 1 "
              "us}\n",

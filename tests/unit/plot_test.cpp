@@ -13,13 +13,13 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// What a point has, and what came of it: a JSON object, "failed", or nothing yet.
+/// The settings and the outcome of a point: a JSON object, "failed", or nothing yet.
 struct Case {
     std::vector<config::Setting> settings;
     std::string ending;
 };
 
-/// A store of these points, as a table.
+/// Returns a store of these points, as a table.
 struct Points {
     explicit Points(const std::vector<Case>& cases) : store(scratch.path, Store::Mode::create) {
         store.begin_study("fabrics");
@@ -74,10 +74,10 @@ Points grid() {
 
 }  // namespace
 
-TEST_CASE("Points of one place are drawn as mean, least and most, and the axes behind them are named") {
+TEST_CASE("points at one place are drawn as mean, minimum and maximum, and the axes behind them are named") {
     Points points = grid();
     const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
-    // Of 100, 25 and 10 Gbps: 1, 4 and 10 ms for each rank; their mean is 5.
+    // At 100, 25 and 10 Gbps it takes 1, 4 and 10 ms for each rank; their mean is 5.
     CHECK_THAT(script, Contains("$curve0 << END\n2 10 2 20\n4 20 4 40\n8 40 8 80\nEND\n"));
     CHECK_THAT(script, Contains("$curve1 << END\n2 20 4 40\n4 40 8 80\n8 80 16 160\nEND\n"));
     CHECK_THAT(script, Contains("title 'ring'"));
@@ -89,7 +89,7 @@ TEST_CASE("Points of one place are drawn as mean, least and most, and the axes b
     CHECK(script == points.script(options("ranks", "iteration_time_s", "algorithm")));
 }
 
-TEST_CASE("What --where fixes is not averaged over") {
+TEST_CASE("conditions of --where are not averaged over") {
     Points points = grid();
     PlotOptions fixed = options("ranks", "iteration_time_s", "algorithm");
     fixed.where = {"bandwidth = '25 Gbps'"};
@@ -100,7 +100,7 @@ TEST_CASE("What --where fixes is not averaged over") {
     CHECK(points.notes.empty());
 }
 
-TEST_CASE("Quantities lie where their numbers are and are written as they were") {
+TEST_CASE("quantities are placed by their value and labelled as written") {
     Points points = grid();
     PlotOptions fixed = options("bandwidth", "iteration_time_s");
     fixed.where = {"ranks = 2", "algorithm = 'ring'"};
@@ -110,7 +110,7 @@ TEST_CASE("Quantities lie where their numbers are and are written as they were")
     CHECK_THAT(script, Contains("set xlabel 'bandwidth'\n"));
 }
 
-TEST_CASE("Texts are categories in the order in which they appear, with bars from zero side by side") {
+TEST_CASE("texts are categories in order of appearance, with bars from zero, side by side") {
     Points points = grid();
     const std::string script = points.script(options("algorithm", "iteration_time_s", "ranks"));
     CHECK_THAT(script, Contains("('ring' 0, 'tree' 1)"));
@@ -119,20 +119,20 @@ TEST_CASE("Texts are categories in the order in which they appear, with bars fro
     CHECK_THAT(script, Contains("set key") && Contains("title '8'"));
 }
 
-TEST_CASE("A logarithmic axis has its ticks at powers of two where the values are such") {
+TEST_CASE("a logarithmic axis has its ticks at powers of two if the values are powers of two") {
     Points points = grid();
     PlotOptions logarithmic = options("ranks", "iteration_time_s", "algorithm");
     logarithmic.log_x = logarithmic.log_y = true;
     const std::string script = points.script(logarithmic);
     CHECK_THAT(script, Contains("set logscale x") && Contains("set xtics ('2' 2, '4' 4, '8' 8)"));
-    // From 2 to 160 ms.
+    // The values are from 2 to 160 ms.
     CHECK_THAT(script, Contains("set yrange [2:200]") && Contains("'2' 2, '5' 5, '10' 10"));
 
     logarithmic.x = "algorithm";
     CHECK_THROWS_AS(points.script(logarithmic), SqlError);
 }
 
-TEST_CASE("What failed, is not done or is no number is left out, and said") {
+TEST_CASE("points that failed, are pending or have no number are left out, and counted") {
     const auto with = [](int ranks, const std::string& ending) {
         return Case{{{"training.ranks", std::to_string(ranks)}}, ending};
     };
@@ -152,7 +152,7 @@ TEST_CASE("What failed, is not done or is no number is left out, and said") {
     CHECK_THROWS_AS(points.script(none), SqlError);
 }
 
-TEST_CASE("Units come from columns' names, with the prefix that suits") {
+TEST_CASE("units come from columns' names, with a suitable prefix") {
     const auto [figure, value, label] = GENERATE(table<std::string, double, std::string>({
         {"iteration_time_s", 20e-6, "iteration time (us)"},
         {"iteration_time_s", 20, "iteration time (s)"},
@@ -166,7 +166,7 @@ TEST_CASE("Units come from columns' names, with the prefix that suits") {
     CHECK_THAT(points.script(options("ranks", figure)), Contains(fmt::format("set ylabel '{}'\n", label)));
 }
 
-TEST_CASE("More curves than a reader tells apart are drawn, with a note") {
+TEST_CASE("more curves than a reader can distinguish are drawn with a note") {
     std::vector<Case> cases;
     for (int i = 0; i < 20; ++i)
         cases.push_back(
@@ -177,7 +177,7 @@ TEST_CASE("More curves than a reader tells apart are drawn, with a note") {
     CHECK_THAT(points.notes[0], Contains("20 curves"));
 }
 
-TEST_CASE("No text means anything to gnuplot") {
+TEST_CASE("no text is interpreted by gnuplot") {
     const std::string evil = "it's 100% `touch pwned` @x {a}_b^c \"q\" \\ \n$curve0 <&>\xff";
     Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
     PlotOptions titled = options("algorithm", "iteration_time_s", "algorithm");
@@ -189,7 +189,7 @@ TEST_CASE("No text means anything to gnuplot") {
     CHECK_THAT(drawn(points.script(titled)), Contains(">'quoted' ''twice''<"));
 }
 
-TEST_CASE("gnuplot draws the same bytes again, without a date") {
+TEST_CASE("gnuplot draws the same bytes every time, without a date") {
     Points points = grid();
     const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
     const std::string picture = drawn(script);
@@ -197,8 +197,8 @@ TEST_CASE("gnuplot draws the same bytes again, without a date") {
     CHECK(picture == drawn(script));
 }
 
-TEST_CASE("What gnuplot cannot draw is an error, however long it is") {
+TEST_CASE("errors of gnuplot are errors, of any length") {
     CHECK_THROWS_AS(drawn("nonsense\n"), OutputError);
-    // More than a socket holds, of which gnuplot reads only the beginning.
+    // The text is larger than a socket's buffer, and gnuplot reads only its beginning.
     CHECK_THROWS_AS(drawn("nonsense\n" + std::string(8'000'000, '#')), OutputError);
 }

@@ -23,7 +23,7 @@
 #include "tests/sanitized.hpp"
 #include "tests/unit/stores.hpp"
 
-// Work that returns, throws, dies, hangs, is large or eats the memory, side by side.
+// Concurrent work that returns, throws, dies, hangs, is large or exhausts the memory.
 
 using namespace syncline;
 using namespace syncline::batch;
@@ -37,7 +37,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// All that ends until nothing works any more, by id.
+/// Returns all work that has ended, by id, once none is active.
 std::map<std::string, Ended> all_of(Pool& pool) {
     std::map<std::string, Ended> all;
     while (!pool.idle())
@@ -61,14 +61,14 @@ void sleep_s(double seconds) {
 
 }  // namespace
 
-TEST_CASE("pool: what work returns comes back, whatever its size") {
+TEST_CASE("pool: results of any size are returned") {
     const std::size_t size = GENERATE(0u, 1u, 65535u, 65536u, 65537u, 20'000'000u);
     const Ended ended = only([&] { return std::string(size, 'x'); });
     CHECK(ended.done);
     CHECK(ended.text == std::string(size, 'x'));
 }
 
-TEST_CASE("pool: each piece of work has its own answer, and no more work at a time than there are jobs") {
+TEST_CASE("pool: each piece of work has its own answer, and at most `jobs` pieces run concurrently") {
     Pool pool(3, {});
     std::map<std::string, Ended> all;
     for (int i = 0; i < 20; ++i) {
@@ -89,15 +89,15 @@ TEST_CASE("pool: each piece of work has its own answer, and no more work at a ti
     }
 }
 
-TEST_CASE("pool: work is done side by side") {
+TEST_CASE("pool: work runs concurrently") {
     Pool pool(4, {});
     const auto start = Clock::now();
     for (int i = 0; i < 4; ++i) pool.start(std::to_string(i), [] { return sleep_s(0.5), ""; });
     CHECK(all_of(pool).size() == 4);
-    CHECK(seconds_since(start) < 1.5);  // and not two seconds
+    CHECK(seconds_since(start) < 1.5);  // instead of two seconds
 }
 
-TEST_CASE("pool: users' errors and bugs of ours come back with their text") {
+TEST_CASE("pool: users' errors and our bugs return with their text") {
     const Ended wrong = only([]() -> std::string { throw ConfigError({{{"x.yaml", 3, 1, "a: 1"}, "is wrong", ""}}); });
     CHECK_FALSE(wrong.done);
     CHECK(holds(wrong.text, "x.yaml:3:1: error: is wrong"));
@@ -111,7 +111,7 @@ TEST_CASE("pool: users' errors and bugs of ours come back with their text") {
     CHECK(talkative.text == "no");
 }
 
-TEST_CASE("pool: work that dies has failed, by which signal and with what it last said") {
+TEST_CASE("pool: work that dies has failed, with its signal and its last words") {
     const Ended killed = only([]() -> std::string { return std::fputs("at ease\n", stderr), raise(SIGKILL), ""; });
     CHECK_FALSE(killed.done);
     CHECK(killed.text == "the simulation was killed by signal 9 (Killed); it may have run out of memory");
@@ -127,7 +127,7 @@ TEST_CASE("pool: work that dies has failed, by which signal and with what it las
     CHECK(silent.text == "a bug in syncline: the simulation ended without an answer");
 }
 
-TEST_CASE("pool: signals that end the program are not for its workers, nor for what these start") {
+TEST_CASE("pool: workers and their children ignore the signals that end the program") {
     const int signal = GENERATE(SIGINT, SIGTERM);
     const Ended ended = only([&] {
         raise(signal);
@@ -137,7 +137,7 @@ TEST_CASE("pool: signals that end the program are not for its workers, nor for w
     CHECK(ended.text == "goes on");
 }
 
-TEST_CASE("pool: of a talkative end the last lines are kept") {
+TEST_CASE("pool: of a long last output the last lines are kept") {
     const Ended ended = only([]() -> std::string {
         for (int i = 0; i < 10'000; ++i) std::fprintf(stderr, "line %d\n", i);
         std::signal(SIGABRT, SIG_DFL);  // which Catch has taken
@@ -148,7 +148,7 @@ TEST_CASE("pool: of a talkative end the last lines are kept") {
     CHECK(ended.text.size() < 600);
 }
 
-TEST_CASE("pool: work that hangs is killed at its timeout, with what it has started, and the rest goes on") {
+TEST_CASE("pool: work that hangs is killed at its timeout with its children, and the rest continues") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     {
@@ -167,14 +167,14 @@ TEST_CASE("pool: work that hangs is killed at its timeout, with what it has star
         CHECK(all.at("hangs").wall_s >= 0.4);
         CHECK(seconds_since(start) < 5);
     }
-    // Nobody is left who could write into the pipe.
+    // No process is left that could write into the pipe.
     close(ends[1]);
     char byte;
     CHECK(read(ends[0], &byte, 1) == 0);
     close(ends[0]);
 }
 
-TEST_CASE("pool: work that needs more memory than there is says so") {
+TEST_CASE("pool: work that exhausts the memory reports it") {
 #if !defined(SYNCLINE_SANITIZED)
     const Ended ended = only([] {
         const rlimit limit{2'000'000'000, 2'000'000'000};
@@ -188,7 +188,7 @@ TEST_CASE("pool: work that needs more memory than there is says so") {
 #endif
 }
 
-TEST_CASE("pool: where there can be no process it is said why, and nothing is left open") {
+TEST_CASE("pool: if no process can be started, the reason is reported and no descriptor stays open") {
     const auto open_files = [] {
         std::size_t count = 0;
         for (int file = 0; file < 256; ++file) count += fcntl(file, F_GETFD) >= 0;
@@ -200,7 +200,7 @@ TEST_CASE("pool: where there can be no process it is said why, and nothing is le
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     const auto highest = dup(0);
     close(highest);
-    // Room for none, and for some of what is needed.
+    // There is room for no descriptor, or for some of those needed.
     for (int room = 0; room < 3; ++room) {
         const rlimit few{static_cast<rlim_t>(highest + room), limit.rlim_max};
         if (role == Isolated::Role::part && room == 2) break;
@@ -217,7 +217,7 @@ TEST_CASE("pool: where there can be no process it is said why, and nothing is le
     }
 }
 
-TEST_CASE("pool: what still works when the pool goes is killed") {
+TEST_CASE("pool: the destructor kills active work") {
     int ends[2];
     REQUIRE(pipe(ends) == 0);
     {
@@ -230,16 +230,16 @@ TEST_CASE("pool: what still works when the pool goes is killed") {
     close(ends[0]);
 }
 
-TEST_CASE("batch: what has ended is kept, even if the next run cannot start") {
+TEST_CASE("batch: finished runs are kept, even if the next run cannot start") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 1);
     const std::string id = store.to_run("s", false).front();
     CHECK_THROWS_AS(run_batch(store, {id, "no such run"}, {}, {}), std::logic_error);
-    CHECK(store.status(id) == Status::failed);  // it is no whole scenario
+    CHECK(store.status(id) == Status::failed);  // it is not a complete scenario
 }
 
-TEST_CASE("interrupts: while they are held a signal is noted and wakes who waits, however early it comes") {
+TEST_CASE("interrupts: while they are held a signal is recorded and wakes the waiter, however early it comes") {
     catch_interrupts();
     {
         const HeldInterrupts held;
@@ -255,7 +255,7 @@ TEST_CASE("interrupts: while they are held a signal is noted and wakes who waits
     release_interrupts();
 }
 
-TEST_CASE("interrupts: the second signal ends the program, and so does the first when nobody holds it any more") {
+TEST_CASE("interrupts: the second signal ends the program, and so does the first after the hold") {
     const bool still_held = GENERATE(true, false);
     const pid_t child = fork();
     if (child == 0) {

@@ -6,7 +6,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// How a word becomes a file: a path, a file of exactly that name, a preset of the working directory, one of the clone.
+// A word means a path, a file of exactly that name, a preset of the working directory, or one of the clone.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A directory of its own, and the working directory while it is there.
+/// A temporary directory, which is the working directory during its lifetime.
 struct Somewhere {
     Somewhere() : before(fs::current_path()) {
         std::string name = (fs::temp_directory_path() / "syncline-XXXXXX").string();
@@ -77,20 +77,20 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder") {
             }
 }
 
-TEST_CASE("a file of exactly that name comes before a preset, and a preset of this folder before the clone's") {
+TEST_CASE("a file of exactly that name takes precedence over a preset, and a preset of this folder over the clone's") {
     const Somewhere somewhere;
     CHECK(fs::equivalent(find_argument("p100-25g", {"platform"}), cloned / "platforms/p100-25g.yaml"));
     Somewhere::write("platforms/p100-25g.yaml");
     CHECK(find_argument("p100-25g", {"platform"}) == "platforms/p100-25g.yaml");
     Somewhere::write("p100-25g");
     CHECK(find_argument("p100-25g", {"platform"}) == "p100-25g");
-    // Which is no reason to take a folder, or a file of another kind.
+    // A folder, or a file of another kind, is still not taken.
     fs::create_directory("tcp");
     CHECK(fs::equivalent(find_argument("tcp", {"transport"}), cloned / "platforms/transports/tcp.yaml"));
-    CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it says that it is a directory
+    CHECK(find_argument("tcp", {"device"}) == "tcp");  // reading it reports that it is a directory
 }
 
-TEST_CASE("what has a '/' or the end of a file's name is a path, a dot alone is none") {
+TEST_CASE("a word with '/' or a file's suffix is a path, and so is a lone dot") {
     const Somewhere somewhere;
     for (const char* path : {"./p100-25g", "p100-25g.yaml", "p100-25g.yml", "x/p100-25g", "net.graphml", ""})
         CHECK(find_argument(path, {"platform"}) == path);
@@ -98,7 +98,7 @@ TEST_CASE("what has a '/' or the end of a file's name is a path, a dot alone is 
     CHECK(find_argument("gpt-3.6b", {"workload"}) == "workloads/gpt-3.6b.yaml");
 }
 
-TEST_CASE("a word that is nothing is refused with what was meant, and where names were looked for") {
+TEST_CASE("an unknown word is refused with a suggestion and the folders that were searched") {
     const Somewhere somewhere;
     const Diagnostic near = refused("p100-25", {"platform"});
     CHECK(near.message == "'p100-25' is neither a file nor a platform");
@@ -113,7 +113,7 @@ TEST_CASE("a word that is nothing is refused with what was meant, and where name
     CHECK(refused("mine", {"platform"}).hint == "did you mean 'mine.yaml'?");
 }
 
-TEST_CASE("a name of two kinds, either of which may be meant, is refused") {
+TEST_CASE("an ambiguous name of two kinds is refused") {
     const Somewhere somewhere;
     const Diagnostic both = refused("gpt-3-175b", file_kinds());
     CHECK(both.message == "'gpt-3-175b' is the name of a scenario and of a workload");
@@ -121,7 +121,7 @@ TEST_CASE("a name of two kinds, either of which may be meant, is refused") {
     CHECK(holds(both.hint, "workloads/gpt-3-175b.yaml"));
 }
 
-TEST_CASE("in files presets have names wherever a file has, and mean the same") {
+TEST_CASE("files can refer to presets wherever they can refer to files") {
     const Somewhere somewhere;
     const auto resolved = [](const std::string& text) {
         Somewhere::write("scenario.yaml", text);
@@ -143,7 +143,7 @@ TEST_CASE("in files presets have names wherever a file has, and mean the same") 
     CHECK(with("platform.fabric: tree-4to1") == with("platform.fabric: " + shipped + "/topologies/tree-4to1.yaml"));
 }
 
-TEST_CASE("a reference to no preset is refused where it stands") {
+TEST_CASE("a reference to an unknown preset is refused at its place") {
     const Somewhere somewhere;
     Somewhere::write("scenario.yaml", "workload: resnet-50\nplatform: p100-25\ntraining: {ranks: 4}\n");
     try {
@@ -156,7 +156,7 @@ TEST_CASE("a reference to no preset is refused where it stands") {
     }
 }
 
-TEST_CASE("a topology is a shape by its name even where a preset has it, else a preset, of a topology or a platform") {
+TEST_CASE("the name of a shape means the shape, any other name a preset topology or the topology of a platform") {
     const Somewhere somewhere;
     CHECK(load_topology("fat-tree", {}, Use::fabric).spec.bandwidth_Bps.empty());  // topologies/fat-tree.yaml has some
     const TopologyQuestion tree = load_topology("tree-4to1", {}, Use::fabric);

@@ -6,7 +6,7 @@
 
 using namespace syncline;
 
-TEST_CASE("streams that agree hold the same tasks, or the graph is refused") {
+TEST_CASE("streams of a queue must hold the same tasks, or the graph is refused") {
     TaskGraph graph;
     std::vector<StreamId> streams;
     for (int rank = 0; rank < 2; ++rank)
@@ -92,7 +92,7 @@ TEST_CASE("the update waits for the last exchange in order, for all by priority,
     check(waits_of(plan), 0, {12, 0, 0});
 }
 
-TEST_CASE("a rank waits for all servers that have its bucket, and with local reduction for its own node's first") {
+TEST_CASE("a rank waits for all servers that have its bucket, and with local reduction for its own node's first rank") {
     Plan plan;
     plan.exchange = ExchangeKind::parameter_server;
     plan.servers = {2, Placement::sliced, ServerLocation::dedicated};

@@ -6,7 +6,7 @@
 #include "sim/document/schema.hpp"
 #include "tests/catch.hpp"
 
-// Keys that hold a word or a number, or else a mapping; and paths to what is rejected.
+// Keys with either a word or number or a mapping, and paths to rejected values.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -52,7 +52,7 @@ Thing accepted(const std::string& text) {
     return thing;
 }
 
-/// `line:column: message | hint` of the one error.
+/// Returns `line:column: message | hint` of the only error.
 std::string error_in(const std::string& text, const std::string& rejected = "") {
     std::vector<Diagnostic> errors;
     read_text(text, errors, rejected);
@@ -64,7 +64,7 @@ std::string error_in(const std::string& text, const std::string& rejected = "") 
 
 }  // namespace
 
-TEST_CASE("a word or a number stands in place of a mapping, and a mapping leaves the default") {
+TEST_CASE("a word or a number can replace a mapping, and an empty mapping has the defaults") {
     CHECK(accepted("{}").way == 0);
     CHECK(accepted("{}").none == -1);
     CHECK(accepted("{}").height == 3);
@@ -79,7 +79,7 @@ TEST_CASE("a word or a number stands in place of a mapping, and a mapping leaves
     CHECK(accepted("height: {inner: 6}\n").inner == 6);
 }
 
-TEST_CASE("what is neither is wrong, and so is what is wrong inside") {
+TEST_CASE("a value of neither form is an error, and so are errors inside") {
     CHECK(error_in("way: arond\n") == "1:6: 'way' cannot be 'arond' | did you mean 'around'?");
     CHECK(error_in("way: 7\n") == "1:6: 'way' cannot be '7' | write keys, or one of 'straight', 'around'");
     CHECK(error_in("way: [around]\n") == "1:6: 'way' cannot be a list | write keys, or one of 'straight', 'around'");
@@ -91,7 +91,7 @@ TEST_CASE("what is neither is wrong, and so is what is wrong inside") {
     CHECK(error_in("height: {inner: -1}\n").rfind("1:17: 'inner': '-1' is out of range", 0) == 0);
 }
 
-TEST_CASE("a path leads to the value that is rejected, as far as there is one") {
+TEST_CASE("a path leads to the rejected value, as far as it exists") {
     const std::string text = "height: {inner: 6}\nitems:\n  - {name: a}\n  - {name: b}\nway: around\n";
     const std::pair<const char*, const char*> places[] = {
         {"height", "1:9"},           {"height.inner", "1:17"}, {"height.outer", "1:9"}, {"items.0.name", "3:12"},
@@ -104,7 +104,7 @@ TEST_CASE("a path leads to the value that is rejected, as far as there is one") 
     }
 }
 
-TEST_CASE("the schema of what is one or the other has both") {
+TEST_CASE("the schema of alternatives has both") {
     const auto schema = nlohmann::json::parse(config::schema("id", "title", [](Fields& fields) {
         Thing thing;
         describe(fields, thing);

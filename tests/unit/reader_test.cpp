@@ -101,7 +101,7 @@ Outer accepted(const std::string& text) {
     return outcome.value;
 }
 
-/// `line:column: message` of the one error, and its hint after a bar if it has one.
+/// Returns `line:column: message` of the only error, and its hint after a bar if it has one.
 std::string error_in(const std::string& text) {
     const Outcome outcome = read_text(text);
     INFO(text);
@@ -131,7 +131,7 @@ TEST_CASE("a struct is filled from a document") {
     CHECK(outer.names == std::vector<std::string>{"v1.5", "w"});
 }
 
-TEST_CASE("what is not given keeps its default") {
+TEST_CASE("omitted keys keep their defaults") {
     const Outer outer = accepted("{}");
     CHECK(outer.title == "untitled");
     CHECK(outer.ranks == 4);
@@ -139,7 +139,7 @@ TEST_CASE("what is not given keeps its default") {
     CHECK_FALSE(outer.inner_given);
 }
 
-TEST_CASE("a word can stand for a value, or for no section") {
+TEST_CASE("a word can replace a value, or an absent section") {
     const Outer outer = accepted("cycle: none\nspeed: unlimited\ninner: off\n");
     CHECK(outer.cycle == 0);
     CHECK(outer.speed == 1e300);
@@ -148,7 +148,7 @@ TEST_CASE("a word can stand for a value, or for no section") {
     CHECK(error_in("speed: fast\n").ends_with(", or 'unlimited'"));
 }
 
-TEST_CASE("one number stands for a list of equal ones") {
+TEST_CASE("one number can replace a list of equal ones") {
     CHECK(accepted("kernel: 3").kernel == std::vector<std::int64_t>{3, 3});
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("lists of numbers have a length") {
     CHECK(error_in("kernel: {}").starts_with("1:9: 'kernel': a mapping is not a whole number"));
 }
 
-TEST_CASE("lists of any length are not empty, and every item counts") {
+TEST_CASE("lists of any length are not empty, and every item is checked") {
     CHECK(accepted("counts: [3, 1, 9]").counts == std::vector<std::int64_t>{3, 1, 9});
     CHECK(error_in("counts: [1, 0]") == "1:13: 'counts': '0' is out of range | from 1 to 9");
     CHECK(error_in("counts: []") == "1:9: 'counts' has no items");
@@ -196,7 +196,7 @@ TEST_CASE("lists of any length are not empty, and every item counts") {
     CHECK(error_in("words: a") == "1:8: 'words' is 'a', not a list of texts");
 }
 
-TEST_CASE("one quantity, or a list of them") {
+TEST_CASE("a key may take one quantity or a list") {
     CHECK(accepted("{}").delays == std::vector<double>{0.5});
     CHECK(accepted("delays: 2 s").delays == std::vector<double>{2});
     CHECK(accepted("delays: none").delays == std::vector<double>{0});
@@ -208,7 +208,7 @@ TEST_CASE("one quantity, or a list of them") {
     CHECK(error_in("delays: {}") == "1:9: 'delays' is a mapping, not a number with a unit");
 }
 
-TEST_CASE("a file is read from beside the text that names it") {
+TEST_CASE("a file is read relative to the text that names it") {
     const Node node = library.parse("t", "file: ../workloads/schema.json", SYNCLINE_SOURCE_DIR "/platforms");
     std::vector<Diagnostic> errors;
     Outer outer;
@@ -236,7 +236,7 @@ TEST_CASE("a text is not empty") {
     CHECK(accepted("title: 'null'").title == "null");
 }
 
-TEST_CASE("a quantity is above zero, or not below it") {
+TEST_CASE("a quantity is above zero, or at least zero") {
     CHECK(error_in("size: 0 B") == "1:7: 'size' is 0 B, but must be above zero");
     CHECK(error_in("size: -1 MB") == "1:7: 'size' is -1 MB, but must be above zero");
     CHECK(error_in("cycle: -1 s") == "1:8: 'cycle' is -1 s, but must not be negative");
@@ -251,13 +251,13 @@ TEST_CASE("a choice is one of its words") {
     CHECK(error_in("color: 1") == "1:8: 'color' cannot be '1' | write one of 'red', 'green', 'blue'");
 }
 
-TEST_CASE("unknown keys are refused, with what was probably meant") {
+TEST_CASE("unknown keys are refused with a suggestion") {
     CHECK(error_in("a: 1\n").starts_with("1:1: unknown key 'a' | write one of 'title', 'flag', "));
     CHECK(error_in("rnks: 32\n") == "1:1: unknown key 'rnks' | did you mean 'ranks'?");
     CHECK(error_in("inner: {name: a, cout: 1}").starts_with("1:18: unknown key 'cout' | did you mean 'count'?"));
 }
 
-TEST_CASE("missing keys are named together, but not those that are misspelt") {
+TEST_CASE("missing keys are named together, except misspelt ones") {
     std::vector<Diagnostic> errors;
     const auto body = [](Fields& fields) {
         std::int64_t number = 0;
@@ -280,7 +280,7 @@ TEST_CASE("a key without a value is an error") {
     CHECK(error_in("inner: ~\n").starts_with("1:1: 'inner' has no value"));
 }
 
-TEST_CASE("what should be a mapping or a list is said to be something else") {
+TEST_CASE("another type in place of a mapping or a list is named") {
     CHECK(error_in("inner: 5") == "1:8: 'inner' is '5', not a mapping | write keys, or the name of a file");
     CHECK(error_in("inner: [1]").starts_with("1:8: 'inner' is a list, not a mapping"));
     CHECK(error_in("items: {}") == "1:8: 'items' is a mapping, not a list");
@@ -297,7 +297,7 @@ TEST_CASE("all errors are found, each once") {
     const std::string text = "ranks: 0\nkernel: [x, y]\ninner: {cout: x}\ncolour: red\nitems: [{name: ''}, {}]\n";
     const Outcome outcome = read_text(text);
     CHECK(outcome.errors.size() == 8);
-    // The same once more, as when several variants share what is wrong.
+    // The same file is read twice, as when several variants share an error.
     std::vector<Diagnostic> errors = outcome.errors;
     Outer again;
     const Node node = library.parse("test.yaml", text, ".");
@@ -308,7 +308,7 @@ TEST_CASE("all errors are found, each once") {
     CHECK(again.items.empty());
 }
 
-TEST_CASE("two arguments that are wrong in the same way are two errors") {
+TEST_CASE("two arguments with the same error are two errors") {
     std::vector<Diagnostic> errors;
     for (const char* text : {"a=x", "b=x", "b=x"}) {
         const Node node = library.parse("--set", text, "", 2);
@@ -322,7 +322,7 @@ TEST_CASE("two arguments that are wrong in the same way are two errors") {
     CHECK(errors.size() == 2);
 }
 
-TEST_CASE("endless errors end") {
+TEST_CASE("the list of errors is limited") {
     std::string text;
     for (int i = 0; i < 100'000; ++i) text += fmt::format("key{}: 1\n", i);
     CHECK(read_text(text).errors.size() == 50);
@@ -348,7 +348,7 @@ TEST_CASE("a check over several fields rejects a key, or the mapping that lacks 
     CHECK(errors[1].where.column == 1);
 }
 
-TEST_CASE("a mapping is sound if all that is in it is") {
+TEST_CASE("a mapping is valid if everything in it is") {
     std::vector<Diagnostic> errors;
     read(
         library.parse("t", "{inner: {count: x}, other: {count: 1}}", "."), "thing",
@@ -367,7 +367,7 @@ TEST_CASE("a mapping is sound if all that is in it is") {
     CHECK(errors.size() == 1);
 }
 
-TEST_CASE("a table without fields takes any keys") {
+TEST_CASE("a table without fields accepts any keys") {
     std::vector<Diagnostic> errors;
     read(
         library.parse("t", "v: {a: {b: 1}}", "."), "thing",
@@ -378,7 +378,7 @@ TEST_CASE("a table without fields takes any keys") {
     CHECK(errors.empty());
 }
 
-TEST_CASE("the schema says what the reader takes") {
+TEST_CASE("the schema describes what the reader accepts") {
     Outer outer;
     const std::string text =
         schema("https://example.org/thing.json", "Thing", [&](Fields& fields) { describe(fields, outer); });
@@ -426,7 +426,7 @@ TEST_CASE("the schema says what the reader takes") {
     CHECK(keys["named"]["additionalProperties"]["properties"].contains("name"));
 }
 
-TEST_CASE("the schema's patterns take the quantities that are read") {
+TEST_CASE("the schema's patterns accept the quantities that are read") {
     for (const Dimension dimension :
          {Dimension::bytes, Dimension::seconds, Dimension::bandwidth, Dimension::flops, Dimension::rate}) {
         double value = 1;

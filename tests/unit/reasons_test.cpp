@@ -2,7 +2,7 @@
 
 #include "tests/catch.hpp"
 
-// Sentences that differ in numbers alone are one reason.
+// Sentences that differ only in numbers are one reason.
 
 using syncline::Reasons;
 
@@ -27,7 +27,7 @@ TEST_CASE("reasons that differ in numbers, units and grids are counted as one, t
     CHECK(reasons.total() == 7);
 }
 
-TEST_CASE("words that follow a number are not taken for its unit") {
+TEST_CASE("words after a number are not taken for its unit") {
     Reasons reasons;
     reasons.add("3 samples");
     reasons.add("4 ranks");
@@ -37,7 +37,7 @@ TEST_CASE("words that follow a number are not taken for its unit") {
     CHECK(reasons.all()[0].count == 6);
 }
 
-TEST_CASE("errors whose carets stand elsewhere are one reason") {
+TEST_CASE("errors with carets at different columns are one reason") {
     Reasons reasons;
     reasons.add("a.yaml:2:9: error: 8 ranks do not fit\n    ranks: [8]\n            ^\n");
     reasons.add("a.yaml:2:12: error: 16 ranks do not fit\n    ranks: [16]\n               ^\n");

@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// The block of data in a page.
+/// Returns the block of data in a page.
 Json data_of(const std::string& page) {
     const std::string open = "id=\"data\">";
     const auto begin = page.find(open) + open.size();
@@ -35,7 +35,7 @@ std::size_t bars(const Json& timeline) {
 
 }  // namespace
 
-TEST_CASE("report: names that hold markup end no script and make no element", "[report]") {
+TEST_CASE("report: names with markup end no script and make no element", "[report]") {
     const std::string json = script_json({{"name", "</script><!--<script>"}});
     CHECK(json.find('<') == std::string::npos);
     CHECK(Json::parse(json)["name"] == "</script><!--<script>");
@@ -43,12 +43,12 @@ TEST_CASE("report: names that hold markup end no script and make no element", "[
     const std::string page = report_page(sample_report(2));
     CHECK_THAT(page, Contains("<title>sample &lt;b&gt;page&lt;/b&gt;"));
     CHECK_THAT(page, !Contains("<b>page"));
-    // The data, Chart.js, and the page's own.
+    // There are three scripts: the data, Chart.js, and the page's own.
     CHECK(count(page, "</script>") == 3);
     CHECK(data_of(page)["variants"][0]["name"] == "sample </script><!-- \"ring\" & 'tree'");
 }
 
-TEST_CASE("report: the page has the very numbers of the JSON result", "[report]") {
+TEST_CASE("report: the page has the numbers of the JSON result", "[report]") {
     const ReportData data = sample_report(4);
     CHECK(data_of(report_page(data))["report"] == Json::parse(to_json(data.report)));
     CHECK(report_page(data) == report_page(sample_report(4)));
@@ -60,12 +60,12 @@ TEST_CASE("report: the page names no address that could be fetched", "[report]")
     for (const char* fetched : {"src=\"", "@import", "url(", "<link"}) CHECK_THAT(page, !Contains(fetched));
 }
 
-TEST_CASE("report: pages of 64 ranks are below 3 MB, of 1024 not much more", "[report]") {
+TEST_CASE("report: pages of 64 ranks are below 3 MB, and of 1024 ranks not much larger", "[report]") {
     CHECK(report_page(sample_report(64)).size() < 3'000'000);
     CHECK(report_page(sample_report(1024)).size() < 3'000'000);
 }
 
-TEST_CASE("report: ranks are picked evenly, with both ends and the one that is wanted", "[report]") {
+TEST_CASE("report: ranks are picked evenly, with both ends and the wanted one", "[report]") {
     CHECK(picked(3, 5, 1) == std::vector<std::uint32_t>{0, 1, 2});
     const std::vector<std::uint32_t> some = picked(1000, 5, 700);
     CHECK(some == std::vector<std::uint32_t>{0, 249, 700, 749, 999});
@@ -75,7 +75,7 @@ TEST_CASE("report: ranks are picked evenly, with both ends and the one that is w
     CHECK(picked(0, 4, 0).empty());
 }
 
-TEST_CASE("report: a timeline of few ranks has every task in its place", "[report]") {
+TEST_CASE("report: a timeline of few ranks has every task at its place", "[report]") {
     const TimelineView view = sample_view(2);
     const Json timeline = page_timeline(view, 2, 1, {});
     REQUIRE(timeline["lanes"].size() == 4);
@@ -91,7 +91,7 @@ TEST_CASE("report: a timeline of few ranks has every task in its place", "[repor
     CHECK(timeline["names"][compute["bars"][8].get<std::size_t>()] == "forward of layer-1");
 }
 
-TEST_CASE("report: a timeline of many ranks says what it leaves out", "[report]") {
+TEST_CASE("report: a timeline of many ranks says what it omits", "[report]") {
     PageLimits limits;
     limits.bars = 300;
     const TimelineView view = sample_view(100);
@@ -104,7 +104,7 @@ TEST_CASE("report: a timeline of many ranks says what it leaves out", "[report]"
     bool wanted = false;
     for (const Json& lane : timeline["lanes"]) wanted = wanted || lane["process"] == "rank 42";
     CHECK(wanted);
-    // Bars that were joined keep their tasks.
+    // Joined bars keep their tasks.
     std::int64_t tasks = 0;
     for (const Json& lane : timeline["lanes"])
         for (std::size_t i = 4; i < lane["bars"].size(); i += 5) tasks += lane["bars"][i].get<std::int64_t>();
@@ -121,7 +121,7 @@ TEST_CASE("report: servers are drawn beside ranks", "[report]") {
     CHECK(processes.count("rank 29") == 1);
 }
 
-TEST_CASE("report: each cable has the use of its busier direction", "[report]") {
+TEST_CASE("report: each cable has the utilisation of its busier direction", "[report]") {
     const TimelineView view = sample_view(4);
     const Explanation explanation = sample_explanation(4, view);
     std::string picture;
@@ -141,7 +141,7 @@ TEST_CASE("report: each cable has the use of its busier direction", "[report]") 
     CHECK_THAT(less["notes"].dump(), Contains("4 hosts, 1 switches and 4 cables") && Contains("of 8"));
 }
 
-TEST_CASE("report: a chain of too many pieces keeps the longest, in their order", "[report]") {
+TEST_CASE("report: a critical path with too many segments keeps the longest, in order", "[report]") {
     Explanation explanation = sample_explanation(4, sample_view(4));
     PageLimits limits;
     limits.path_pieces = 2;
@@ -152,7 +152,7 @@ TEST_CASE("report: a chain of too many pieces keeps the longest, in their order"
     CHECK(json["path_note"] == "Only the 2 longest of 3 segments are listed.");
 }
 
-TEST_CASE("report: without a recording there is the result alone", "[report]") {
+TEST_CASE("report: without a recording the page has the result alone", "[report]") {
     Explanation explanation;
     explanation.result = sample_explanation(4, sample_view(4)).result;
     const TimelineView empty;
@@ -163,7 +163,7 @@ TEST_CASE("report: without a recording there is the result alone", "[report]") {
     CHECK_THAT(variant.links["notes"].dump(), Contains("Only the 4 most utilised links"));
 }
 
-TEST_CASE("report: a batch's page has its points, settings as they are written and as numbers", "[report]") {
+TEST_CASE("report: a batch's page has its points, and settings as numbers and as written", "[report]") {
     const Scratch scratch;
     batch::Store store(scratch.path, batch::Store::Mode::create);
     store.begin_study("s");

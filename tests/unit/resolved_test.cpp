@@ -15,7 +15,7 @@ namespace {
 
 const fs::path root = SYNCLINE_SOURCE_DIR;
 
-/// The first text that comes of resolving a text again.
+/// Returns the first text that differs after resolving it again.
 std::string again(const std::string& text) {
     config::Library library;
     return resolve(library.parse("resolved", text, ""), {}).text();
@@ -23,7 +23,7 @@ std::string again(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("every shipped variant, resolved, reads back as itself") {
+TEST_CASE("every shipped variant, resolved, is read back as itself") {
     std::size_t points = 0;
     for (const auto& file : fs::directory_iterator(root / "scenarios")) {
         if (file.path().extension() != ".yaml") continue;
@@ -73,7 +73,7 @@ TEST_CASE("values are written as they were") {
     CHECK(config::flow_text(library.parse("flow", config::flow_text(node), "")) == config::flow_text(node));
 }
 
-TEST_CASE("keys are sorted, names and what is expected left out") {
+TEST_CASE("keys are sorted, and names and expectations are left out") {
     config::Library library;
     const auto text = [&](const std::string& yaml) { return resolve(library.parse("t", yaml, ""), {}).text(); };
     CHECK(text("{name: x, training: {ranks: 1, batch: 2}, platform: {name: p}, description: d}") ==

@@ -28,7 +28,7 @@ TEST_CASE("a ring reduce-scatter and a ring allgather keep their promises with N
     CHECK(make_algorithm({.operation = "allgather"}, 4)->cost(4, 7, cost) == 3 * (3. + 2 * 2));
 }
 
-TEST_CASE("a segmented ring reduces everything once, in segments no longer than asked for") {
+TEST_CASE("a segmented ring reduces everything once, in segments of at most the given size") {
     for (const std::uint32_t n : group_sizes()) {
         for (const double segment : {0.0, 1.0, 50.0}) {
             const auto ring = make_algorithm({.name = "segmented-ring", .segment_bytes = segment}, n);

@@ -97,7 +97,7 @@ TopologySpec fat_tree(std::int64_t ports) {
 
 }  // namespace
 
-TEST_CASE("routing: by latency and by hops are different ways") {
+TEST_CASE("routing: latency and hops give different paths") {
     // One cable of 10 us, or two switches at 1 us each, or three at 1 us.
     Topology topology;
     const std::uint32_t a = topology.add_host("a"), b = topology.add_host("b");
@@ -115,7 +115,7 @@ TEST_CASE("routing: by latency and by hops are different ways") {
     CHECK(way(topology, {Routing::Shortest::latency}, "b", "a") == Neighbours{"b", "s", "a"});
 }
 
-TEST_CASE("routing: of equal ways, the one over the first cable") {
+TEST_CASE("routing: among equal paths the one over the first cable is taken") {
     // Two paths around a ring of four, and two parallel cables.
     Topology topology;
     for (const char* name : {"a", "b", "c", "d"}) topology.add_host(name);
@@ -150,7 +150,7 @@ TEST_CASE("routing: a missing path is a bug") {
     CHECK_THROWS_AS(route(router, 1, 0), std::logic_error);
 }
 
-TEST_CASE("routing: one-way connections are taken forwards only") {
+TEST_CASE("routing: one-way connections are used forwards only") {
     TopologySpec spec = spec_of(Shape::exponential, 11);
     spec.directed = true;
     const Topology topology = make_topology(spec, fabric);
@@ -168,7 +168,7 @@ TEST_CASE("routing: one-way connections are taken forwards only") {
     }
 }
 
-TEST_CASE("routing: as short as Boost's on random graphs, spread or not") {
+TEST_CASE("routing: paths are as short as Boost's on random graphs, spread or not") {
     std::mt19937_64 random(7);
     for (int graph = 0; graph < 300; ++graph) {
         const Topology topology = random_graph(random);
@@ -201,7 +201,7 @@ TEST_CASE("routing: as short as Boost's on random graphs, spread or not") {
     }
 }
 
-TEST_CASE("routing: between hosts of every shape as many hops as its definition says") {
+TEST_CASE("routing: paths between hosts of every shape have the hops of its definition") {
     const auto hops = [](const TopologySpec& spec, std::uint32_t from, std::uint32_t to) {
         const Topology topology = make_topology(spec, fabric);
         Router router(topology, {});
@@ -227,7 +227,7 @@ TEST_CASE("routing: between hosts of every shape as many hops as its definition 
     CHECK(hops(fat_tree(4), 0, 15) == 6);
 }
 
-TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than local, global, local") {
+TEST_CASE("routing: in a balanced dragonfly the longest path is local, global, local") {
     // Balanced, every two groups connected once: up to host, local, global, local, host.
     TopologySpec spec = spec_of(Shape::dragonfly);
     spec.hosts_per_router = 2;
@@ -247,7 +247,7 @@ TEST_CASE("routing: in a balanced dragonfly no two hosts are farther apart than 
     CHECK(longest == 5);
 }
 
-TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equally often") {
+TEST_CASE("routing: spread traffic uses all equal paths of a fat tree, about equally often") {
     // 8-port switches: 128 hosts, 16 cores, 4 uplinks of a leaf and 4 of a spine.
     const Topology topology = make_topology(fat_tree(8), fabric);
     Router spread(topology, {Routing::Shortest::latency, by_hash}),
@@ -277,7 +277,7 @@ TEST_CASE("routing: spread traffic takes all equal ways of a fat tree, about equ
     }
 }
 
-TEST_CASE("routing: spread traffic is even over any number of ways") {
+TEST_CASE("routing: spread traffic is even over any number of paths") {
     const std::uint32_t middle = GENERATE(2u, 3u, 5u, 7u);
     Topology topology;
     constexpr std::uint32_t side = 30;
@@ -300,7 +300,7 @@ TEST_CASE("routing: spread traffic is even over any number of ways") {
     for (const auto& [where, count] : used) CHECK(count == Approx(mean).margin(5 * std::sqrt(mean)));
 }
 
-TEST_CASE("routing: a thousand hosts and their farthest pairs") {
+TEST_CASE("routing: a thousand hosts and their farthest pairs are routed quickly") {
     // ⌈log2(1024)⌉ / 2 hops suffice if a number is written with digits -1, 0, 1, no two of them adjacent.
     const Topology exponential = make_topology(spec_of(Shape::exponential, 1024), fabric);
     Router router(exponential, {});
@@ -341,7 +341,7 @@ TEST_CASE("routing: D-mod-k is the default on fat trees alone, and needs one") {
     CHECK_THROWS_AS(Router(ring, {Routing::Shortest::latency, Routing::Policy::d_mod_k}), std::logic_error);
 }
 
-TEST_CASE("routing: D-mod-k worked out by hand") {
+TEST_CASE("routing: D-mod-k equals paths worked out by hand") {
     // topologies/fat-tree.yaml: two spines, two cables to each. Destination 6 is port 6 mod 4 = 2 of a leaf: parent 2
     // mod 2 = 0, and there cable 2 div 2 = 1; 7 is port 3: parent 1, cable 1. Down again over the same cable.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
@@ -358,7 +358,7 @@ TEST_CASE("routing: D-mod-k worked out by hand") {
     CHECK(cables(12, 15) == Path{12, 15});
 }
 
-TEST_CASE("routing: with D-mod-k no two flows of a shift share a link where a fat tree is not oversubscribed") {
+TEST_CASE("routing: with D-mod-k no two flows of a shift share a link of a fat tree without oversubscription") {
     // E. Zahavi 2010: the purpose of D-mod-k. Equal loads on uplinks and downlinks at every switch.
     const auto spec = GENERATE(fat_tree(4), fat_tree(6), fat_tree(8), fat_tree({4, 4}, {1, 2}, {1, 2}),
                                fat_tree({8, 4}, {1, 4}, {1, 2}), fat_tree({4, 4, 8}, {1, 4, 4}, {1, 1, 1}));
@@ -376,7 +376,7 @@ TEST_CASE("routing: with D-mod-k no two flows of a shift share a link where a fa
     CHECK(most_first > 1);
 }
 
-TEST_CASE("routing: both ways round a ring carry alike") {
+TEST_CASE("routing: both directions round a ring carry the same") {
     // All pairs. Half way round there are two paths: with 4k hosts half of the hosts can use each, so the loads are
     // equal; with 4k + 2 they differ by one.
     for (std::uint32_t hosts = 3; hosts <= 20; ++hosts) {
@@ -393,7 +393,7 @@ TEST_CASE("routing: both ways round a ring carry alike") {
     }
 }
 
-TEST_CASE("routing: both ways round each dimension of a torus carry alike") {
+TEST_CASE("routing: both directions round each dimension of a torus carry the same") {
     TopologySpec spec = spec_of(Shape::torus);
     spec.dimensions = {4, 8, 4};
     const Topology topology = make_topology(spec, fabric);
@@ -434,7 +434,7 @@ TEST_CASE("routing: on a hypercube and on multi-homed hosts ecmp spreads by the 
     CHECK(*std::min_element(loads.begin(), loads.end()) > 0);
 }
 
-TEST_CASE("routing: channels of the same two hosts may take different ways by ecmp, and by nothing else") {
+TEST_CASE("routing: channels of the same two hosts may take different paths by ecmp, and only by ecmp") {
     const Topology topology = make_topology(fat_tree(8), fabric);
     for (const auto policy : {Routing::Policy::d_mod_k, by_hash, first_way}) {
         Router router(topology, {Routing::Shortest::latency, policy});
@@ -449,7 +449,7 @@ TEST_CASE("routing: channels of the same two hosts may take different ways by ec
     }
 }
 
-TEST_CASE("routing: adaptive at start avoids traffic in flight, on the whole path") {
+TEST_CASE("routing: adaptive routing avoids traffic in flight on the whole path at the start") {
     // Two leaves, three spines. The first path is loaded on its way up, the second on its way down.
     const Topology topology = make_topology(fat_tree({2, 2}, {1, 3}, {1, 1}), fabric);
     Router router(topology, {Routing::Shortest::latency, Routing::Policy::adaptive_at_start});
@@ -478,7 +478,7 @@ TEST_CASE("routing: adaptive at start avoids traffic in flight, on the whole pat
     CHECK(spine(loads) == "spine-1");
 }
 
-TEST_CASE("routing: ways around a link that lie unused") {
+TEST_CASE("routing: unused paths around a link are counted") {
     // Two spines with two cables each: eight paths, two of which use any one uplink.
     const Topology topology = make_topology(fat_tree({4, 4}, {1, 2}, {1, 2}), fabric);
     Router router(topology, {Routing::Shortest::latency, first_way});

@@ -20,7 +20,7 @@ namespace {
 const std::string p100 = SYNCLINE_SOURCE_DIR "/platforms/p100-25g.yaml";
 const std::string resnet = SYNCLINE_SOURCE_DIR "/workloads/resnet-50.yaml";
 
-/// A directory of files that a test writes, gone afterwards.
+/// A directory of files that a test writes, removed at the end.
 class Files {
 public:
     Files() : directory_(std::filesystem::temp_directory_path() / ("syncline-scenario-" + std::to_string(getpid()))) {
@@ -41,7 +41,7 @@ private:
     std::filesystem::path directory_;
 };
 
-/// The first lines of every scenario here: a platform, a model, and nothing about training.
+/// The first lines of every scenario here: a platform and a model, without training.
 const std::string p100_device = SYNCLINE_SOURCE_DIR "/platforms/devices/p100-sxm2.yaml";
 const std::string head = "platform: " + p100 + "\nworkload: " + resnet + "\n";
 
@@ -107,7 +107,7 @@ TEST_CASE("every key of training is read") {
     CHECK(plan.servers.location == ServerLocation::spread);
 }
 
-TEST_CASE("where servers are: a word, or a mapping that says how they share nodes") {
+TEST_CASE("servers are placed by a word, or by a mapping that says how they share nodes") {
     const auto location = [](const std::string& text) {
         return load(head + "training: {ranks: 8, exchange: parameter-server, servers: {location: " + text + "}}\n")
             .variants.at(0)
@@ -122,7 +122,7 @@ TEST_CASE("where servers are: a word, or a mapping that says how they share node
                          "}}\n");
     };
     CHECK(errors("{colocated: apart}").size() == 1);
-    CHECK(errors("{dedicated: packed}").size() == 2);  // unknown, and the one that is missing
+    CHECK(errors("{dedicated: packed}").size() == 2);  // an unknown key, and a missing one
     CHECK(errors("{}").size() == 1);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("variants override the base in the file's order") {
     CHECK(scenario.variants[2].cluster.fabric.topology.latency_s.front() == Approx(1e-6));
 }
 
-TEST_CASE("a file named by a variant replaces what the base names") {
+TEST_CASE("a file named by a variant replaces the one of the base") {
     const Scenario scenario = load(head + "training.ranks: 4\nvariants:\n  vgg: {workload: " + SYNCLINE_SOURCE_DIR +
                                    "/workloads/vgg-16.yaml}\n  custom: {workload: {name: tiny, input: 1, layers: "
                                    "[{name: a, kind: dense, inputs: 1, outputs: 1}], published: ~}}\n");
@@ -152,7 +152,7 @@ TEST_CASE("a file named by a variant replaces what the base names") {
     CHECK(scenario.variants.at(1).model.layers.size() == 1);
 }
 
-TEST_CASE("assignments win over variants, the last over the others") {
+TEST_CASE("assignments override variants, and later ones override earlier ones") {
     const std::string text = head + "training: {ranks: 8}\nvariants: {a: {training.ranks: 4}, b: {}}\n";
     const Scenario scenario = load(text, {"training.ranks=2", "training.ranks=16"});
     REQUIRE(scenario.variants.size() == 2);
@@ -160,7 +160,7 @@ TEST_CASE("assignments win over variants, the last over the others") {
     CHECK(scenario.variants[1].plan.ranks == 16);
 }
 
-TEST_CASE("assignments reach into a platform and into one variant") {
+TEST_CASE("assignments can change a platform, and one variant") {
     const std::string text = head + "training: {ranks: 8}\nvariants: {a: {training.ranks: 4}, b: {}}\n";
     const Scenario scenario =
         load(text, {"variants.b.training.ranks=2", "variants.c.training.ranks=3", "platform.fabric.bandwidth=40Gbps",
@@ -176,7 +176,7 @@ TEST_CASE("assignments reach into a platform and into one variant") {
     CHECK(load(text, {"variants.a=~"}).variants.size() == 1);
 }
 
-TEST_CASE("a null removes a key, so that its default comes back") {
+TEST_CASE("a null removes a key, so that its default applies") {
     const std::string text =
         head + "training: {ranks: 8, batch_per_rank: 7}\nvariants: {a: {training.batch_per_rank: ~}}\n";
     CHECK(load(text).variants.at(0).plan.batch_per_rank == 32);
@@ -198,7 +198,7 @@ TEST_CASE("paths are relative to the file that names them") {
 }
 
 TEST_CASE("ranks must fit the platform") {
-    // The same platform, with a number of nodes.
+    // The same platform with a number of nodes.
     const std::string small = "platform: {name: small, nodes: 4096, device: " + p100_device +
                               ", fabric: {bandwidth: 25 Gbps, latency: 1 us}}\nworkload: " + resnet + "\n";
     const auto errors = errors_in(small + "training:\n  ranks: 4097\n");
@@ -242,7 +242,7 @@ TEST_CASE("a file that cannot be read is one error at its name") {
     CHECK(errors[1].where.line == 3);
 }
 
-TEST_CASE("what a scenario lacks is an error") {
+TEST_CASE("missing parts of a scenario are errors") {
     const auto missing = errors_in("training: {ranks: 1}\n");
     REQUIRE(missing.size() == 1);
     CHECK(contains(missing[0].message, "platform"));
@@ -267,13 +267,13 @@ TEST_CASE("variants are mappings of other keys, each named once") {
     CHECK(errors_in(base + "variants: {a: {trainin.ranks: 4}}\n").size() == 1);
 }
 
-TEST_CASE("an assignment that is wrong is shown as typed") {
+TEST_CASE("an invalid assignment is shown as typed") {
     const auto errors = errors_in(head + "training: {ranks: 2}\n", {"training.ranks=0", "training.speed=1", "nothing"});
     CHECK(errors.size() == 3);
     for (const Diagnostic& error : errors) CHECK(contains(error.where.file, "--set"));
 }
 
-TEST_CASE("a collective is asked by options") {
+TEST_CASE("a collective is described by options") {
     const config::CollectiveQuestion question = config::load_collective(
         {{"platform", p100}, {"ranks", "64"}, {"bytes", "100 MB"}, {"algorithm", "parameter-server"}, {"servers", "4"}},
         {"platform.fabric.bandwidth=100Gbps"});
@@ -286,7 +286,7 @@ TEST_CASE("a collective is asked by options") {
     CHECK(config::load_collective({{"platform", p100}, {"ranks", "2"}, {"bytes", "0 B"}}, {}).plan.bytes == 0);
 }
 
-TEST_CASE("options that are wrong are shown as typed") {
+TEST_CASE("invalid options are shown as typed") {
     const auto errors = errors_of([] {
         config::load_collective({{"platform", p100}, {"ranks", "0"}, {"bytes", "-1 B"}, {"algorithm", "rign"}}, {});
     });
@@ -309,7 +309,7 @@ TEST_CASE("options that are wrong are shown as typed") {
           }).size() == 1);
 }
 
-TEST_CASE("a file shows by its keys what it is") {
+TEST_CASE("a file's keys show its kind") {
     const std::string root = SYNCLINE_SOURCE_DIR;
     CHECK(config::check_file(p100) == "platform");
     CHECK(config::check_file(resnet) == "workload");

@@ -15,7 +15,7 @@ using namespace syncline;
 
 namespace {
 
-/// A scenario file that is gone afterwards.
+/// A scenario file that is removed at the end.
 class File {
 public:
     explicit File(const std::string& text)
@@ -37,7 +37,7 @@ const std::string rows =
     "{name: mine, rows: [{operation: allreduce, below: 1 kB, algorithm: recursive-doubling}, {operation: allreduce, "
     "algorithm: ring}]}";
 
-/// The only error's message, or "" where there is none.
+/// Returns the only error's message, or "" if there is none.
 std::string error_of(const std::function<void()>& step) {
     try {
         step();
@@ -95,7 +95,7 @@ TEST_CASE("selection files: rows are read with conditions, candidates and protoc
     CHECK(selection.rows[1].candidates[1].protocol.name.empty());
 }
 
-TEST_CASE("selection files: what makes no sense is refused") {
+TEST_CASE("selection files: invalid values are refused") {
     const std::string end = "  - {operation: allreduce, algorithm: ring}\n";
     CHECK(selection_error(end) == "");
     CHECK(selection_error("  - {operation: allreduce, below: 1 kB, algorithm: ring}\n") ==
@@ -120,7 +120,7 @@ TEST_CASE("selection files: what makes no sense is refused") {
     }
 }
 
-TEST_CASE("selection files: a selection decides alone, and the later of selection and algorithm holds") {
+TEST_CASE("selection files: selection and algorithm exclude each other, and a variant's replaces the base's") {
     const auto with = [](const std::string& keys, const std::string& variants) {
         return training + "training: {ranks: 4, " + keys + "}\n" + variants;
     };
@@ -130,7 +130,7 @@ TEST_CASE("selection files: a selection decides alone, and the later of selectio
           "'segment' and 'selection' exclude each other");
     CHECK(error_in(with("selection: {rows: [{operation: broadcast, algorithm: direct}]}", "")) ==
           "'selection' has no row for allreduce");
-    // Beside another exchange it waits, as `algorithm` does.
+    // With another exchange it has no effect, like `algorithm`.
     CHECK(error_in(with("exchange: parameter-server, selection: " + rows, "")) == "");
 
     const File later(
@@ -153,7 +153,7 @@ TEST_CASE("selection files: a selection decides alone, and the later of selectio
     CHECK(back.at(2).plan.algorithm.name == "ring");
 }
 
-TEST_CASE("selection files: rows that could run are tried before anything does") {
+TEST_CASE("selection files: rows that can apply are checked before anything runs") {
     const std::string table =
         "{name: mine, rows: [{operation: allreduce, ranks_below: 8, algorithm: hierarchical}, {operation: allreduce, "
         "algorithm: ring}]}";
@@ -164,7 +164,7 @@ TEST_CASE("selection files: rows that could run are tried before anything does")
     CHECK(error_in(with(8)) == "");
 }
 
-TEST_CASE("an exchange alone stands in place of a training") {
+TEST_CASE("a scenario has either a training or an exchange alone") {
     CHECK(error_in(platform + "collective: {ranks: 4, bytes: 1 MB}\n") == "");
     CHECK(error_in(training + "collective: {ranks: 4, bytes: 1 MB}\n") ==
           "'workload' and 'collective' exclude each other");
@@ -187,7 +187,7 @@ TEST_CASE("an exchange alone stands in place of a training") {
     CHECK(variants.at(2).collective->sweep == std::vector<std::uint64_t>{8, 3});
 }
 
-TEST_CASE("size ranges go up by their factor, as far as their end") {
+TEST_CASE("size ranges grow by their factor up to their end") {
     const auto sizes = [](const std::string& text) { return config::parse_size_range(text).sizes; };
     CHECK(sizes("4B..32B") == std::vector<std::uint64_t>{4, 8, 16, 32});
     CHECK(sizes("4 B .. 31 B") == std::vector<std::uint64_t>{4, 8, 16});

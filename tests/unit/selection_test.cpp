@@ -29,7 +29,7 @@ std::string chosen(const Selection& selection, std::uint64_t bytes, std::uint32_
 
 }  // namespace
 
-TEST_CASE("selection: the first row of the operation whose conditions all hold decides") {
+TEST_CASE("selection: the first row of the operation whose conditions are all true decides") {
     SelectionCondition small_powers = below(2049), few, many_even, small_blocks;
     small_powers.power_of_two = true;
     few.ranks_below = 4;
@@ -57,7 +57,7 @@ TEST_CASE("selection: the first row of the operation whose conditions all hold d
     CHECK_FALSE(selection.covers("gather"));
 }
 
-TEST_CASE("selection: it is said which row decided, and why") {
+TEST_CASE("selection: the result names the row that decided, and why") {
     const Selection selection{"mine", {row(below(2048), "a"), row({}, "b")}};
     const auto why = [&](std::uint64_t bytes) { return choose(selection, "allreduce", bytes, {.ranks = 4}).why; };
     CHECK(why(4) == "row 1 of mine: below 2.048 kB");
@@ -134,7 +134,7 @@ TEST_CASE("selection: a group's terrain is its ranks, its nodes and the narrowes
     CHECK(single.nodes == 1);
 }
 
-TEST_CASE("selection: between nodes the narrowest link counts that the ring over the ranks crosses") {
+TEST_CASE("selection: between nodes the narrowest link that the ring over the ranks crosses counts") {
     Cluster cluster = star_cluster(8, 1, 0);
     TopologySpec& tree = cluster.fabric.topology;  // of 8 hosts: three levels of switches
     tree.shape = Shape::tree;

@@ -38,7 +38,7 @@ TEST_CASE("packed servers are on the nodes of the ranks with their numbers") {
     CHECK(nodes_of(5, ServerLocation::packed, packed(3, 1)) == Nodes{0, 1, 2, 0, 1});
 }
 
-TEST_CASE("spread servers, by hand: fewer than nodes, as many, more") {
+TEST_CASE("spread servers are placed as by hand, for fewer servers than nodes, as many, and more") {
     CHECK(nodes_of(1, ServerLocation::spread, packed(4, 2)) == Nodes{0});
     CHECK(nodes_of(2, ServerLocation::spread, packed(4, 2)) == Nodes{0, 2});
     CHECK(nodes_of(3, ServerLocation::spread, packed(4, 2)) == Nodes{0, 1, 2});
@@ -54,8 +54,7 @@ TEST_CASE("spread servers: no node has two more than another, and equal shares o
             CAPTURE(nodes, count);
             const Nodes placed = nodes_of(count, ServerLocation::spread, packed(nodes, 3, 10));
             REQUIRE(std::ssize(placed) == count);
-            // The servers that hold nothing are the last: properties of all servers are also properties of the first
-            // ones.
+            // The servers without tensors are the last ones: properties of all servers also hold for the first ones.
             std::map<std::uint32_t, std::int64_t> servers;
             for (std::uint32_t node = 10; node < 10 + nodes; ++node) servers[node] = 0;
             for (const std::uint32_t node : placed) {

@@ -11,7 +11,7 @@ using namespace syncline::batch;
 
 namespace {
 
-/// An environment as Slurm makes it, while it lives.
+/// Sets Slurm's environment variables during its lifetime.
 struct Slurm {
     explicit Slurm(std::map<std::string, std::string> all) : variables(std::move(all)) {
         for (const auto& [name, text] : variables) setenv(("SLURM_ARRAY_TASK_" + name).c_str(), text.c_str(), 1);
@@ -24,7 +24,7 @@ struct Slurm {
 
 }  // namespace
 
-TEST_CASE("shards: of n each point is in exactly one, and their sizes differ by one at most") {
+TEST_CASE("shards: each point is in exactly one shard, and their sizes differ by at most one") {
     for (std::int64_t count = 1; count <= 9; ++count) {
         std::map<std::int64_t, int> sizes;
         for (std::int64_t point = 1; point <= 40; ++point) {
@@ -42,7 +42,7 @@ TEST_CASE("shards: of n each point is in exactly one, and their sizes differ by 
     CHECK_FALSE(Shard{1, 2}.whole());
 }
 
-TEST_CASE("shards: as they are written") {
+TEST_CASE("shards: they are read as 2/4") {
     const auto shard = parse_shard("2/4");
     REQUIRE(shard);
     CHECK(shard->index == 2);
@@ -54,7 +54,7 @@ TEST_CASE("shards: as they are written") {
         CHECK_FALSE(parse_shard(wrong));
 }
 
-TEST_CASE("shards: a Slurm array's tasks are the shards in their order, whatever range they have") {
+TEST_CASE("shards: a Slurm array's tasks are the shards in order, for any range") {
     CHECK_FALSE(slurm_shard());
     for (const int first : {0, 1, 7})
         for (const int step : {1, 3}) {
@@ -71,7 +71,7 @@ TEST_CASE("shards: a Slurm array's tasks are the shards in their order, whatever
         }
 }
 
-TEST_CASE("shards: a list of tasks is refused, since its places in the list are not known") {
+TEST_CASE("shards: a list of tasks is refused, since places in the list are not known") {
     const Slurm gap({{"ID", "9"}, {"MIN", "0"}, {"STEP", "1"}, {"COUNT", "3"}});
     CHECK_THROWS_AS(slurm_shard(), ConfigError);
     const Slurm words({{"ID", "first"}, {"MIN", "0"}, {"STEP", "1"}, {"COUNT", "3"}});

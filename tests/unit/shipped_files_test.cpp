@@ -6,7 +6,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// Every file that is shipped can be read, and the schemas beside them are those of the field tables.
+// Every shipped file can be read, and the shipped schemas are those of the field tables.
 
 using namespace syncline;
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ std::string text_of(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("shipped files are correct and name their schema, which is there") {
+TEST_CASE("shipped files are correct and name their schema, which exists") {
     int files = 0;
     for (const char* folder : {"scenarios", "platforms", "workloads", "topologies"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
@@ -42,7 +42,7 @@ TEST_CASE("shipped files are correct and name their schema, which is there") {
     CHECK(files >= 39);
 }
 
-TEST_CASE("shipped schemas are those that `syncline schema` prints") {
+TEST_CASE("shipped schemas equal the output of `syncline schema`") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
     CHECK(text_of(root / "scenarios/studies/schema.json") == config::schema_of("study"));
     CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));

@@ -20,7 +20,7 @@ std::string bytes_of(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Every row of what is compared between stores.
+/// Returns every row that is compared between stores.
 std::vector<std::string> rows_of(const fs::path& directory) {
     Store store(directory, Store::Mode::read);
     std::vector<std::string> rows;
@@ -53,7 +53,7 @@ TEST_CASE("a run's name depends on everything that its result depends on, and on
     CHECK(run_id(other, 1) != id);
 }
 
-TEST_CASE("a store keeps points, what is pending, and how runs ended") {
+TEST_CASE("a store keeps points, pending runs, and how runs ended") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 3);
@@ -66,13 +66,13 @@ TEST_CASE("a store keeps points, what is pending, and how runs ended") {
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.to_run("s", false) == std::vector{ids[2]});
     CHECK(store.to_run("s", true) == std::vector{ids[1], ids[2]});
-    // What is done stays so.
+    // A finished run stays finished.
     store.finish({{ids[0], Status::failed, "no", 0.5}});
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.database().ask("SELECT count(*) FROM attempts") == Value(std::int64_t{3}));
 }
 
-TEST_CASE("what does not fit has failed and is never run") {
+TEST_CASE("points that do not fit have failed and are never run") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     config::StudyPoint misfit = point(1);
@@ -85,14 +85,14 @@ TEST_CASE("what does not fit has failed and is never run") {
     CHECK(store.to_run("s", true).size() == 1);
 }
 
-TEST_CASE("what does not fit is named by what it is, not by how the error is put") {
+TEST_CASE("points that do not fit are named by their content, not by the error's wording") {
     config::StudyPoint misfit = point(1);
     misfit.misfit = "study.yaml:1:1: no room";
     const std::string id = run_id(misfit);
     CHECK(id != run_id(point(1)));
     misfit.misfit = "../study.yaml:1:1: no room";
     CHECK(run_id(misfit) == id);
-    misfit.settings.front().value += "0";  // resolved to the same, as far as it was
+    misfit.settings.front().value += "0";  // the resolved text is the same, as far as it exists
     CHECK(run_id(misfit) != id);
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("points of an earlier form of a study leave the list, and their result
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
 }
 
-TEST_CASE("a transaction that is not ended leaves nothing") {
+TEST_CASE("an unfinished transaction leaves nothing") {
     const Scratch scratch;
     {
         Store store(scratch.path, Store::Mode::create);
@@ -121,7 +121,7 @@ TEST_CASE("a transaction that is not ended leaves nothing") {
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{0}));
 }
 
-TEST_CASE("stores come out equal, row for row, in whatever order and however shared out") {
+TEST_CASE("stores are equal, row for row, in any order and with any sharing of work") {
     const Scratch whole, first, second, merged;
     constexpr int points = 9;
     {
@@ -146,7 +146,7 @@ TEST_CASE("stores come out equal, row for row, in whatever order and however sha
     CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("already exists"));
 }
 
-TEST_CASE("results of one run that differ are not merged, and nothing is left behind") {
+TEST_CASE("different results of one run are not merged, and nothing is left behind") {
     const Scratch one, other, merged;
     for (const auto& [path, result] : {std::pair{one.path, "{\"a\":1}"}, std::pair{other.path, "{\"a\":2}"}}) {
         Store store(path, Store::Mode::create);
@@ -157,7 +157,7 @@ TEST_CASE("results of one run that differ are not merged, and nothing is left be
     CHECK(fs::is_empty(merged.path));
 }
 
-TEST_CASE("a result takes the place of a failure when stores are merged") {
+TEST_CASE("a result replaces a failure when stores are merged") {
     const Scratch one, other, merged;
     std::string id;
     for (const auto& [path, status] : {std::pair{one.path, Status::done}, std::pair{other.path, Status::failed}}) {
@@ -170,7 +170,7 @@ TEST_CASE("a result takes the place of a failure when stores are merged") {
     CHECK(Store(merged.path, Store::Mode::read).status(id) == Status::done);
 }
 
-TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is changed") {
+TEST_CASE("a flipped byte anywhere, or a missing end, is detected and nothing is changed") {
     const Scratch scratch;
     {
         Store store(scratch.path, Store::Mode::create);
@@ -186,7 +186,7 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is cha
         bad[at] = static_cast<char>(bad[at] ^ 0x15);
         write_bytes(file, bad);
         try {
-            // What is not seen must make no difference: free space.
+            // Changes of free space, which nobody reads, must make no difference.
             if (rows_of(scratch.path) == rows)
                 ++harmless;
             else
@@ -203,7 +203,7 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is seen and nothing is cha
     CHECK(bytes_of(file).size() == good.size() / 2);
 }
 
-TEST_CASE("what is no store of this version is refused and left as it is") {
+TEST_CASE("other files and stores of other versions are refused and left unchanged") {
     const Scratch scratch;
     fs::create_directories(scratch.path);
     const fs::path file = scratch.path / "results.db";
@@ -240,27 +240,27 @@ TEST_CASE("a directory that is a file, or has no store, is an error") {
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
 }
 
-TEST_CASE("a full disk is an error, and what was there stays") {
+TEST_CASE("a full disk is an error, and earlier results stay") {
     const Scratch scratch;
     Store store(scratch.path, Store::Mode::create);
     note(store, 2);
     const auto ids = store.to_run("s", false);
     store.finish({{ids[0], Status::done, "{\"a\":1}", 0.1}});
-    store.database().ask("PRAGMA max_page_count = 1");  // SQLite makes it the size that there is
+    store.database().ask("PRAGMA max_page_count = 1");  // SQLite enlarges the limit to the present size
     CHECK_THROWS_WITH(store.finish({{ids[1], Status::done, std::string(100'000, ' ') + "{}", 0.1}}),
                       Contains("the disk is full") && Contains("results.db"));
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.status(ids[1]) == Status::pending);
 }
 
-TEST_CASE("what a killed program left half written is undone by a reader") {
+TEST_CASE("a reader undoes what a killed program left half written") {
     const Scratch scratch, copy;
     std::vector<std::string> rows;
     {
         Store store(scratch.path, Store::Mode::create);
         note(store, 50);
         rows = rows_of(scratch.path);
-        // Pages go to the file before the commit when the cache is small: files as they are then are what a kill
+        // With a small cache, pages are written to the file before the commit: files copied then are what a kill
         // leaves.
         store.database().run("PRAGMA cache_size = 2");
         Transaction transaction(store.database());

@@ -11,7 +11,7 @@ namespace syncline::test {
 
 namespace fs = std::filesystem;
 
-/// A directory of its own, gone at the end.
+/// A temporary directory, removed at the end.
 struct Scratch {
     Scratch() {
         std::string name = (fs::temp_directory_path() / "syncline-store-XXXXXX").string();
@@ -30,7 +30,7 @@ inline void write_bytes(const fs::path& file, const std::string& bytes) {
     std::ofstream(file, std::ios::binary) << bytes;
 }
 
-/// Point `number`, which has so many ranks; of all points the platform is the same.
+/// Returns point `number` with as many ranks; the platform is the same for all points.
 inline config::StudyPoint point(int number) {
     config::StudyPoint point;
     point.number = number;

@@ -22,7 +22,7 @@ namespace {
 const std::string root = SYNCLINE_SOURCE_DIR;
 const std::string p100 = root + "/platforms/p100-25g.yaml";
 
-/// A base that fits whatever the number of ranks.
+/// A base that fits any number of ranks.
 const std::string base = "base: {platform: " + p100 + ", collective: {ranks: 4, bytes: 1 MB}}\n";
 
 /// A point without its documents, and whether it fits.
@@ -107,7 +107,7 @@ TEST_CASE("points are the product of the axes, the last one fastest, repetitions
     CHECK(made.name() == "test");
 }
 
-TEST_CASE("ranges, powers and single values") {
+TEST_CASE("ranges, powers and single values are read") {
     const auto values = [](const std::string& range) {
         const Study made = study(base + "axes: {collective.ranks: " + range + "}\n");
         std::string text;
@@ -124,7 +124,7 @@ TEST_CASE("ranges, powers and single values") {
     CHECK(values("[8, 2]") == "8 2");
 }
 
-TEST_CASE("axes that go together do so value by value") {
+TEST_CASE("axes that vary together do so value by value") {
     const auto seen = settings(study(base + "axes: {platform.fabric.bandwidth: [1 Gbps, 2 Gbps]}\n"
                                             "zip: [{collective.ranks: [2, 4], collective.bytes: [8 B, 4 B]}]\n"));
     CHECK(seen == Texts{"platform.fabric.bandwidth=1 Gbps collective.ranks=2 collective.bytes=8 B",
@@ -133,14 +133,14 @@ TEST_CASE("axes that go together do so value by value") {
                         "platform.fabric.bandwidth=2 Gbps collective.ranks=4 collective.bytes=4 B"});
 }
 
-TEST_CASE("what is not wanted has no number, what does not fit has one") {
+TEST_CASE("excluded points have no number, and points that do not fit have one") {
     const Study made =
         study(base + "axes: {platform.fabric.topology: [star, hypercube], collective.ranks: [2, 3, 4]}\n");
     const auto all = points(made);
     REQUIRE(all.size() == 6);
     for (std::size_t i = 0; i < 6; ++i) CHECK(all[i].misfit.empty() == (i != 4));
     CHECK(all[4].number == 5);
-    // The error stands where the axis is written.
+    // The error is at the place of the axis.
     CHECK(contains(all[4].misfit, "test.yaml:2:"));
     CHECK(contains(all[4].text, "  ranks: 3\n"));
     const auto some = points(made, [](const auto& settings) { return settings[1].value != "2"; });
@@ -149,7 +149,7 @@ TEST_CASE("what is not wanted has no number, what does not fit has one") {
     CHECK(some.back().settings == all.back().settings);
 }
 
-TEST_CASE("files' names lose directory and extension where that tells them apart") {
+TEST_CASE("files are named without directory and extension if that distinguishes them") {
     const auto platforms = [](const std::string& list) {
         return settings(study(base + "axes: {platform: " + list + "}\n"));
     };
@@ -161,7 +161,7 @@ TEST_CASE("files' names lose directory and extension where that tells them apart
               .back() == "platform.fabric={latency: 2 us, bandwidth: 3 Gbps}");
 }
 
-TEST_CASE("variants are an axis of their own, first unless it is written elsewhere") {
+TEST_CASE("variants are an axis, the first one unless it is written elsewhere") {
     const std::string two =
         "base:\n  platform: " + p100 +
         "\n  collective: {ranks: 4, bytes: 1 MB}\n"
@@ -188,7 +188,7 @@ TEST_CASE("a sweep is one point for each size") {
     CHECK(seen[1].settings == seen[0].settings);
     CHECK(seen[11].settings == "collective.algorithm=direct collective.bytes=16 B");
     for (const Seen& point : seen) CHECK(!contains(point.text, "sweep"));
-    // A scenario of the sizes themselves says the same.
+    // A scenario that lists the sizes gives the same points.
     const auto sizes = points(study("base: {platform: " + p100 +
                                     ", collective: {ranks: 4, algorithm: ring}}\n"
                                     "axes: {collective.bytes: [4 B, 8 B]}\n"));
@@ -211,7 +211,7 @@ TEST_CASE("an open grid is one point for each choice that fits") {
     }
 }
 
-TEST_CASE("repetitions of two combinations are two plans, whichever of them a condition leaves") {
+TEST_CASE("repetitions of a combination are one plan, whichever of them a condition keeps") {
     const Study made = study(base + "axes: {collective.ranks: [2, 4], collective.bytes: [1 B, 2 B]}\nrepeat: 3\n");
     const auto plans = [&](const std::set<std::pair<std::int64_t, std::int64_t>>& wanted) {
         std::vector<StudyPoint> kept;
@@ -227,7 +227,7 @@ TEST_CASE("repetitions of two combinations are two plans, whichever of them a co
     CHECK(plans({{1, 1}, {1, 3}, {3, 2}, {3, 3}}) == std::vector<std::size_t>{2, 2});
 }
 
-TEST_CASE("what is drawn depends on the seed and the key alone") {
+TEST_CASE("draws depend on the seed and the key alone") {
     const std::string latency = "platform.fabric.latency: {distribution: uniform, least: 800 ns, most: 5 us}";
     const std::string more =
         "platform.host.loopback_bandwidth: {distribution: normal, mean: 30 GBps, deviation: 1 GBps}";
@@ -246,7 +246,7 @@ TEST_CASE("what is drawn depends on the seed and the key alone") {
     CHECK(std::set<double>(values.begin(), values.end()).size() == 50);
     for (const double value : values) CHECK((value >= 800e-9 && value <= 5e-6));
     CHECK(drawn("repeat: 50\ndraw: {" + more + ", " + latency + "}\n") == values);
-    // The second repetition's seed is the first one's of the next seed.
+    // The second repetition's seed is the first one's with the next seed.
     const auto next = drawn("repeat: 49\nseed: 2\ndraw: {" + latency + "}\n");
     CHECK(next == std::vector<double>(values.begin() + 1, values.end()));
     // Points of one repetition have the same value.
@@ -254,7 +254,7 @@ TEST_CASE("what is drawn depends on the seed and the key alone") {
     CHECK(twice == std::vector<double>{values[0], values[1], values[0], values[1]});
 }
 
-TEST_CASE("distributions have the mean and the spread that they are said to have") {
+TEST_CASE("distributions have the stated mean and spread") {
     const auto moments = [](const std::string& distribution) {
         double sum = 0, squares = 0;
         constexpr int count = 2000;
@@ -290,7 +290,7 @@ TEST_CASE("assignments replace axes, change the study, or every point") {
         CHECK(contains(point.text, "bytes: 5 B\n"));
 }
 
-TEST_CASE("a study's errors are said where they are") {
+TEST_CASE("a study's errors are reported at their place") {
     const auto error = [](const std::string& text, const std::vector<std::string>& assignments = {}) {
         const auto found = errors(base + text, assignments);
         INFO(text);

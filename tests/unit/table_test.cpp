@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-/// Three bandwidths by four ranks; time is ranks over bandwidth, the last point has no result.
+/// Three bandwidths by four ranks; the time is ranks divided by bandwidth, and the last point has no result.
 struct Example {
     Example() : store(scratch.path, Store::Mode::create) {
         store.begin_study("s");
@@ -59,7 +59,7 @@ std::string error_of(Table& table, const std::string& condition) {
 
 }  // namespace
 
-TEST_CASE("settings with units compare by value, numbers as numbers") {
+TEST_CASE("settings with units compare by value, and numbers as numbers") {
     Example example;
     Table table(example.store);
     CHECK(matching(table, "bandwidth > '9 Gbps'") == 8);
@@ -77,7 +77,7 @@ TEST_CASE("settings with units compare by value, numbers as numbers") {
     CHECK(matching(table, "closed_form_time_s is null and closed_form.time_s is null") == 12);
 }
 
-TEST_CASE("what is wrong with an expression is said, and what was meant") {
+TEST_CASE("an error in an expression has a hint") {
     Example example;
     Table table(example.store);
     CHECK_THAT(error_of(table, "rank > 2"), Contains("no column 'rank'") && Contains("did you mean 'ranks'?"));
@@ -97,7 +97,7 @@ TEST_CASE("a hint that lists the columns names each once") {
     CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
 }
 
-TEST_CASE("rows are sorted by value, what is nothing last, and short names are made long") {
+TEST_CASE("rows are sorted by value, empty ones last, and short names are expanded") {
     Example example;
     Table table(example.store);
     const Rows rows =
@@ -133,12 +133,12 @@ TEST_CASE("groups have mean, extremes and sample deviation, figure by figure") {
     CHECK(rows.rows[0][2] == Value(7.5));
     CHECK(rows.rows[0][3] == Value(std::int64_t{2}));
     CHECK(rows.rows[0][4] == Value(std::int64_t{16}));
-    // Of 2, 4, 8, 16: the squares of -5.5, -3.5, 0.5, 8.5 add up to 115.
+    // The squares of -5.5, -3.5, 0.5 and 8.5, for 2, 4, 8 and 16, add up to 115.
     CHECK(std::get<double>(rows.rows[0][5]) == Approx(std::sqrt(115.0 / 3)));
     CHECK(table.select({{"point = 1"}, {}, {"ranks"}, {"bandwidth"}}).rows[0].back() == Value{});
 }
 
-TEST_CASE("conditions hold or not for settings alone") {
+TEST_CASE("a condition can be evaluated on settings alone") {
     Table table(std::vector<std::string>{"training.algorithm", "training.ranks", "platform.fabric.bandwidth"});
     table.set({{"training.algorithm", "ring"}, {"training.ranks", "64"}, {"platform.fabric.bandwidth", "25 Gbps"}});
     CHECK(table.holds("algorithm = 'ring' and ranks > 32"));
@@ -149,13 +149,13 @@ TEST_CASE("conditions hold or not for settings alone") {
     CHECK_THROWS_AS(table.holds("algorithms = 'ring'"), SqlError);
 }
 
-TEST_CASE("a last part that two settings share is no name") {
+TEST_CASE("a last part that two settings share is not a name") {
     Table table(std::vector<std::string>{"a.size", "b.size", "b.other"});
     CHECK(table.settings() == std::vector<std::string>{"a.size", "b.size", "other"});
     CHECK_THROWS_AS(table.holds("size > 1"), SqlError);
 }
 
-TEST_CASE("what stands for a number") {
+TEST_CASE("texts with units are numbers, and other texts are not") {
     CHECK(number_of(std::string("25 Gbps")) == 3.125e9);
     CHECK(number_of(std::string("1.5 us")) == 1.5 * 1e-6);
     CHECK(number_of(std::string("64 MiB")) == 64.0 * 1024 * 1024);
@@ -166,7 +166,7 @@ TEST_CASE("what stands for a number") {
     CHECK_FALSE(number_of(Value{}));
 }
 
-TEST_CASE("an error's caret is under what is wrong") {
+TEST_CASE("an error's caret is under the wrong word") {
     const ConfigError error = located(SqlError("no", "", "rank"), {"--where", 1, 1, "1 or rank > 2"});
     CHECK(error.diagnostics().at(0).where.column == 6);
 }

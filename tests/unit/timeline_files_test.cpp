@@ -19,9 +19,9 @@ namespace {
 constexpr double us = 1e-6;
 constexpr TaskId exchange_0 = 1, exchange_1 = 3;  // behind a forward pass each
 
-/// Two ranks on two nodes. In each of the iterations 4 and 5, which takes 20 us: both compute, rank 0 for 10 us and
-/// rank 1 for 12 us; then rank 0 sends 3000 bytes to rank 1 over a link that carries 2 GB/s, which flow for 3 us, at
-/// half of that, and have a latency of 1 us; then rank 1 sums for 2 us.
+/// Two ranks on two nodes. In each of the iterations 4 and 5, which take 20 us, both compute, rank 0 for 10 us and rank
+/// 1 for 12 us. Then rank 0 sends 3000 bytes to rank 1 over a link of 2 GB/s; they flow for 3 us, at half of that rate,
+/// and have a latency of 1 us. Then rank 1 reduces for 2 us.
 TimelineView two_ranks() {
     TimelineView view;
     for (std::uint32_t node = 0; node < 2; ++node) view.graph.add_process({{node, 0}});
@@ -79,7 +79,7 @@ std::string shown(const ChromeFile& file) {
     return text;
 }
 
-/// "name start end", in microseconds, of a thread's slices.
+/// Returns "name start end", in microseconds, of a thread's slices.
 std::vector<std::string> lines_of(const ChromeFile& file, const std::string& thread) {
     std::vector<std::string> lines;
     for (const ChromeSlice& slice : file.of(thread))
@@ -109,7 +109,7 @@ TEST_CASE("a Chrome trace has nodes as processes, streams as threads, and acts w
     CHECK(file.about.at("title") == "two: base");
 }
 
-TEST_CASE("a Chrome trace's arrows go from where a message is put to where it has arrived") {
+TEST_CASE("a Chrome trace's arrows go from the sending slice to the receiving one") {
     const ChromeFile file = chrome(two_ranks());
     REQUIRE(file.flows.size() == 1);
     const ChromeFlow& flow = file.flows.begin()->second;
@@ -134,7 +134,7 @@ TEST_CASE("a message that takes no time has an arrow, too") {
     CHECK(file.slices[flow.to].thread == "rank 1 exchange");
 }
 
-TEST_CASE("links count bytes while they flow, the one that is used most first") {
+TEST_CASE("links count bytes while they flow, and the busiest is first") {
     const ChromeFile file = chrome(two_ranks());
     using Points = std::vector<std::pair<std::int64_t, double>>;
     REQUIRE(file.counters.size() == 2);
@@ -148,7 +148,7 @@ TEST_CASE("links count bytes while they flow, the one that is used most first") 
     CHECK_THAT(shown(less), Contains("left out: 1 of 2 links"));
 }
 
-TEST_CASE("flows that share a link add up, and what goes on without them is cut to the time shown") {
+TEST_CASE("flows that share a link add up, and flows that continue are cut to the shown time") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
     trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0});
@@ -158,7 +158,7 @@ TEST_CASE("flows that share a link add up, and what goes on without them is cut 
     CHECK(chrome(view, limits).counters.at("up") == Points{{113'000, 50}, {114'000, 75}, {115'000, 25}, {117'000, 0}});
 }
 
-TEST_CASE("a trace of some ranks leaves out the others, and messages with them") {
+TEST_CASE("a trace of some ranks omits the others, and messages with them") {
     TraceLimits limits;
     limits.ranks = {1};
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -170,7 +170,7 @@ TEST_CASE("a trace of some ranks leaves out the others, and messages with them")
     CHECK_THAT(shown(file), Contains("left out: other iterations: 2 tasks, 2 acts\n"));
 }
 
-TEST_CASE("a trace of some time has what reaches into it, whole, also of iterations before") {
+TEST_CASE("a trace of some time has whole events that reach into it, also of other iterations") {
     TraceLimits limits;
     limits.time = Interval{-8 * us, 3 * us};  // 92 us to 103 us
     const ChromeFile file = chrome(two_ranks(), limits);
@@ -197,7 +197,7 @@ TEST_CASE("a trace of a level has nothing below it") {
     CHECK_THAT(shown(tasks), Contains("below the level 'tasks': 3 acts, 1 message\n"));
 }
 
-TEST_CASE("where messages were not recorded a trace has tasks, and says so") {
+TEST_CASE("if messages were not recorded, a trace has tasks, and says so") {
     TimelineView view = two_ranks();
     view.timeline.trace = {};
     const ChromeFile file = chrome(view);
@@ -206,7 +206,7 @@ TEST_CASE("where messages were not recorded a trace has tasks, and says so") {
     CHECK_THAT(written(write_paje_trace, view), Contains("not recorded"));
 }
 
-TEST_CASE("names may hold anything: a Chrome trace stays JSON, a Paje trace has no double quotes within texts") {
+TEST_CASE("names may have any characters: a Chrome trace stays JSON, a Paje trace has no double quotes within texts") {
     TimelineView view = two_ranks();
     view.names.assign(4, "a \"b\"\\\n\x01 \xff");
     CHECK(chrome(view).of("rank 0 compute").size() == 1);

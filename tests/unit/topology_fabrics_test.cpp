@@ -27,7 +27,7 @@ TEST_CASE("shapes: a k-ary fat tree has k³/4 hosts, 5k²/4 switches of k ports 
     CHECK(neighbours(tree, "core-1") == Neighbours{"spine-1", "spine-3", "spine-5", "spine-7"});
 }
 
-TEST_CASE("shapes: the smallest k-ary fat tree that has room") {
+TEST_CASE("shapes: the smallest k-ary fat tree with enough hosts is chosen") {
     for (std::int64_t n = 1; n <= 200; ++n) {
         CAPTURE(n);
         const std::int64_t hosts = make_topology(spec_of(Shape::fat_tree), fabric, n).hosts;
@@ -78,7 +78,7 @@ TEST_CASE("shapes: a generalised fat tree has Π w · Π m vertices a level, wit
     }
 }
 
-TEST_CASE("shapes: fat trees by hand, and invalid parameters") {
+TEST_CASE("shapes: fat trees equal those made by hand, and invalid parameters are rejected") {
     // Two levels: 3 leaves of 2 hosts, 2 spines, two cables between every leaf and spine.
     TopologySpec spec = spec_of(Shape::fat_tree);
     spec.down = {2, 3};
@@ -146,7 +146,7 @@ TEST_CASE("shapes: a dragonfly is groups of routers, every two of which have a g
     }
 }
 
-TEST_CASE("shapes: dragonflies by hand, balanced ones, and invalid parameters") {
+TEST_CASE("shapes: dragonflies equal those made by hand, balanced ones too, and invalid parameters are rejected") {
     // a = 2, p = h = 1, three groups: group 0's ports lead to groups 1 and 2, group 1's to 0 and 2, group 2's to 0
     // and 1.
     const Topology smallest = make_topology(spec_of(Shape::dragonfly), fabric, 6);

@@ -9,7 +9,7 @@
 #include "sim/config/files.hpp"
 #include "tests/catch.hpp"
 
-// The field table of topologies: what files say becomes a TopologySpec, and what is wrong is said at its place.
+// The field table of topologies: files become a TopologySpec, and errors are reported at their place.
 
 using namespace syncline;
 using namespace syncline::config;
@@ -21,7 +21,7 @@ struct Read {
     std::vector<Diagnostic> errors;
 };
 
-/// `text` as a topology file in topologies/, made as `use`.
+/// Returns `text` as a topology file in topologies/, made as `use`.
 Read read_text(const std::string& text, Use use = Use::fabric) {
     Assembly assembly;
     Read result;
@@ -46,7 +46,7 @@ TopologySpec accepted(const std::string& text, Use use = Use::fabric) {
     return result.spec;
 }
 
-/// `line:column: message` of the one error, and its hint after a bar if it has one.
+/// Returns `line:column: message` of the only error, and its hint after a bar if it has one.
 std::string error_in(const std::string& text, Use use = Use::fabric) {
     const Read result = read_text(text, use);
     INFO(text);
@@ -104,7 +104,7 @@ TEST_CASE("topology files: every key reaches the spec") {
     CHECK(levels.levels[1].size == 0);
 }
 
-TEST_CASE("topology files: a graph's edges, and those of another tool's file") {
+TEST_CASE("topology files: a graph's edges are read, and those of another tool's file") {
     const TopologySpec graph = accepted(
         "topology: graph\nswitches: [s]\nedges:\n  - {from: a, to: s, bandwidth: 8 Gbps, latency: 1 s}\n"
         "  - {from: b, to: s}\n");
@@ -125,7 +125,7 @@ TEST_CASE("topology files: a graph's edges, and those of another tool's file") {
     }
 }
 
-TEST_CASE("topology files: what is not given keeps its default") {
+TEST_CASE("topology files: omitted keys have their defaults") {
     const TopologySpec spec = accepted("{}");
     CHECK(spec.shape == Shape::star);
     CHECK(spec.hosts == 0);
@@ -173,7 +173,7 @@ TEST_CASE("topology files: a key of another shape is refused") {
         }
 }
 
-TEST_CASE("topology files: single values that are wrong") {
+TEST_CASE("topology files: invalid values are errors") {
     const std::pair<const char*, const char*> mistakes[] = {
         {"topology: rign", "1:11: 'topology' cannot be 'rign' | did you mean 'ring'?"},
         {"topology: [ring]", "1:11: 'topology' is a list, not a word"},
@@ -208,7 +208,7 @@ TEST_CASE("topology files: single values that are wrong") {
     }
 }
 
-TEST_CASE("topology files: parameters that make no topology are blamed at their key") {
+TEST_CASE("topology files: invalid parameters are errors at their key") {
     const std::pair<const char*, const char*> mistakes[] = {
         {"topology: torus\nhosts: 15\ndimensions: [4, 4]\n", "2:8: "},
         {"topology: hypercube\nhosts: 12\n", "2:8: "},
@@ -232,11 +232,11 @@ TEST_CASE("topology files: parameters that make no topology are blamed at their 
     }
 }
 
-TEST_CASE("topology files: an overlay leaves levels of bandwidth out of account") {
+TEST_CASE("topology files: an overlay ignores levels of bandwidth") {
     accepted("{topology: tree, arity: 2, bandwidth: [1 Gbps, 2 Gbps]}", Use::overlay);
 }
 
-TEST_CASE("topology files: a name stands for a shape or a file wherever a topology does") {
+TEST_CASE("topology files: a name can be a shape or a file wherever a topology can be") {
     Assembly assembly;
     Node document = assembly.library.parse(
         "test.yaml", "{platform: {fabric: ring.yaml}, training: {overlay: ring}, overlay: example.dot}",

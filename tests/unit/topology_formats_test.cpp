@@ -103,7 +103,7 @@ std::string repeated(const std::string& text, std::size_t times) {
 
 }  // namespace
 
-TEST_CASE("A graph that was written is read as it was", "[topology][formats]") {
+TEST_CASE("a written graph is read back as it was", "[topology][formats]") {
     std::vector<Topology> topologies{awkward(), ring(2, {}), ring(3, wire_25g), ring(7, {1e9 / 3, 1.1e-6})};
     for (const Topology& topology : topologies)
         for (const auto& [file_name, text] :
@@ -119,14 +119,14 @@ TEST_CASE("A graph that was written is read as it was", "[topology][formats]") {
         }
 }
 
-TEST_CASE("Wires are written in units that people use", "[topology][formats]") {
+TEST_CASE("wires are written in readable units", "[topology][formats]") {
     const std::string text = to_dot(ring(2, wire_25g));
     CHECK(holds(text, "\"host-0\" -- \"host-1\" [bandwidth=\"25 Gbps\", latency=\"1 us\"];"));
     CHECK(holds(to_graphml(ring(2, wire_25g)), "<data key=\"bandwidth\">25 Gbps</data>"));
     CHECK(!holds(to_dot(ring(2, {})), "bandwidth"));
 }
 
-TEST_CASE("Parallel cables are written as several edges, one-way cables as arrows", "[topology][formats]") {
+TEST_CASE("parallel cables are written as several edges, one-way cables as arrows", "[topology][formats]") {
     Topology twice = ring(2, wire_25g);
     twice.add_cable(0, 1, wire_25g);
     const std::string text = to_dot(twice);
@@ -141,7 +141,7 @@ TEST_CASE("Parallel cables are written as several edges, one-way cables as arrow
     CHECK(holds(to_graphml(one_way), "edgedefault=\"directed\""));
 }
 
-TEST_CASE("DOT as people write it", "[topology][formats]") {
+TEST_CASE("DOT is read as people write it", "[topology][formats]") {
     const TopologySpec spec = parse_graph("x.dot", R"(
         // two leaves
         strict graph "fabric" {
@@ -162,7 +162,8 @@ TEST_CASE("DOT as people write it", "[topology][formats]") {
                                            {"leaf0", "leaf1", 50e9, 2e-6}});
 }
 
-TEST_CASE("GraphML as other tools write it: ids or names, keys without a type, nested graphs", "[topology][formats]") {
+TEST_CASE("GraphML is read as other tools write it: ids or names, keys without a type, nested graphs",
+          "[topology][formats]") {
     const TopologySpec spec = parse_graph(
         "x.graphml",
         graphml("<node id='n0'><data key='n'>first</data><data key='y'><x/></data></node><node id='second'/>"
@@ -175,7 +176,7 @@ TEST_CASE("GraphML as other tools write it: ids or names, keys without a type, n
           std::vector<Edge>{{"first", "group", 3.125e9, 0}, {"group", "n3", 0, 0}, {"group", "second", 0, 1e-6}});
 }
 
-TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
+TEST_CASE("opposite edges are one cable", "[topology][formats]") {
     CHECK(parse_graph("x.dot", "digraph { a -> b; b -> a; b -> c -> b }").edges.size() == 2);
     const std::string nodes = "<node id='a'/><node id='b'/>", there = "<edge source='a' target='b'/>",
                       back = "<edge source='b' target='a'/>";
@@ -188,7 +189,7 @@ TEST_CASE("Opposite edges are one cable", "[topology][formats]") {
     CHECK(holds(error("x.dot", "digraph { a -> b; a -> b }"), "a -> b is listed twice"));
 }
 
-TEST_CASE("A graph that is not a topology is rejected with the reason", "[topology][formats]") {
+TEST_CASE("a graph that is not a topology is rejected with the reason", "[topology][formats]") {
     CHECK(holds(error("x.yaml", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x", "graph { a -- b }"), "the format cannot be told"));
     CHECK(holds(error("x.dot", "graph { a -- b; b -- a }"), "b -- a is listed twice"));
@@ -218,7 +219,7 @@ TEST_CASE("A graph that is not a topology is rejected with the reason", "[topolo
     CHECK(holds(error("x.xml", "<graphml>\n<graph>\n<node id=a/>\n"), "line 3"));
 }
 
-TEST_CASE("Junk is an error and nothing worse", "[topology][formats]") {
+TEST_CASE("junk is an error and does no harm", "[topology][formats]") {
     const std::string binary = [] {
         std::string bytes;
         for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
@@ -261,7 +262,7 @@ TEST_CASE("Junk is an error and nothing worse", "[topology][formats]") {
     }
 }
 
-TEST_CASE("A file of very many edges is refused before it is parsed", "[topology][formats]") {
+TEST_CASE("a file of very many edges is refused before it is parsed", "[topology][formats]") {
     std::string dot = "graph {\n", xml;
     for (int edge = 0; edge < 600'000; ++edge) {
         const std::string from = std::to_string(edge), to = std::to_string(edge + 1);
@@ -314,7 +315,7 @@ void check_picture(const TopologySpec& spec, const Topology& topology) {
 
 }  // namespace
 
-TEST_CASE("A picture shows every vertex and every cable once", "[topology][formats]") {
+TEST_CASE("a picture shows every vertex and every cable once", "[topology][formats]") {
     for (const Shape shape : {Shape::star, Shape::ring, Shape::tree, Shape::exponential, Shape::torus, Shape::full_mesh,
                               Shape::fat_tree, Shape::dragonfly})
         for (const Use use : {Use::fabric, Use::overlay})
@@ -352,14 +353,14 @@ TEST_CASE("A picture shows every vertex and every cable once", "[topology][forma
     check_picture(spec, make_topology(spec, Use::overlay, 9));
 }
 
-TEST_CASE("A picture of a graph of one's own, with names that are no XML", "[topology][formats]") {
+TEST_CASE("a picture of a user's graph escapes names", "[topology][formats]") {
     TopologySpec spec;
     spec.shape = Shape::graph;
     check_picture(spec, awkward());
     for (const std::uint32_t hosts : {2U, 3U, 50U}) check_picture(spec, ring(hosts, {}));
 }
 
-TEST_CASE("Shapes that were written are read with the same cables", "[topology][formats]") {
+TEST_CASE("written shapes are read with the same cables", "[topology][formats]") {
     for (const Shape shape : {Shape::tree, Shape::torus, Shape::fat_tree, Shape::dragonfly}) {
         TopologySpec spec;
         spec.shape = shape;

@@ -6,7 +6,7 @@
 
 using namespace syncline;
 
-TEST_CASE("shapes: how many hosts there are") {
+TEST_CASE("shapes: the number of hosts follows from the parameters") {
     TopologySpec spec = spec_of(Shape::ring);
     CHECK(make_topology(spec, fabric).hosts == 16);
     CHECK(make_topology(spec, overlay).hosts == 16);
@@ -22,7 +22,7 @@ TEST_CASE("shapes: how many hosts there are") {
     CHECK_THROWS_AS(make_topology(spec_of(Shape::ring), fabric, -1), std::logic_error);
 }
 
-TEST_CASE("shapes: names, wires and levels of a plain shape") {
+TEST_CASE("shapes: a plain shape has names, wires and levels") {
     TopologySpec spec = spec_of(Shape::star, 3);
     spec.name = "lab";
     spec.bandwidth_Bps = {1e9};

@@ -87,7 +87,7 @@ double least_over_halves(const Topology& topology) {
 
 }  // namespace
 
-TEST_CASE("metrics of one host and of two") {
+TEST_CASE("metrics of one host and of two are defined") {
     const Metrics one = measure_topology(unknown, of_hosts(1));
     CHECK(one.hosts == 1);
     CHECK(one.cables == 0);
@@ -113,7 +113,7 @@ TEST_CASE("metrics of one host and of two") {
     }
 }
 
-TEST_CASE("a ring's metrics are those of the formulas, with the shape known and without") {
+TEST_CASE("a ring's metrics equal the formulas, with the shape known and without") {
     for (std::uint32_t n = 3; n <= 24; ++n) {
         for (const Shape shape : {Shape::ring, Shape::graph}) {
             const Metrics ring = measure_topology(of_shape(shape), ring_of(n));
@@ -131,7 +131,7 @@ TEST_CASE("a ring's metrics are those of the formulas, with the shape known and 
     }
 }
 
-TEST_CASE("a full mesh's metrics are those of the formulas, with the shape known and without") {
+TEST_CASE("a full mesh's metrics equal the formulas, with the shape known and without") {
     for (std::uint32_t n = 3; n <= 18; ++n) {
         for (const Shape shape : {Shape::full_mesh, Shape::graph}) {
             if (shape == Shape::graph && n > 10 && n < 17) continue;  // all halves: slow in a debug build
@@ -147,7 +147,7 @@ TEST_CASE("a full mesh's metrics are those of the formulas, with the shape known
     }
 }
 
-TEST_CASE("a hypercube's metrics are those of the formulas, with the shape known and without") {
+TEST_CASE("a hypercube's metrics equal the formulas, with the shape known and without") {
     for (std::uint32_t d = 1; d <= 6; ++d) {
         const double n = 1U << d;
         for (const Shape shape : {Shape::hypercube, Shape::graph}) {
@@ -164,7 +164,7 @@ TEST_CASE("a hypercube's metrics are those of the formulas, with the shape known
     }
 }
 
-TEST_CASE("a torus' bisection is that of all its halves") {
+TEST_CASE("a torus' bisection is the minimum over all halves") {
     for (const auto& [first, second] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{
              {3, 3}, {3, 4}, {4, 3}, {2, 3}, {3, 2}, {2, 5}, {2, 2}, {4, 2}, {2, 6}, {1, 5}, {6, 1}, {5, 3}}) {
         const Topology torus = torus_of(first, second);
@@ -203,7 +203,7 @@ TEST_CASE("a torus' other metrics are sums over its dimensions") {
     }
 }
 
-TEST_CASE("a star of hosts on a switch, and one of ranks only") {
+TEST_CASE("a star of hosts on a switch and a star of ranks have the expected metrics") {
     for (std::uint32_t n = 2; n <= 20; ++n) {
         Topology star = of_hosts(n);
         const std::uint32_t hub = star.add_switch("switch", 1);
@@ -229,7 +229,7 @@ TEST_CASE("a star of hosts on a switch, and one of ranks only") {
     }
 }
 
-TEST_CASE("the least cut in cables need not be the one of least bandwidth") {
+TEST_CASE("the minimum cut in cables need not be the one of minimum bandwidth") {
     // Two pairs. Within a pair two slow cables, between the pairs three fast ones.
     Topology square = of_hosts(4);
     for (const std::uint32_t host : {0U, 2U})
@@ -251,7 +251,7 @@ TEST_CASE("cables without bandwidth have none between the halves") {
     CHECK_FALSE(measure_topology(unknown, pair).bisection_Bps);
 }
 
-TEST_CASE("connections that work one way only") {
+TEST_CASE("a ring of one-way connections has the formulas' metrics") {
     for (std::uint32_t n = 2; n <= 12; ++n) {
         Topology ring = of_hosts(n);
         for (std::uint32_t i = 0; i < n; ++i) ring.add_one_way(i, (i + 1) % n, {});
@@ -268,7 +268,7 @@ TEST_CASE("connections that work one way only") {
     }
 }
 
-TEST_CASE("the directed exponential graph mixes as B. Ying et al. have proved") {
+TEST_CASE("the directed exponential graph mixes as B. Ying et al. prove") {
     for (std::uint32_t n = 2; n <= 40; ++n) {
         const auto reach = static_cast<std::uint32_t>(std::bit_width(n - 1));  // ⌈log2 n⌉
         Topology graph = of_hosts(n);
@@ -311,7 +311,7 @@ TEST_CASE("a long path mixes slowly") {
     }
 }
 
-TEST_CASE("switches that are cut off without a host do not count") {
+TEST_CASE("switches without a host that are cut off do not count") {
     // Two hosts with three cables each to either of two switches; a third switch has one cable.
     Topology fabric = of_hosts(2);
     const std::uint32_t a = fabric.add_switch("a", 1), b = fabric.add_switch("b", 1), c = fabric.add_switch("c", 2);
@@ -327,7 +327,7 @@ TEST_CASE("switches that are cut off without a host do not count") {
     CHECK(metrics.diameter == 2);
 }
 
-TEST_CASE("a host that cannot reach another is an error in the program") {
+TEST_CASE("a host that cannot reach another is a bug") {
     CHECK_THROWS_AS(measure_topology(unknown, of_hosts(2)), std::logic_error);
 }
 
@@ -380,7 +380,7 @@ TEST_CASE("the metrics of shapes do not depend on whether the shape is known") {
     }
 }
 
-TEST_CASE("an exponential graph of a power of two") {
+TEST_CASE("an exponential graph of a power of two has the expected metrics") {
     for (std::uint32_t m = 2; m <= 8; ++m) {
         const Metrics graph = metrics_of(of_shape(Shape::exponential), Use::overlay, 1 << m);
         CHECK(graph.most_degree == 2 * m - 1);  // half way round both directions are the same
@@ -428,7 +428,7 @@ TEST_CASE("the formula for fat trees equals the minimum over all halves") {
     }
 }
 
-TEST_CASE("levels of a fat tree with other bandwidths") {
+TEST_CASE("a fat tree may have levels of other bandwidths") {
     TopologySpec spec = fat_tree_spec({4, 4}, {1, 2});
     spec.bandwidth_Bps = {100, 100};
     CHECK(metrics_of(spec, Use::fabric).bisection_Bps.value() == 400);  // 4 leaves with 2 cables up, half of that
@@ -460,7 +460,7 @@ TEST_CASE("a tree is bisected across its subtrees") {
     CHECK(odd.bisection_Bps.value() == 30);
 }
 
-TEST_CASE("a balanced dragonfly's longest way is local, global, local") {
+TEST_CASE("a balanced dragonfly's longest path is local, global, local") {
     for (std::int64_t p = 1; p <= 3; ++p) {
         TopologySpec spec = of_shape(Shape::dragonfly);
         spec.hosts_per_router = p;
@@ -488,7 +488,7 @@ TEST_CASE("rails join their leaves at the spines") {
     CHECK(rails.bisection_exact);
 }
 
-TEST_CASE("hierarchies of rings and meshes") {
+TEST_CASE("hierarchies of rings and meshes have the expected metrics") {
     TopologySpec spec = of_shape(Shape::hierarchical);
     spec.levels = {{Shape::full_mesh, 5}, {Shape::ring, 6}};
     const Metrics metrics = metrics_of(spec, Use::overlay);

@@ -160,7 +160,7 @@ TEST_CASE("shapes: a tree of ranks is a heap") {
     check_refused(spec, overlay, 4, "depth");
 }
 
-TEST_CASE("shapes: a tree of switches has the least depth that has room, and no empty switches") {
+TEST_CASE("shapes: a tree of switches has the minimum depth with enough hosts, and no empty switches") {
     for (std::int64_t arity = 2; arity <= 5; ++arity) {
         for (std::int64_t n = 1; n <= 70; ++n) {
             CAPTURE(arity, n);

@@ -109,14 +109,14 @@ TEST_CASE("BERT-large up to its pooler is the published encoder") {
     CHECK(parameters == 335'141'888);
 }
 
-TEST_CASE("the operations of BERT-large are its layers', and its heads'") {
+TEST_CASE("the operations of BERT-large are those of its layers and heads") {
     const std::int64_t l = 24, s = 512, h = 1024, V = 30522;
     const std::int64_t pooler = h * h, next_sentence = 2 * h, transform = s * h * h, decoder = s * h * V;
     CHECK(shipped_model("bert-large").macs() ==
           l * (12 * s * h * h + 2 * s * s * h) + pooler + next_sentence + transform + decoder);
 }
 
-TEST_CASE("the parameters of Megatron-LM's scaling study") {
+TEST_CASE("parameters equal those of Megatron-LM's scaling study") {
     // D. Narayanan et al., SC 2021: table 1, and 174.6 billion of table 2; vocabulary 51200, sequence 2048.
     struct Row {
         std::int64_t width, heads, layers;
@@ -134,7 +134,7 @@ TEST_CASE("the parameters of Megatron-LM's scaling study") {
     }
 }
 
-TEST_CASE("parameters and operations of a GPT are those of Megatron-LM's formulas") {
+TEST_CASE("parameters and operations of a GPT equal Megatron-LM's formulas") {
     // P = 12lh²(1 + 13/(12h) + (V+s)/(12lh)), and 2h; F = 72bslh²(1 + s/(6h) + V/(12lh)), multiplied out.
     for (const std::int64_t l : {1, 2, 7, 24})
         for (const std::int64_t h : {1, 3, 64, 1025})
@@ -147,7 +147,7 @@ TEST_CASE("parameters and operations of a GPT are those of Megatron-LM's formula
                 }
 }
 
-TEST_CASE("the operations of GPT-3 are those that Megatron-LM reports, with the forward pass computed twice") {
+TEST_CASE("the operations of GPT-3 equal Megatron-LM's, with the forward pass computed twice") {
     // D. Narayanan et al., SC 2021, equation 3: 96Bslh²(1 + s/(6h) + V/(16lh)): the layers' forward pass once more, not
     // the head's.
     const Model model = shipped_model("gpt-3-175b");
@@ -157,7 +157,7 @@ TEST_CASE("the operations of GPT-3 are those that Megatron-LM reports, with the 
     CHECK(2 * B * macs == Approx(96 * B * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h))).epsilon(1e-14));
 }
 
-TEST_CASE("the halves of a layer are the matrices that they are made of") {
+TEST_CASE("the halves of a layer have the counts of their matrices") {
     for (const std::int64_t heads : {1, 2, 3, 16})
         for (const std::int64_t head_width : {1, 5, 64})
             for (const std::int64_t s : {1, 10, 333}) {
@@ -184,7 +184,7 @@ TEST_CASE("the halves of a layer are the matrices that they are made of") {
             }
 }
 
-TEST_CASE("an embedding's counts") {
+TEST_CASE("an embedding has the expected counts") {
     Embedding shape{.vocabulary = 101, .positions = 7, .width = 6};
     CHECK(embedding("e", shape).parameters == (101 + 7) * 6);
     CHECK(embedding("e", shape).macs == 0);
@@ -199,7 +199,7 @@ TEST_CASE("an embedding's counts") {
     CHECK(embedding("e", shape).activations == 7 * 6);
 }
 
-TEST_CASE("a dense layer at several positions has the weights of one, and a tied one none") {
+TEST_CASE("a dense layer at several positions has the weights of one, and a tied one has none") {
     Dense shape{.inputs = 6, .outputs = 11, .bias = true};
     const Layer one = dense("d", shape);
     shape.positions = 7;
@@ -218,7 +218,7 @@ TEST_CASE("a dense layer at several positions has the weights of one, and a tied
     CHECK(dense("d", shape).parameters == 2 * 6);
 }
 
-TEST_CASE("a transformer's entry stands for its layers, both halves of each") {
+TEST_CASE("a transformer's entry means its layers, both halves of each") {
     const Model whole = written("  - {name: t, kind: transformer, repeat: 3, width: 12, heads: 4, hidden: 20}\n");
     std::string halves;
     for (const char* number : {"1", "2", "3"}) {
@@ -234,7 +234,7 @@ TEST_CASE("a transformer's entry stands for its layers, both halves of each") {
     CHECK(written("  - {name: t, kind: transformer, width: 12, heads: 4, hidden: 20}\n").layers.size() == 2);
 }
 
-TEST_CASE("keys of a file get to the layers' shapes") {
+TEST_CASE("keys of a file reach the layers' shapes") {
     const Model model = written(
         "  - {name: e, kind: embedding, vocabulary: 50, width: 12, learned_positions: false, segments: 3, norm: true}\n"
         "  - {name: a, kind: attention, positions: 4, width: 12, heads: 3}\n"
@@ -269,7 +269,7 @@ TEST_CASE("keys of a file get to the layers' shapes") {
     CHECK(head.norm);
 }
 
-TEST_CASE("without a sequence a dense layer has one position, and a transformer's says its own") {
+TEST_CASE("without a sequence a dense layer has one position, and a transformer states its own") {
     const std::string image = "input: [3, 8, 8]\n";
     const Model model = written(
         "  - {name: a, kind: attention, positions: 4, width: 12, heads: 3}\n"
@@ -288,7 +288,7 @@ TEST_CASE("without a sequence a dense layer has one position, and a transformer'
                    "a feed-forward layer needs 'positions'"));
 }
 
-TEST_CASE("transformers that make no sense are refused") {
+TEST_CASE("invalid transformers are refused") {
     CHECK(contains(refusal("  - {name: a, kind: attention, width: 12, heads: 5}\n"),
                    "a width of 12 does not divide into 5 heads"));
     CHECK(contains(refusal("  - {name: t, kind: transformer, width: 12, heads: 24, hidden: 9}\n"),
@@ -315,7 +315,7 @@ TEST_CASE("transformers that make no sense are refused") {
     CHECK(contains(refusal("  - {name: d, kind: dense, inputs: 1, outputs: 1}\n", "sequence: 0\n"), "sequence"));
 }
 
-TEST_CASE("an error is said once, though several kinds have the key") {
+TEST_CASE("an error is reported once, though several kinds have the key") {
     const std::string text = refusal("  - {name: d, kind: custom, parameters: 1, macs: 1, positions: 3}\n");
     const std::string part = "a custom layer has no 'positions'";
     REQUIRE(contains(text, part));
@@ -355,7 +355,7 @@ TEST_CASE("absurd transformers are refused and do not overflow") {
     CHECK(contains(refusal(many), "more than 100000 layers"));
 }
 
-TEST_CASE("transformers are split inside, a head by its words") {
+TEST_CASE("transformers are split inside, and a head by its words") {
     const Model model = shipped_model("gpt-2-xl");
     CHECK(split_of(model.layers.front()) == Split::inside);
     CHECK(parts_of(model.layers.front()) == 50257);

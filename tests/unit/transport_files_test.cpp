@@ -8,7 +8,7 @@
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
 
-// Transports as files say them.
+// Transports as written in files.
 
 using namespace syncline;
 
@@ -25,7 +25,7 @@ Transport read_transport(const std::string& text) {
     return transport;
 }
 
-/// The one thing that is wrong with it.
+/// Returns the only error.
 Diagnostic error_of(const std::string& text) {
     try {
         read_transport(text);
@@ -46,7 +46,7 @@ Transport asked(const std::vector<config::Argument>& more, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("a transport's keys") {
+TEST_CASE("a transport's keys are read") {
     const Transport transport = read_transport(
         "name: all\n"
         "send_overhead: 1 us\n"
@@ -76,19 +76,19 @@ TEST_CASE("a transport's keys") {
     CHECK(transport.window == 3);
 }
 
-TEST_CASE("inside a node messages cost what others do, unless the file says otherwise") {
+TEST_CASE("messages inside a node cost the same as others unless the file says otherwise") {
     CHECK(read_transport("latency: 3 us\nbandwidth: 1 GBps\n").inside == MessageTerms{0, 0, 3e-6, {{1, 1e9}}});
     CHECK(read_transport("latency: 3 us\ninside_node: {send_overhead: 1 us}\n").inside == MessageTerms{1e-6, 0, 0, {}});
 }
 
-TEST_CASE("'none' and 'unlimited' are what an absent key means") {
+TEST_CASE("'none' and 'unlimited' mean the same as an absent key") {
     CHECK(
         is_plain(read_transport("name: nothing\nlatency: none\nsend_overhead: none\nbandwidth: unlimited\n"
                                 "host_bandwidth: unlimited\nstaging: none\nlaunch: none\ndriver_query: none\n")));
     CHECK(read_transport("driver_query: 300 ns\n").query_s() == Approx(300e-9));
 }
 
-TEST_CASE("transports that cannot be are refused where they go wrong") {
+TEST_CASE("invalid transports are refused at their place") {
     const Diagnostic descending =
         error_of("bandwidth:\n- {size: 4 KiB, bandwidth: 1 GBps}\n- {size: 4096 B, bandwidth: 2 GBps}\n");
     CHECK(descending.message == "sizes must ascend");
@@ -108,11 +108,11 @@ TEST_CASE("transports that cannot be are refused where they go wrong") {
     CHECK(error_of("window: 0\n").message.find("'window'") == 0);
     CHECK(error_of("lattency: 5 us\n").hint == "did you mean 'latency'?");
     CHECK(error_of("inside_node: {window: 2}\n").message == "unknown key 'window'");
-    // One that is left out because it is wrong is nothing to compare the next with.
+    // A point that is wrong is not compared with the next one.
     CHECK(error_of("bandwidth:\n- {size: 4 KiB, bandwidth: 1}\n- {size: 1 KiB, bandwidth: 3 GBps}\n").where.line == 2);
 }
 
-TEST_CASE("a platform's transport is a file or its keys, and an option of one exchange") {
+TEST_CASE("a platform's transport is a file or its keys, and an option of an exchange alone") {
     CHECK(is_plain(asked({})));
     const std::string tcp = SYNCLINE_SOURCE_DIR "/platforms/transports/tcp.yaml";
     const Transport file = asked({{"transport", tcp}});
@@ -125,7 +125,7 @@ TEST_CASE("a platform's transport is a file or its keys, and an option of one ex
     CHECK_THROWS_AS(asked({{"transport", "{latencies: 5 us}"}}), ConfigError);
 }
 
-TEST_CASE("a platform in SimGrid's format says itself what its hosts send in all") {
+TEST_CASE("a platform of SimGrid's format states its hosts' send rates itself") {
     const auto read_platform = [](const std::string& transport) {
         config::Library library;
         const config::Node node =
@@ -143,7 +143,7 @@ TEST_CASE("a platform in SimGrid's format says itself what its hosts send in all
     CHECK(errors.front().where.line == 2);
 }
 
-TEST_CASE("every transport that is shipped can be read, says something, and is named like its file") {
+TEST_CASE("every shipped transport can be read, has an effect, and is named like its file") {
     int count = 0;
     for (const auto& entry :
          std::filesystem::directory_iterator(std::filesystem::path(SYNCLINE_SOURCE_DIR) / "platforms/transports")) {

@@ -22,7 +22,7 @@ MessageTerms curve(std::vector<BandwidthPoint> points) {
 
 }  // namespace
 
-TEST_CASE("a connection without points has no limit, with one the same at any size") {
+TEST_CASE("a connection without points has no limit, and with one point the same limit at any size") {
     for (const double bytes : {0.0, 1.0, 1e9}) {
         CHECK(std::isinf(MessageTerms{}.limit_Bps(bytes)));
         CHECK(curve({{4096, 1e9}}).limit_Bps(bytes) == 1e9);
@@ -41,7 +41,7 @@ TEST_CASE("between two points a message's time is linear in its size") {
     CHECK(terms.limit_Bps(2500) == Approx(2500 / 1.75e-3));
 }
 
-TEST_CASE("where points' times do not fall, larger messages take no less time, without jumps") {
+TEST_CASE("if the points' times do not fall, larger messages take no less time, without jumps") {
     for (const MessageTerms& terms :
          {curve({{7, 1e6}, {64, 1e6}, {4097, 3e7}, {1e6, 2e8}}), curve({{100, 1e6}, {200, 2e6}, {400, 4e6}})}) {
         double before_s = 0;
@@ -54,7 +54,7 @@ TEST_CASE("where points' times do not fall, larger messages take no less time, w
     }
 }
 
-TEST_CASE("a copy of nothing takes no time, another its latency and its bytes") {
+TEST_CASE("an empty copy takes no time, and another its latency and its bytes") {
     Staging staging;
     staging.latency_s = 5e-6;
     CHECK(staging.copy_s(0, 1e9) == 0);
@@ -64,7 +64,7 @@ TEST_CASE("a copy of nothing takes no time, another its latency and its bytes") 
     CHECK(staging.copy_s(1000, 1e9) == Approx(5.5e-6));
 }
 
-TEST_CASE("collectives add where the transport says, at its rate or the platform's") {
+TEST_CASE("collectives reduce on the transport's processor, at its rate or the platform's") {
     Cluster cluster;
     cluster.device.reduction_Bps = 200e9;
     cluster.host.reduction_Bps = 25e9;
@@ -75,7 +75,7 @@ TEST_CASE("collectives add where the transport says, at its rate or the platform
     CHECK(reduction_Bps(cluster) == 10e9);
 }
 
-TEST_CASE("a transport is plain as long as it only has a name") {
+TEST_CASE("a transport is plain if it only has a name") {
     Transport transport;
     transport.name = "nothing";
     CHECK(is_plain(transport));

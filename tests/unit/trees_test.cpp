@@ -82,7 +82,7 @@ double steps_of(const AlgorithmSpec& spec, std::uint32_t ranks, std::uint64_t by
 
 }  // namespace
 
-TEST_CASE("over trees a broadcast brings the root's buffer to all, a reduction all sums to the root") {
+TEST_CASE("over trees a broadcast brings the root's buffer to all, and a reduction brings all sums to the root") {
     for (const std::uint32_t n : group_sizes()) {
         for (const std::string& operation : operations) {
             for (const AlgorithmSpec& spec : all_trees(operation)) {
@@ -191,7 +191,7 @@ TEST_CASE("a pipelined tree of any size and arity takes A + k(m-1) steps") {
     }
 }
 
-TEST_CASE("pipelined trees have a closed form where a rank of most children is on the longest way, else none") {
+TEST_CASE("pipelined trees have a closed form if a rank with most children is on the longest path") {
     const auto over = [](std::vector<std::pair<int, int>> edges, double segment) {
         TopologySpec spec;
         spec.shape = Shape::graph;
@@ -255,7 +255,7 @@ TEST_CASE("a double binary tree takes A + 2(m-1) steps, and A is at most 2⌈lg 
     CHECK(broadcast(3) == 4);
 }
 
-TEST_CASE("in a double binary tree a rank is an inner one in one tree at most, with two children at most") {
+TEST_CASE("in a double binary tree a rank is an inner one in at most one tree, with at most two children") {
     for (const std::uint32_t n : group_sizes()) {
         const auto algorithm = make_algorithm(
             {.operation = "broadcast", .name = "double-binary-tree", .overlay = {}, .segment_bytes = 500}, n);
@@ -275,7 +275,7 @@ TEST_CASE("in a double binary tree a rank is an inner one in one tree at most, w
     }
 }
 
-TEST_CASE("a double binary tree cuts into pieces of at most 512 KiB unless told otherwise") {
+TEST_CASE("a double binary tree cuts into pieces of at most 512 KiB by default") {
     const auto blocks = [](std::uint64_t bytes, double segment) {
         const AlgorithmSpec spec{.name = "double-binary-tree", .overlay = {}, .segment_bytes = segment};
         return make_algorithm(spec, 8)->program(3, 8, bytes, 0).partition.blocks;

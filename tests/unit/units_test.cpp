@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/percent.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;
@@ -107,7 +108,7 @@ TEST_CASE("a unit of another dimension is called by its name") {
     CHECK(refused("5 ms", Dimension::flops).error == "5 ms is a time, not a computing speed");
 }
 
-TEST_CASE("a slip in a unit is mended") {
+TEST_CASE("a misspelt unit is corrected in the hint") {
     CHECK(refused("25 gbps", Dimension::bandwidth).hint == "did you mean 25 Gbps (bits) or 25 GBps (bytes)?");
     CHECK(refused("3 mb", Dimension::bytes).hint == "did you mean 3 Mb (bits) or 3 MB (bytes)?");
     CHECK(refused("3 mib", Dimension::bytes).hint == "did you mean 3 Mib (bits) or 3 MiB (bytes)?");
@@ -127,7 +128,7 @@ TEST_CASE("values that are not finite numbers are rejected in every dimension") 
     CHECK(refused("1e308 PB", Dimension::bytes).error == "1e308 PB is out of range");
 }
 
-TEST_CASE("zero and less are read as they are") {
+TEST_CASE("zero and negative quantities are read") {
     CHECK(read("0 s", Dimension::seconds) == 0);
     CHECK_FALSE(std::signbit(read("-0 s", Dimension::seconds)));
     CHECK(read("-2 Gbps", Dimension::bandwidth) == Approx(-2.5e8));
@@ -157,4 +158,15 @@ TEST_CASE("formatted values can be read back to four digits") {
         for (const Dimension dimension : dimensions)
             CHECK(read(format_quantity(value, dimension), dimension) == Approx(value).epsilon(5.1e-4));
     }
+}
+
+TEST_CASE("shares are shown with one decimal, and only zero as zero") {
+    CHECK(percent(0.1234) == "12.3 %");
+    CHECK(percent(1) == "100.0 %");
+    CHECK(percent(0.001) == "0.1 %");
+    CHECK(percent(0.0009) == "< 0.1 %");
+    CHECK(percent(1e-12) == "< 0.1 %");
+    CHECK(percent(-1e-12) == "> -0.1 %");
+    CHECK(percent(-0.25) == "-25.0 %");
+    CHECK(percent(0) == "0 %");
 }

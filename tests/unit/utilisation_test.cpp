@@ -3,22 +3,22 @@
 #include "tests/catch.hpp"
 #include "tests/unit/layers.hpp"
 
-// How much of the devices' peak a training reaches, and which compute times nothing measured is behind.
+// Utilisation of the devices' peak by a training, and notes on compute times without a measurement.
 
 using namespace syncline;
 using test::shipped_model;
 
 namespace {
 
-/// A layer of so many multiply-accumulates and output channels.
+/// Returns a layer with this number of multiply-accumulates and output channels.
 Layer channels(std::int64_t macs, std::int64_t filters) {
     return {"layer", 0, macs, 0, 0, Convolution{.channels = 1, .height = 1, .width = 1, .filters = filters}};
 }
 
 }  // namespace
 
-TEST_CASE("utilisation: a transformer's model FLOP are those of the literature's formula") {
-    // F = 72slh²(1 + s/(6h) + V/(12lh)) a sample, D. Narayanan et al., SC 2021, without recomputation.
+TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formula") {
+    // F = 72slh²(1 + s/(6h) + V/(12lh)) per sample, D. Narayanan et al., SC 2021, without recomputation.
     const Model model = shipped_model("gpt-3-175b");
     const double s = 2048, l = 96, h = 12288, V = 51200, samples = 4 * 8, ranks = 16, time_s = 100;
     const double flop = samples * 72 * s * l * h * h * (1 + s / (6 * h) + V / (12 * l * h));
@@ -38,8 +38,8 @@ TEST_CASE("utilisation: a transformer's model FLOP are those of the literature's
 }
 
 TEST_CASE("utilisation: rows that pad execute more than the model needs") {
-    // 5 channels among 4 rows are 2 each on 3 of them: 6 in place of 5. The first layer has no gradient of its inputs:
-    // 2 passes, the second 3.
+    // 5 channels among 4 rows are 2 each on 3 of them: 6 in place of 5. The first layer needs no gradient of its
+    // inputs, so it has 2 passes, and the second has 3.
     Model model;
     model.layers = {channels(1000, 5), channels(10'000, 5)};
     Cluster cluster = star_cluster(8, 1e9, 0);
@@ -56,7 +56,7 @@ TEST_CASE("utilisation: rows that pad execute more than the model needs") {
     CHECK(!result.tokens_per_s);
 }
 
-TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time is not known") {
+TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown") {
     Model model;
     model.layers = {channels(1000, 5)};
     Cluster cluster = star_cluster(1, 1e9, 0);
@@ -70,7 +70,7 @@ TEST_CASE("utilisation: nothing is made up where the peak, the FLOP or the time 
     CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).tflops_per_device);
 }
 
-TEST_CASE("a note says where compute time is that at the device's peak") {
+TEST_CASE("a note says that compute times assume the device's peak") {
     Device device;
     CHECK(peak_note(ComputeKind::calibrated, "model", device) ==
           "compute times assume the device's peak: no measurement supports them");

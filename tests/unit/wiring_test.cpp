@@ -43,7 +43,7 @@ std::vector<std::int64_t> devices(const Cluster& cluster, const RankPlacement& p
 
 }  // namespace
 
-TEST_CASE("wiring: a route's links by name") {
+TEST_CASE("wiring: a route's links have names") {
     using Names = std::vector<std::string>;
     const Cluster plain = cluster_of(3, 1, NodeLinks::crossbar, 1);
     CHECK(names(plain, {0, 0}, {2, 0}) == Names{"host-0->switch-0", "switch-0->host-2"});
@@ -61,7 +61,7 @@ TEST_CASE("wiring: a route's links by name") {
           Names{"node-0/device-3->nic-1", "host-1->switch-0", "switch-0->host-2", "node-1/nic-0->device-0"});
 }
 
-TEST_CASE("wiring: every route ends, is never empty, and names no link twice") {
+TEST_CASE("wiring: every route ends, is never empty, and has no link twice") {
     for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
         for (const std::int64_t count : {1, 2, 3, 8}) {
             for (std::int64_t nics = 1; nics <= count + 1; ++nics) {
@@ -94,7 +94,7 @@ TEST_CASE("wiring: every route ends, is never empty, and names no link twice") {
     }
 }
 
-TEST_CASE("wiring: devices have ports evenly, or as listed") {
+TEST_CASE("wiring: devices are divided evenly among ports, or as listed") {
     NodeDesign node;
     node.devices = 8;
     const auto ports = [&] {
@@ -113,7 +113,7 @@ TEST_CASE("wiring: devices have ports evenly, or as listed") {
     CHECK(ports() == std::vector<std::uint32_t>{7, 6, 5, 4, 3, 2, 1, 0});
 }
 
-TEST_CASE("placement: packed, round-robin, listed") {
+TEST_CASE("placement: packed, round-robin and listed") {
     const Cluster cluster = cluster_of(3, 2, NodeLinks::crossbar, 1);
     using Order = RankPlacement::Order;
     using Devices = std::vector<std::int64_t>;

@@ -14,7 +14,7 @@ using test::read_model, test::shipped_model;
 
 namespace {
 
-/// A workload of one layer, written as in a file.
+/// Returns a workload of one layer, as written in a file.
 Model written(const std::string& layers) {
     config::Library library;
     return read_model(library.parse("test.yaml", "name: test\ninput: [3, 8, 8]\nlayers:\n" + layers, "."));
@@ -93,7 +93,7 @@ TEST_CASE("shipped workloads read one image") {
     CHECK(shipped_model("inception-v3").sample_elements == 3 * 299 * 299);
 }
 
-TEST_CASE("a convolution's counts") {
+TEST_CASE("a convolution has the expected counts") {
     Convolution conv;
     conv.channels = 3;
     conv.height = 227;
@@ -154,7 +154,7 @@ TEST_CASE("a convolution's counts") {
     }
 }
 
-TEST_CASE("a dense layer's counts") {
+TEST_CASE("a dense layer has the expected counts") {
     const Layer layer = dense("fc", 2048, 1000, true);
     CHECK(layer.parameters == 2'049'000);
     CHECK(layer.macs == 2'048'000);
@@ -163,7 +163,7 @@ TEST_CASE("a dense layer's counts") {
     CHECK(dense("fc", 2048, 1000, false).parameters == 2'048'000);
 }
 
-TEST_CASE("a custom layer is its counts") {
+TEST_CASE("a custom layer has the given counts") {
     const Model model =
         written("  - {name: attention, kind: custom, parameters: 12, macs: 34, inputs: 5, activations: 6}\n");
     REQUIRE(model.layers.size() == 1);
@@ -181,7 +181,7 @@ TEST_CASE("gradients have the size of an element") {
     CHECK(gradient_bytes(half, half.layers[0]) == 6);
 }
 
-TEST_CASE("layers that make no sense are refused") {
+TEST_CASE("invalid layers are refused") {
     const std::string conv = "  - {name: c, kind: convolution, input: [3, 8, 8], filters: 4, kernel: ";
     CHECK(contains(refusal(conv + "9}\n"), "does not fit"));
     CHECK(contains(refusal(conv + "3, groups: 2}\n"), "3 channels cannot be divided into 2 groups"));

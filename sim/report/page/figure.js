@@ -66,13 +66,13 @@ function axis(title, unit, more = {}) {
     const crowded = (value) =>
         more.type === "logarithmic" && !/^[125]$/.test(String(Number(value.toPrecision(3))).replace(/e.*|[0.]/g, ""));
     const ticks = unit ? {callback: (value) => (crowded(value) ? "" : units[unit](value)), maxRotation: 40} : {};
-    return {title: {display: title !== "", text: title}, ticks, ...more};
+    return {title: {display: true, text: title}, ticks, ...more};
 }
 /// Returns an axis with names, shortened if they are long; the table has them in full.
-function names(labels, more = {}) {
+function names(title, labels, more = {}) {
     const most = window.innerWidth < 700 ? 20 : 40;
     const cut = (text) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
-    return {ticks: {callback: (value) => cut(String(labels[value] ?? "")), autoSkip: labels.length > 70, ...more}};
+    return {title: {display: true, text: title}, ticks: {callback: (value) => cut(String(labels[value] ?? "")), autoSkip: labels.length > 70, ...more}};
 }
 
 function theme() {
@@ -155,16 +155,16 @@ window.addEventListener("afterprint", () => print_mode(false));
 prints.addEventListener("change", (event) => print_mode(event.matches));
 if (prints.matches) print_mode(true);
 
-/// Returns the configuration of a horizontal bar chart, one name per line.
-function across_config(labels, datasets, unit, {stacked = false, log = false, title = ""} = {}) {
+/// Returns the configuration of a horizontal bar chart, one name per line. `quantity` and `named` are the axes' titles.
+function across_config(quantity, unit, named, labels, datasets, stacked = false) {
     return {
         type: "bar",
         data: {labels, datasets},
         options: {
             indexAxis: "y",
             scales: {
-                x: axis(title, unit, {stacked, ...(log ? {type: "logarithmic"} : {beginAtZero: true})}),
-                y: {stacked, ...names(labels)}
+                x: axis(quantity, unit, {stacked, beginAtZero: true}),
+                y: {stacked, ...names(named, labels)}
             },
             plugins: {legend: {display: datasets.length > 1}},
         }

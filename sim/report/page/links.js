@@ -68,7 +68,8 @@ function busiest_links(parent, links) {
         title: "Busiest links",
         text: "Bytes divided by the capacity of the link during the iteration, for each direction separately.",
         unit: "share",
-        config: () => across_config(labels, [bars("utilisation", links.map((link) => link.utilisation), 0)], "share"),
+        config: () => across_config(
+            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation), 0)]),
         height: across_height(links.length),
         columns: [{name: "link", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
         rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
@@ -98,7 +99,7 @@ function link_profiles(parent, links, window_s) {
                     interaction: {mode: "index", intersect: false},
                     scales: {
                         x: axis("time from the start of the window", "s", {type: "linear", min: 0, max: window_s}),
-                        y: axis("", "share", {beginAtZero: true})
+                        y: axis("utilisation", "share", {beginAtZero: true})
                     }
                 }
             }),

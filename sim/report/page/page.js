@@ -67,7 +67,8 @@ function training_comparison(results) {
         text: "Lower is better. If workloads or batch sizes differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
-            labels, parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), "s", {stacked: true}),
+            "iteration time", "s", "variant", labels,
+            parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), true),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
@@ -79,8 +80,8 @@ function training_comparison(results) {
         title: "Throughput",
         text: "Samples per second of all ranks together. Higher is better.",
         config: () => across_config(
-            labels, [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)],
-            "number"),
+            "samples per second", "number", "variant", labels,
+            [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)]),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "samples per second", unit: "number"},
@@ -157,7 +158,7 @@ function scaling_section() {
                                 [...new Set(rows.map((row) => row[1]))].sort((a, b) => a - b).map((value) => ({value}));
                         }
                     }),
-                    y: axis("", unit, scale)
+                    y: axis(title.toLowerCase(), unit, scale)
                 }
             }
         }),
@@ -218,7 +219,7 @@ function exchange_page() {
                  point.algorithm_bandwidth_Bps, point.bus_bandwidth_Bps, point.algorithm]));
     const xy = (result, field) => result.points.filter((point) => point[field] !== null && point.bytes > 0)
                                       .map((point) => ({x: point.bytes, y: point[field]}));
-    const chart = (title, text, unit, datasets, y) => figure(parent, {
+    const chart = (title, text, quantity, unit, datasets, y) => figure(parent, {
         title,
         text,
         unit,
@@ -228,12 +229,12 @@ function exchange_page() {
         config: () => ({
             type: "line",
             data: {datasets: datasets()},
-            options: {scales: {x: axis("size", "B", {type: "logarithmic"}), y: axis("", unit, y)}}
+            options: {scales: {x: axis("size", "B", {type: "logarithmic"}), y: axis(quantity, unit, y)}}
         }),
     });
     chart(
         "Time by size",
-        "Solid: simulated; dashed and hollow: closed form, where one exists. Both axes are logarithmic.", "s",
+        "Solid: simulated; dashed and hollow: closed form, if there is one. Both axes are logarithmic.", "time", "s",
         () => results.flatMap(
             (result, i) =>
                 [line(result.variant, xy(result, "completion_time_s"), i),
@@ -248,7 +249,8 @@ function exchange_page() {
         {type: "logarithmic"});
     chart(
         "Bus bandwidth by size",
-        "Bus bandwidth as defined by nccl-tests: the bandwidth each link must provide, independent of the number of ranks.", "Bps",
+        "Bus bandwidth as nccl-tests defines it: the bandwidth that each link must provide, whatever the number of ranks.",
+        "bus bandwidth", "Bps",
         () => results.filter((result) => result.points.some((point) => point.bus_bandwidth_Bps !== null))
                   .map((result, i) => line(result.variant, xy(result, "bus_bandwidth_Bps"), i)),
         {beginAtZero: true});

@@ -47,7 +47,7 @@ function timeline_figure(parent, timeline) {
             indexAxis: "y",
             scales: {
                 x: axis("time from the start of the window", "s", {min: view.from, max: view.to}),
-                y: {...names(labels, {autoSkip: false, font: {size: 11}})}
+                y: names("process and stream", labels, {autoSkip: false, font: {size: 11}})
             },
             plugins: {
                 tooltip: {

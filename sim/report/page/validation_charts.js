@@ -138,7 +138,7 @@ function ratios_figure(parent, points, rows) {
                             made.ticks = points.map((_, value) => ({value}));
                         },
                         grid: {drawOnChartArea: false},
-                        ...names(labels)
+                        ...names("scenario", labels)
                     }
                 },
                 plugins: {

@@ -15,7 +15,6 @@ function some_of(all, count, wanted) {
 
 function rank_parts(parent, {ranks, window_s, last_rank}) {
     const shown = some_of(ranks.length, 32, last_rank);
-    const labels = shown.map((rank) => `rank ${rank}`);
     const share = (field) => units.share(ranks[last_rank][field] / window_s);
     figure(parent, {
         title: "Time breakdown by rank",
@@ -27,8 +26,8 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
                  ` ${shown.length} of ${ranks.length} ranks are drawn, evenly spaced; the table lists all.` :
                  ""),
         config: () => across_config(
-            labels, parts_of_rank.map(([field, name], i) => bars(name, shown.map((rank) => ranks[rank][field]), i)),
-            "s", {stacked: true}),
+            "time", "s", "rank", shown.map((rank) => `rank ${rank}`),
+            parts_of_rank.map(([field, name], i) => bars(name, shown.map((rank) => ranks[rank][field]), i)), true),
         height: 140 + 20 * shown.length,
         unit: "s",
         columns: [
@@ -52,12 +51,12 @@ function layers_figure(parent, layers, rank) {
                  ` The ${shown.length} longest of ${layers.length} layers are drawn; the table lists all.` :
                  ""),
         config: () => across_config(
-            labels,
+            "computation time", "s", "layer", labels,
             [
                 bars("forward pass", shown.map((layer) => layer.forward_s), 0),
                 bars("backward pass", shown.map((layer) => layer.backward_s), 1)
             ],
-            "s", {stacked: true}),
+            true),
         height: across_height(shown.length),
         unit: "s",
         columns: [{name: "layer", unit: "text"}, {name: "forward", unit: "s"}, {name: "backward", unit: "s"}],
@@ -72,17 +71,16 @@ function buckets_figure(parent, buckets, rank) {
     const labels = chosen.map((bucket) => bucket.what);
     figure(parent, {
         title: "Exchanges",
-        text: `On rank ${rank}: how long each exchange is in flight, and its exposed time, during which the rank computes ` +
-            "nothing (shared evenly by concurrent exchanges)." +
+        text: `On rank ${rank}: the time that each exchange is in flight, and its exposed time, during which the rank ` +
+            "computes nothing (shared evenly by concurrent exchanges)." +
             (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
                                               ""),
         config: () => across_config(
-            labels,
+            "time", "s", "exchange", labels,
             [
                 bars("in flight", chosen.map((bucket) => bucket.communication_s), 4),
                 bars("exposed", chosen.map((bucket) => bucket.exposed_s), 5)
-            ],
-            "s"),
+            ]),
         height: across_height(chosen.length, 2),
         unit: "s",
         columns: [
@@ -127,8 +125,9 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
                  ""),
-        config: () =>
-            across_config(labels, [bars("share of the window", shown.map((share) => share.share), 0)], "share"),
+        config: () => across_config(
+            "share of the window", "share", "task and kind", labels,
+            [bars("share of the window", shown.map((share) => share.share), 0)]),
         height: across_height(shown.length),
         unit: "share",
         columns: [
@@ -171,15 +170,19 @@ function theory_figure(parent, result, explanation) {
             "This iteration has no closed form." :
             `By the closed form an iteration takes ${units.s(closed.iteration_time_s)}; the simulation takes ${
                 longer(result.iteration_time_s / closed.iteration_time_s - 1)}.`,
-        config: () =>
-            across_config(shown.map(([name]) => name), [bars("iteration time", shown.map(([, value]) => value), 0)], "s"),
+        config: () => across_config(
+            "iteration time", "s", "method", shown.map(([name]) => name),
+            [bars("iteration time", shown.map(([, value]) => value), 0)]),
         height: across_height(shown.length),
         unit: "s",
         columns: [{name: "method", unit: "text"}, {name: "iteration time", unit: "s"}],
         rows: lines,
     });
     const formula = explanation?.theory.formula || closed.formula;
-    if (formula) made.element.append(make("p", {}, "Formula per exchange of S bytes: ", make("code", {}, formula)));
+    if (formula) {
+        const label = formula.startsWith("no") ? "Closed form: " : "Formula, for exchanges of S bytes: ";
+        made.element.append(make("p", {}, label, make("code", {}, formula)));
+    }
     if (!explanation) return;
     const {theory} = explanation;
     if (theory.differences.length > 0) {
@@ -190,8 +193,9 @@ function theory_figure(parent, result, explanation) {
                 "Change of the iteration time by each cause alone; negative values save time. The causes do not add up. " +
                 theory.differences.map((part) => `${part.cause}: ${part.text}.`).join(" "),
             unit: "s",
-            config: () =>
-                across_config(labels, [bars("difference", theory.differences.map((part) => part.seconds), 0)], "s"),
+            config: () => across_config(
+                "change of the iteration time", "s", "cause", labels,
+                [bars("difference", theory.differences.map((part) => part.seconds), 0)]),
             height: across_height(labels.length),
             columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "description", unit: "text"}],
             rows: theory.differences.map((part) => [part.cause, part.seconds, part.text]),
@@ -213,8 +217,9 @@ function what_if_figure(parent, answers) {
     figure(parent, {
         title: "What-if analysis",
         text: "The scenario simulated again with one change: throughput relative to the original. Above 1 is faster.",
-        config: () =>
-            across_config(labels, [bars("speed-up", drawn_ones.map((answer) => answer.speed_up), 0)], "number"),
+        config: () => across_config(
+            "throughput relative to the original", "number", "change", labels,
+            [bars("speed-up", drawn_ones.map((answer) => answer.speed_up), 0)]),
         height: across_height(labels.length),
         columns: [
             {name: "change", unit: "text"}, {name: "description", unit: "text"}, {name: "iteration time", unit: "s"},
