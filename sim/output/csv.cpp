@@ -1,5 +1,3 @@
-#include <ranges>
-
 #include "sim/output/fields.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
@@ -9,7 +7,9 @@ namespace syncline {
 namespace {
 
 std::string csv_line(const CsvCells& cells) {
-    return fmt::format("{}\n", fmt::join(std::views::values(cells), ","));
+    std::vector<std::string> fields;
+    for (const auto& [column, cell] : cells) fields.push_back(cell);
+    return text::line(fields);
 }
 
 /// Joins the cells of a sweep and those of one of its points; the first column is the variant.

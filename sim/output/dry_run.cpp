@@ -1,5 +1,3 @@
-#include <ranges>
-
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/fields.hpp"
@@ -25,15 +23,15 @@ Json object(const PlannedExchange& exchange) {
 }
 
 std::string memory_names() {
-    std::vector<std::string> names;
-    for (const auto& [column, name] : csv_names<Memory>()) names.push_back("memory_" + name);
-    return fmt::format("{}", fmt::join(names, ","));
+    std::string names;
+    for (const auto& [column, name] : csv_names<Memory>()) names += (names.empty() ? "memory_" : ",memory_") + name;
+    return names;
 }
 std::string memory_values(const std::optional<Memory>& memory) {
-    CsvCells cells = csv_values(memory.value_or(Memory{}));
-    for (auto& [column, cell] : cells)
-        if (!memory) cell.clear();
-    return fmt::format("{}", fmt::join(std::views::values(cells), ","));
+    std::string values;
+    for (const auto& [column, value] : csv_values(memory.value_or(Memory{})))
+        values += (column == 1 ? "" : ",") + (memory ? value : "");
+    return values;
 }
 
 /// Returns "conv5_3" or "fc7 to fc6 (2)", in backward order.
