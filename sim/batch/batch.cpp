@@ -86,7 +86,7 @@ private:
     bool start(const std::string& id) {
         const PlannedRun run = store_.planned(id);
         try {
-            pool_.start(id, [&run] { return simulate_run(run.scenario, run.seed); });
+            pool_.start(id, [&run] { return one_line(simulate_run(run.scenario, run.seed)); });
             return true;
         } catch (const ReplayError&) {
             if (pool_.idle()) throw;

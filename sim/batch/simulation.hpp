@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/config/files.hpp"
+#include "sim/output/json_text.hpp"
 
 /// One complete run in the calling process.
 namespace syncline::batch {
@@ -11,8 +12,8 @@ namespace syncline::batch {
 /// Loads a resolved scenario and sets the seed of all random choices. Throws ConfigError.
 config::Variant load_run(const std::string& scenario, std::uint64_t seed);
 
-/// Simulates a resolved scenario and returns its result as a JSON object on one line: as in `results` of `run --format
-/// json`, or for a single exchange as printed by `collective`. Throws as the simulation does.
-std::string simulate_run(const std::string& scenario, std::uint64_t seed);
+/// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
+/// exchange as printed by `collective`, without the version. Throws as the simulation does.
+Json simulate_run(const std::string& scenario, std::uint64_t seed);
 
 }  // namespace syncline::batch

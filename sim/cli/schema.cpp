@@ -5,17 +5,24 @@
 #include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/fields.hpp"
 #include "sim/output/files.hpp"
 
 namespace syncline::cli {
 
 void add_schema(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("schema", "Print the JSON Schema of a kind of file, for editors");
+    CLI::App* verb = program.add_subcommand(
+        "schema", "Print the JSON Schema of a kind of file, for editors, or a table of the fields of results");
     const auto kind = std::make_shared<std::string>();
-    verb->add_option("KIND", *kind, fmt::format("Kind of file: {}", fmt::join(config::file_kinds(), ", ")))
+    std::vector<std::string> kinds = config::file_kinds();
+    const std::string files = fmt::format("{}", fmt::join(kinds, ", "));
+    kinds.emplace_back("results");
+    verb->add_option("KIND", *kind, fmt::format("Kind of file: {}; or results: their fields, in Markdown", files))
         ->required()
-        ->check(CLI::IsMember(config::file_kinds()));
-    verb->callback([kind, &action] { action = [kind] { write_stdout(config::schema_of(*kind)); }; });
+        ->check(CLI::IsMember(kinds));
+    verb->callback([kind, &action] {
+        action = [kind] { write_stdout(*kind == "results" ? fields_reference() : config::schema_of(*kind)); };
+    });
 }
 
 }  // namespace syncline::cli

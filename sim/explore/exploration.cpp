@@ -16,23 +16,30 @@ using namespace text;
 
 namespace {
 
-/// Returns a column's name without its unit, which is shown with the values instead.
-std::string head(const std::string& column) {
-    for (const char* unit : {"_samples_per_s", "_Bps", "_bytes", "_s"})
-        if (column.ends_with(unit)) return column.substr(0, column.size() - std::string(unit).size());
-    return column;
+/// Returns the unit of the column `name`.
+Unit unit_in(const Rows& rows, const std::string& name) {
+    const auto found = std::find(rows.columns.begin(), rows.columns.end(), name);
+    return rows.unit(static_cast<std::size_t>(found - rows.columns.begin()));
 }
 
-std::string readable(const std::string& column, double value) {
-    if (column.ends_with("_samples_per_s")) return fmt::format("{:.5g} samples/s", value);
-    if (column.ends_with("_Bps")) return bandwidth(value);
-    if (column.ends_with("_bytes")) return format_quantity(value, Dimension::bytes);
-    if (column.ends_with("_s")) return seconds(value);
-    return fmt::format("{:.4g}", value);
+std::string readable(Unit unit, double value) {
+    switch (unit) {
+        case Unit::seconds:
+            return seconds(value);
+        case Unit::bandwidth:
+            return bandwidth(value);
+        case Unit::bytes:
+            return format_quantity(value, Dimension::bytes);
+        case Unit::samples_per_s:
+        case Unit::tokens_per_s:
+            return fmt::format("{:.5g} {}", value, symbol(unit));
+        default:
+            return fmt::format("{:.4g}", value);
+    }
 }
 
-std::string readable(const std::string& column, const Value& value) {
-    if (const auto* number = std::get_if<double>(&value)) return readable(column, *number);
+std::string readable(Unit unit, const Value& value) {
+    if (const auto* number = std::get_if<double>(&value)) return readable(unit, *number);
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return field(*whole);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     return "-";
@@ -51,11 +58,12 @@ Json json(const Rows& rows) {
 std::string table(const Rows& rows, bool ranks) {
     std::vector<Row> cells(1);
     if (ranks) cells.front().emplace_back("rank");
-    for (const std::string& column : rows.columns) cells.front().push_back(head(column));
+    for (std::size_t i = 0; i < rows.columns.size(); ++i)
+        cells.front().push_back(without_unit(rows.columns[i], rows.unit(i)));
     for (std::size_t r = 0; r < rows.rows.size(); ++r) {
         Row& row = cells.emplace_back();
         if (ranks) row.push_back(fmt::format("{}", r + 1));
-        for (std::size_t i = 0; i < rows.columns.size(); ++i) row.push_back(readable(rows.columns[i], rows.rows[r][i]));
+        for (std::size_t i = 0; i < rows.columns.size(); ++i) row.push_back(readable(rows.unit(i), rows.rows[r][i]));
     }
     return aligned(cells);
 }
@@ -109,7 +117,7 @@ std::string summary(const Exploration& e) {
     return text;
 }
 
-std::string axes_table(const Exploration& e, const std::string& objective) {
+std::string axes_table(const Exploration& e, Unit objective) {
     std::vector<Row> cells{{"axis", "share of variance", "best value by mean", "mean"}};
     for (const AxisImportance& axis : e.axes)
         cells.push_back(
@@ -134,10 +142,11 @@ std::string to_table(const Exploration& e) {
     if (!e.ranked.rows.empty()) {
         text.append("\n").append(table(e.ranked, true));
         text += fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
-                            head(e.time), head(e.cost)) +
+                            without_unit(e.time, unit_in(e.front, e.time)),
+                            without_unit(e.cost, unit_in(e.front, e.cost))) +
                 table(e.front, false);
     }
-    if (!e.axes.empty()) text.append("\n").append(axes_table(e, e.objective_column));
+    if (!e.axes.empty()) text.append("\n").append(axes_table(e, unit_in(e.ranked, e.objective_column)));
     if (!e.stages.empty()) text.append("\n").append(stages_table(e));
     return text;
 }

@@ -24,12 +24,12 @@ struct Ranked {
 /// Returns the figures besides the objective: time, cost, and others that are shown.
 std::vector<Figure> name_columns(Results& results, Exploration& result) {
     result.objective = results.settled(result.objective);
-    result.objective_column = results.name_of(result.objective.expression.text);
+    result.objective_column = results.figure(result.objective.expression.text).name;
     std::vector<Figure> columns{results.time(), results.cost()};
     result.time = columns[0].name;
     result.cost = columns[1].name;
     for (const char* figure : {"iteration_time_s", "throughput_samples_per_s"})
-        if (results.has(figure)) columns.push_back({figure, figure});
+        if (results.has(figure)) columns.push_back(results.figure(figure));
     if (!results.priced())
         result.notes.push_back("cost is device time, ranks × seconds, because nodes have no price_per_hour");
     return columns;
@@ -73,14 +73,16 @@ std::vector<Ranked> front_of(const std::vector<Ranked>& ranked) {
 
 /// Returns settings of which the study's plans have several values, and figures, each once.
 Rows rows(const std::vector<Ranked>& chosen, const std::vector<std::string>& keys, const std::vector<std::string>& all,
-          const std::vector<std::string>& columns) {
+          const std::vector<Figure>& columns) {
     Rows rows{{"point"}, {}};
     for (const std::string& key : keys) rows.columns.push_back(short_name(key, all));
+    rows.units.resize(rows.columns.size(), Unit::number);
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (i > 0 && columns[i] == columns.front()) continue;
+        if (i > 0 && columns[i].name == columns.front().name) continue;
         shown.push_back(i);
-        rows.columns.push_back(columns[i]);
+        rows.columns.push_back(columns[i].name);
+        rows.units.push_back(columns[i].unit);
     }
     for (const Ranked& one : chosen) {
         std::vector<Value>& row = rows.rows.emplace_back();
@@ -193,8 +195,8 @@ Exploration explore(Store& store, const PlannedStudy& planned, const ExploreOpti
     const std::vector<Ranked> ranked = rank(last, std::move(figures), result);
     const auto& all = planned.study.keys();
     const std::vector<std::string> keys = varied(all, plans);
-    std::vector<std::string> columns{result.objective_column};
-    for (const Figure& figure : shown) columns.push_back(figure.name);
+    std::vector<Figure> columns{results.figure(result.objective.expression.text)};
+    columns.insert(columns.end(), shown.begin(), shown.end());
     const auto top = static_cast<std::ptrdiff_t>(std::min(ranked.size(), static_cast<std::size_t>(options.top)));
     result.ranked = rows({ranked.begin(), ranked.begin() + top}, keys, all, columns);
     result.front = rows(front_of(ranked), keys, all, columns);

@@ -46,14 +46,14 @@ bool Results::priced() {
 
 Figure Results::time() const {
     // The factor 1.0 avoids the integer division of whole seconds.
-    if (trains()) return {"time_per_sample_s", "iteration_time_s * 1.0 / samples"};
-    return {"completion_time_s", "completion_time_s"};
+    if (trains()) return {"time_per_sample_s", "iteration_time_s * 1.0 / samples", Unit::seconds};
+    return figure("completion_time_s");
 }
 
 Figure Results::cost() {
-    if (priced()) return trains() ? Figure{cost_per_sample, cost_per_sample} : Figure{"cost", "cost"};
-    if (trains()) return {"device_time_per_sample_s", "device_time_s * 1.0 / samples"};
-    return {"device_time_s", "device_time_s"};
+    if (priced()) return figure(trains() ? cost_per_sample : "cost");
+    if (trains()) return {"device_time_per_sample_s", "device_time_s * 1.0 / samples", Unit::seconds};
+    return figure("device_time_s");
 }
 
 Objective Results::settled(Objective objective) {
@@ -98,11 +98,11 @@ std::vector<PlanFigures> Results::of(const std::vector<Candidate>& plans, const 
     return all;
 }
 
-std::string Results::name_of(const std::string& expression) const {
+Figure Results::figure(const std::string& expression) const {
     const std::string sql = table_.quoted(expression);
     for (const std::string& column : table_.columns())
-        if (sql == sql_name(column)) return column;
-    return expression;
+        if (sql == sql_name(column)) return {column, expression, table_.unit(column)};
+    return {expression, expression};
 }
 
 }  // namespace syncline::batch

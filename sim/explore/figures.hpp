@@ -12,9 +12,10 @@
 /// Figures of plans from the results in a store.
 namespace syncline::batch {
 
-/// A shown column and its expression.
+/// A shown column, its expression, and its unit.
 struct Figure {
     std::string name, expression;
+    Unit unit = Unit::number;
 };
 
 enum class Outcome { ranked, outside_constraints, failed, without_value };
@@ -50,7 +51,7 @@ public:
                                 const std::vector<config::Condition>& constraints, const std::vector<Figure>& columns);
 
     /// Returns the column that a valid expression names, if it is a column: `throughput` is throughput_samples_per_s.
-    std::string name_of(const std::string& expression) const;
+    Figure figure(const std::string& expression) const;
 
 private:
     /// Evaluates an expression for each point.

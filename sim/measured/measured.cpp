@@ -17,6 +17,7 @@
 #include "sim/measured/measured_overrides.hpp"
 #include "sim/measured/measured_same.hpp"
 #include "sim/measured/measured_texts.hpp"
+#include "sim/output/field_units.hpp"
 #include "sim/study/axis.hpp"
 
 namespace syncline::config {
@@ -41,9 +42,9 @@ std::string meant(const std::string& word, const std::vector<std::string>& known
 
 /// Returns the factor from `unit` to the field's own unit, or 0 if `field` cannot have this unit.
 double factor_of(const std::string& unit, const std::string& field) {
-    const bool time = field.ends_with("_s") && !field.ends_with("_per_s");
-    if (!time && !field.ends_with("_Bps")) return 0;
-    const Quantity one = parse_quantity("1 " + unit, time ? Dimension::seconds : Dimension::bandwidth);
+    const Unit own = unit_of(field);
+    if (own != Unit::seconds && own != Unit::bandwidth) return 0;
+    const Quantity one = parse_quantity("1 " + unit, own == Unit::seconds ? Dimension::seconds : Dimension::bandwidth);
     return one.value.value_or(0);
 }
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
-#include "sim/output/json_text.hpp"
+#include "sim/output/fields.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 
 /// Returns the fields that a variant can be expected to have: its own and those of its point of size `bytes`, or of its
 /// first point if no size is given.
-Json fields_of(Json result, std::optional<std::uint64_t> bytes) {
+Json fields_at(Json result, std::optional<std::uint64_t> bytes) {
     const auto points = result.find("points");
     if (points == result.end()) return result;
     const Json all = *points;
@@ -77,7 +78,7 @@ std::optional<Diagnostic> wrong_field(const Json& fields, const Expectation& exp
 std::optional<double> number_at(const Json& fields, const Expectation& expectation) {
     if (const auto wrong = wrong_field(fields, expectation)) throw ConfigError({*wrong});
     const Json value = *at(fields, expectation.field);
-    return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+    return value.is_number() && std::isfinite(value.get<double>()) ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 void require(const std::vector<Expectation>& expectations, const Json& fields) {
@@ -96,11 +97,11 @@ bool as_expected(const Expectation& expectation, double found) {
 
 template <class AnyReport>
 std::vector<Check> compare(const std::vector<Expectation>& expectations, const AnyReport& report) {
-    const Json results = Json::parse(to_json(report)).at("results");
+    const Json results = object_of(report).at("results");
     const auto value_of = [&](const std::string& variant, const Expectation& expectation) {
         const auto result =
             std::find_if(results.begin(), results.end(), [&](const Json& one) { return one.at("variant") == variant; });
-        return number_at(fields_of(*result, expectation.bytes), expectation);
+        return number_at(fields_at(*result, expectation.bytes), expectation);
     };
     std::vector<Check> checks;
     for (const Expectation& expectation : expectations) {
@@ -132,7 +133,7 @@ Json object(const Check& check) {
 
 template <class AnyReport>
 std::string beside(const AnyReport& report, const std::vector<Check>& checks) {
-    Json json = Json::parse(to_json(report));
+    Json json = object_of(report);
     Json list = Json::array();
     for (const Check& check : checks) list.push_back(object(check));
     json["checks"] = std::move(list);
@@ -156,22 +157,19 @@ std::string bounds(const Expectation& expectation) {
 
 void require_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
     if (!exchanges_alone) return require_result_fields(expectations, false);
-    SweepReport exchanges;
-    exchanges.results.emplace_back().points.emplace_back();
-    require(expectations, fields_of(Json::parse(to_json(exchanges)).at("results").at(0), {}));
+    SweepResult exchange;
+    exchange.points.emplace_back();
+    require(expectations, fields_at(object_of(exchange), {}));
 }
 
 void require_result_fields(const std::vector<Expectation>& expectations, bool exchanges_alone) {
-    Report trainings;
-    trainings.results.emplace_back();
-    require(expectations, exchanges_alone ? Json::parse(to_json(CollectiveResult{}))
-                                          : Json(Json::parse(to_json(trainings)).at("results").at(0)));
+    require(expectations, exchanges_alone ? object_of(CollectiveResult{}) : object_of(Result{}));
 }
 
-std::optional<double> number_of(const std::string& result, const std::string& field) {
+std::optional<double> number_of(const Json& result, const std::string& field) {
     Expectation wanted;
     wanted.field = field;
-    return number_at(Json::parse(result), wanted);
+    return number_at(result, wanted);
 }
 
 std::vector<Check> check(const std::vector<Expectation>& expectations, const Report& report) {

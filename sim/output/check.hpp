@@ -6,12 +6,12 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/expectation.hpp"
+#include "sim/output/json_text.hpp"
 
 /// Comparison of results with expectations (sim/base/expectation.hpp).
 ///
-/// Fields are looked up in the JSON of the writers, so that every number in it can be expected without a separate list
-/// of names. Parts of a path are separated by dots; a whole number is an index into a list (`links.0.utilisation`). The
-/// fields of a collective operation are its own and those of one of its `points`.
+/// Fields are those of sim/output/fields.hpp. Parts of a path are separated by dots; a whole number is an index into a
+/// list (`links.0.utilisation`). The fields of a collective operation are its own and those of one of its `points`.
 namespace syncline {
 
 struct Check {
@@ -29,9 +29,9 @@ void require_fields(const std::vector<Expectation>& expectations, bool exchanges
 /// Does the same for results of a single size or training: see number_of().
 void require_result_fields(const std::vector<Expectation>& expectations, bool exchanges_alone);
 
-/// Returns the value of `field` in `result`, the JSON of one training or one collective operation (to_json); empty if
-/// it is null. The field must exist: see require_result_fields().
-std::optional<double> number_of(const std::string& result, const std::string& field);
+/// Returns the value of `field` in `result`, one training or one collective operation (object_of); empty if it is null.
+/// The field must exist: see require_result_fields().
+std::optional<double> number_of(const Json& result, const std::string& field);
 
 /// Compares `report` with the expectations. Each expectation's variants must be in `report` and its size among the
 /// points. Throws ConfigError as above.

@@ -1,5 +1,6 @@
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
+#include "sim/output/fields.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/text.hpp"
@@ -21,6 +22,18 @@ Json object(const PlannedExchange& exchange) {
             {"why", exchange.why}};
 }
 
+std::string memory_names() {
+    std::string names;
+    for (const auto& [column, name] : csv_names<Memory>()) names += (names.empty() ? "memory_" : ",memory_") + name;
+    return names;
+}
+std::string memory_values(const std::optional<Memory>& memory) {
+    std::string values;
+    for (const auto& [column, value] : csv_values(memory.value_or(Memory{})))
+        values += (column == 1 ? "" : ",") + (memory ? value : "");
+    return values;
+}
+
 /// Returns "conv5_3" or "fc7 to fc6 (2)", in backward order.
 std::string span(const std::vector<std::string>& layers) {
     if (layers.size() < 2) return layers.empty() ? "-" : layers.front();
@@ -40,24 +53,22 @@ std::string to_json(const DryRunReport& report) {
                            {"operation", run.operation},
                            {"fidelity", fidelity(run.fidelity)},
                            {"fidelity_why", text_or_null(run.fidelity.why)},
-                           {"memory", run.memory ? to_json(*run.memory) : Json(nullptr)},
+                           {"memory", run.memory ? object_of(*run.memory) : Json(nullptr)},
                            {"exchanges", std::move(exchanges)}});
     }
-    return Json{{"schema_version", result_schema_version}, {"name", report.name}, {"dry_run", std::move(results)}}.dump(
-               2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return dumped({{"schema_version", result_schema_version}, {"name", report.name}, {"dry_run", std::move(results)}});
 }
 
 std::string to_csv(const DryRunReport& report) {
     std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
-                             "algorithm", "protocol", "why", memory_columns, "fidelity"});
+                             "algorithm", "protocol", "why", memory_names(), "fidelity"});
     for (const DryRun& run : report.results)
         for (const PlannedExchange& exchange : run.exchanges)
             text +=
                 line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
                       quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
                       field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why),
-                      memory_fields(run.memory), fidelity(run.fidelity)});
+                      memory_values(run.memory), fidelity(run.fidelity)});
     return text;
 }
 

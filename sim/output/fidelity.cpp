@@ -31,21 +31,7 @@ std::string what(const Folded& folded) {
 
 }  // namespace
 
-Json to_json(const Folded& folded) {
-    return {{"fidelity", text::fidelity(folded.choice)},
-            {"messages_simulated", folded.messages_simulated},
-            {"messages_folded", folded.messages_folded},
-            {"folding_error_s", folded.error_s}};
-}
-
 namespace text {
-
-const char* const fidelity_columns = "fidelity,messages_simulated,messages_folded,folding_error_s";
-
-std::string fidelity_fields(const Folded& folded) {
-    return fmt::format("{},{},{},{}", fidelity(folded.choice), folded.messages_simulated, folded.messages_folded,
-                       folded.error_s);
-}
 
 const char* fidelity(const FidelityChoice& choice) {
     return choice.folds ? "folded" : "message";

@@ -4,20 +4,9 @@
 
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
-#include "sim/output/json_text.hpp"
 
 /// Texts about folding, used by all writers: how many messages were simulated and how many were folded.
-namespace syncline {
-
-/// Returns {"fidelity", "messages_simulated", "messages_folded", "folding_error_s"}; `fidelity` is "message" or
-/// "folded", whichever was used.
-Json to_json(const Folded& folded);
-
-namespace text {
-
-/// The same fields as CSV columns, separated by commas: names and values.
-extern const char* const fidelity_columns;
-std::string fidelity_fields(const Folded& folded);
+namespace syncline::text {
 
 /// Returns "message" or "folded".
 const char* fidelity(const FidelityChoice& choice);
@@ -31,6 +20,4 @@ std::string folded(const Folded& folded);
 std::string folded(const Report& report);
 std::string folded(const SweepReport& report);
 
-}  // namespace text
-
-}  // namespace syncline
+}  // namespace syncline::text

@@ -12,34 +12,7 @@ std::string scaled(double bytes) {
     return format_quantity(bytes, Dimension::bytes);
 }
 
-/// Returns a JSON integer if the number fits into 64 bits, else a floating-point number.
-Json whole(double bytes) {
-    constexpr double countable = 1.8e19;
-    return bytes < countable ? Json(static_cast<std::uint64_t>(bytes)) : Json(bytes);
-}
-
 }  // namespace
-
-Json to_json(const Memory& memory) {
-    return {{"weights_bytes", whole(memory.weights_bytes)},
-            {"gradients_bytes", whole(memory.gradients_bytes)},
-            {"optimizer_bytes", whole(memory.optimizer_bytes)},
-            {"activations_bytes", whole(memory.activations_bytes)},
-            {"total_bytes", whole(memory.total_bytes())},
-            {"device_bytes", memory.device_bytes ? whole(*memory.device_bytes) : Json(nullptr)},
-            {"fraction", number_or_null(memory.fraction())}};
-}
-
-const char* const text::memory_columns =
-    "memory_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,memory_total_bytes,"
-    "memory_device_bytes,memory_fraction";
-
-std::string text::memory_fields(const std::optional<Memory>& memory) {
-    if (!memory) return ",,,,,,";
-    return fmt::format("{},{},{},{},{},{},{}", memory->weights_bytes, memory->gradients_bytes, memory->optimizer_bytes,
-                       memory->activations_bytes, memory->total_bytes(), field(memory->device_bytes),
-                       field(memory->fraction()));
-}
 
 std::string text::memory(const Memory& memory) {
     std::string needed = scaled(memory.total_bytes());

@@ -1,22 +1,11 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "sim/output/json_text.hpp"
 #include "sim/training/memory.hpp"
 
 /// Texts about the memory that a device needs, for result writers and messages.
-namespace syncline {
-
-/// Returns {"weights_bytes", …, "total_bytes", "device_bytes", "fraction"}.
-Json to_json(const Memory& memory);
-
-namespace text {
-
-/// The same fields as CSV columns with the prefix `memory_`, separated by commas: names and values.
-extern const char* const memory_columns;
-std::string memory_fields(const std::optional<Memory>& memory);
+namespace syncline::text {
 
 /// Returns "12.3 of 16 GB", or "12.3 GB" if the device's memory is unknown.
 std::string memory(const Memory& memory);
@@ -25,6 +14,4 @@ std::string kinds_of(const Memory& memory);
 /// Returns the error for a plan that does not fit: "needs 20 GB of memory, but 'p100' has 16 GB: weights 1 GB, …".
 std::string shortage(const Memory& memory, const std::string& device);
 
-}  // namespace text
-
-}  // namespace syncline
+}  // namespace syncline::text

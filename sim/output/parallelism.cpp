@@ -10,11 +10,6 @@ namespace syncline {
 
 namespace {
 
-std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::int64_t ranks) {
-    return ranks / parallelism.pipeline.stages / layout.replica();
-}
-
-// The names of the keys' values in files.
 const char* name_of(PipelineSchedule schedule) {
     switch (schedule) {
         case PipelineSchedule::gpipe:
@@ -26,6 +21,24 @@ const char* name_of(PipelineSchedule schedule) {
     }
     return "";
 }
+std::string layers_of(const LayerRange& range) {
+    return range.first == range.last ? range.first : range.first + ".." + range.last;
+}
+
+std::string ways_of(const Layout& layout, std::int64_t columns) {
+    std::vector<std::string> ways;
+    if (layout.rows > 1) ways.push_back(fmt::format("model {}", layout.rows));
+    if (layout.cells() > 1) ways.push_back(fmt::format("domain {}x{}", layout.height, layout.width));
+    if (columns > 1 || ways.empty()) ways.push_back(fmt::format("data {}", columns));
+    return fmt::format("{}", fmt::join(ways, ", "));
+}
+
+}  // namespace
+
+std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::int64_t ranks) {
+    return ranks / parallelism.pipeline.stages / layout.replica();
+}
+
 const char* name_of(Sharding sharding) {
     switch (sharding) {
         case Sharding::none:
@@ -40,68 +53,34 @@ const char* name_of(Sharding sharding) {
     return "";
 }
 
-/// Returns an empty text without stages.
 std::string schedule_of(const Parallelism& parallelism) {
     return parallelism.pipeline.stages == 1 ? "" : name_of(parallelism.pipeline.schedule);
 }
 
-std::string layers_of(const LayerRange& range) {
-    return range.first == range.last ? range.first : range.first + ".." + range.last;
-}
-
-Json layout_of(const Layout& layout, std::int64_t columns) {
-    return {{"rows", layout.rows}, {"columns", columns}, {"height", layout.height}, {"width", layout.width}};
-}
-
-std::string ways_of(const Layout& layout, std::int64_t columns) {
-    std::vector<std::string> ways;
-    if (layout.rows > 1) ways.push_back(fmt::format("model {}", layout.rows));
-    if (layout.cells() > 1) ways.push_back(fmt::format("domain {}x{}", layout.height, layout.width));
-    if (columns > 1 || ways.empty()) ways.push_back(fmt::format("data {}", columns));
-    return fmt::format("{}", fmt::join(ways, ", "));
-}
-
-}  // namespace
-
-Json to_json(const Parallelism& parallelism, std::int64_t ranks) {
-    const Pipeline& pipeline = parallelism.pipeline;
-    Json json = layout_of(parallelism.layout, columns(parallelism, parallelism.layout, ranks));
-    json["stages"] = pipeline.stages;
-    json["micro_batches"] = pipeline.micro_batches;
-    json["schedule"] = text_or_null(schedule_of(parallelism));
-    json["chunks"] = pipeline.chunks;
-    json["sharding"] = name_of(parallelism.sharding);
-    json["sequence"] = parallelism.sequence;
+Json ranges_of(const Parallelism& parallelism, std::int64_t ranks) {
     Json ranges = Json::array();
     for (const LayerRange& range : parallelism.ranges) {
         if (!range.layout) continue;
-        Json item{{"first", range.first}, {"last", range.last}};
-        item.update(layout_of(*range.layout, columns(parallelism, *range.layout, ranks)));
-        ranges.push_back(std::move(item));
+        const Layout& its = *range.layout;
+        ranges.push_back({{"first", range.first},
+                          {"last", range.last},
+                          {"rows", its.rows},
+                          {"columns", columns(parallelism, its, ranks)},
+                          {"height", its.height},
+                          {"width", its.width}});
     }
-    json["ranges"] = std::move(ranges);
-    return json;
+    return ranges;
 }
 
-const char* const text::parallelism_columns =
-    "parallelism_rows,parallelism_columns,parallelism_height,parallelism_width,parallelism_stages,"
-    "parallelism_micro_batches,parallelism_schedule,parallelism_chunks,parallelism_sharding,parallelism_sequence,"
-    "parallelism_ranges";
-
-std::string text::parallelism_fields(const Parallelism& parallelism, std::int64_t ranks) {
-    const Layout& layout = parallelism.layout;
-    const Pipeline& pipeline = parallelism.pipeline;
-    std::vector<std::string> ranges;
+std::string text::ranges(const Parallelism& parallelism, std::int64_t ranks) {
+    std::vector<std::string> texts;
     for (const LayerRange& range : parallelism.ranges) {
         if (!range.layout) continue;
         const Layout& its = *range.layout;
-        ranges.push_back(fmt::format("{} {}x{}", layers_of(range), its.rows, columns(parallelism, its, ranks)));
-        if (its.cells() > 1) ranges.back() += fmt::format("x{}x{}", its.height, its.width);
+        texts.push_back(fmt::format("{} {}x{}", layers_of(range), its.rows, columns(parallelism, its, ranks)));
+        if (its.cells() > 1) texts.back() += fmt::format("x{}x{}", its.height, its.width);
     }
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", layout.rows, columns(parallelism, layout, ranks),
-                       layout.height, layout.width, pipeline.stages, pipeline.micro_batches, schedule_of(parallelism),
-                       pipeline.chunks, name_of(parallelism.sharding), parallelism.sequence,
-                       quoted(fmt::format("{}", fmt::join(ranges, "; "))));
+    return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {

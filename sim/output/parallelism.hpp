@@ -8,18 +8,21 @@
 /// Texts about how a model is split between ranks, for result writers.
 namespace syncline {
 
-/// Returns {"rows", "columns", "height", "width", "stages", "micro_batches", "schedule", "chunks", "sharding",
-/// "sequence", "ranges"} of one stage: `columns` is the number of its replicas. `schedule` is null without stages.
-/// `ranges`: {"first", "last", "rows", "columns", "height", "width"} of layers with a different layout.
-Json to_json(const Parallelism& parallelism, std::int64_t ranks);
+/// Returns the number of replicas of a layer with this layout, within its stage.
+std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::int64_t ranks);
+
+// The names of the keys' values in files; the schedule's is empty without stages.
+std::string schedule_of(const Parallelism& parallelism);
+const char* name_of(Sharding sharding);
+
+/// Returns a list of {"first", "last", "rows", "columns", "height", "width"}: the layers with a different layout.
+Json ranges_of(const Parallelism& parallelism, std::int64_t ranks);
 
 namespace text {
 
-/// The same fields as CSV columns with the prefix `parallelism_`, separated by commas: names and values. All ranges are
-/// one field: "fc6..fc8 32x16; conv1 8x64", as rows x columns, followed by height x width of the image partition if
-/// images are split: "8x32x2x2".
-extern const char* const parallelism_columns;
-std::string parallelism_fields(const Parallelism& parallelism, std::int64_t ranks);
+/// Returns the same as "fc6..fc8 32x16; conv1 8x64": rows x columns, followed by height x width of the image partition
+/// if images are split: "8x32x2x2".
+std::string ranges(const Parallelism& parallelism, std::int64_t ranks);
 
 /// Returns "pipeline 16, model 8, data 8" or "data 512; fc6..fc8 model 32, data 16". Dimensions of size 1 are left out.
 std::string split(const Parallelism& parallelism, std::int64_t ranks);

@@ -14,23 +14,6 @@ namespace syncline::batch {
 
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-    return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-struct Unit {
-    std::string suffix;  ///< the end of a column's name
-    std::string name;
-};
-
-Unit unit_of(const std::string& column) {
-    for (const Unit& unit : {Unit{"_samples_per_s", "samples/s"}, Unit{"_Bps", "B/s"}, Unit{"_s", "s"},
-                             Unit{"_bytes", "B"}, Unit{"_flops", "flops"}})
-        if (ends_with(column, unit.suffix)) return unit;
-    const std::string last = column.substr(column.rfind('.') + 1);
-    return {"", last == "bytes" || last.find("bytes_") != std::string::npos ? "B" : ""};
-}
-
 /// Returns the unit in which number_of() returns `text`, a quantity.
 std::string base_unit(const std::string& text) {
     for (const auto& [dimension, name] :
@@ -122,12 +105,11 @@ Spoken spoken(const Table& table, const std::string& expression) {
     const std::string quoted = table.quoted(expression);
     const bool column = quoted.size() > 2 && quoted.front() == '"' && quoted.find('"', 1) == quoted.size() - 1;
     if (!column) return {expression, ""};
-    const Unit unit = unit_of(quoted.substr(1, quoted.size() - 2));
-    std::string name = expression;
-    if (!unit.suffix.empty() && ends_with(name, unit.suffix)) name.resize(name.size() - unit.suffix.size());
+    const Unit unit = table.unit(expression);
+    std::string name = without_unit(expression, unit);
     std::replace_if(
         name.begin(), name.end(), [](char letter) { return letter == '_' || letter == '.'; }, ' ');
-    return {name, unit.name};
+    return {name, symbol(unit)};
 }
 
 PlotAxis x_axis(const Spoken& what, const Curves& curves, bool logarithmic) {

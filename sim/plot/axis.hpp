@@ -7,8 +7,8 @@
 
 /// Axes of plots: their name, unit, range and ticks.
 ///
-/// Units come from columns' names (`iteration_time_s`, `bus_bandwidth_Bps`, `memory.total_bytes`) or from the values
-/// (`25 Gbps`), with the prefix that suits the largest value.
+/// Units are those of results (sim/output/fields.hpp) or of the values (`25 Gbps`), with the prefix that suits the
+/// largest value.
 namespace syncline::batch {
 
 struct Tick {

@@ -1,15 +1,12 @@
 #include "sim/query/derived.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "sim/output/files.hpp"
+#include "sim/output/json_text.hpp"
 #include "sim/query/show.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/json_value.hpp"
 
 namespace syncline::batch {
-
-using Json = nlohmann::ordered_json;
 
 std::vector<PointLine> point_lines(Store& store, const std::string& study) {
     std::vector<PointLine> lines;
@@ -22,7 +19,7 @@ std::vector<PointLine> point_lines(Store& store, const std::string& study) {
             {"study", rows.text(0)},     {"point", rows.integer(1)},         {"settings", Json::parse(rows.text(3))},
             {"repeat", rows.integer(2)}, {"seed", json_of(rows.value(4))},   {"run_id", rows.text(5)},
             {"status", rows.text(6)},    {"message", json_of(rows.value(7))}};
-        std::string line = begin.dump(-1, ' ', false, Json::error_handler_t::replace);
+        std::string line = one_line(begin);
         // The result is already JSON.
         line.back() = ',';
         line += "\"result\":" + (rows.value(8).index() == 0 ? "null" : rows.text(8)) + "}\n";

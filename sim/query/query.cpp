@@ -78,6 +78,11 @@ std::string Table::heading(const std::string& expression) const {
     return key == keys_.end() ? *column : settings_[static_cast<std::size_t>(key - keys_.begin())];
 }
 
+Unit Table::unit(const std::string& expression) const {
+    const auto column = names_.find(expression);
+    return column && !is_setting(*column) ? unit_of(*column) : Unit::number;
+}
+
 /// Returns the settings that distinguish the points, their status, and the main figures.
 std::vector<std::string> Table::default_columns(const Query& query) {
     const auto counts = [&](const std::string& what) {
@@ -122,8 +127,10 @@ Rows Table::plain(const Query& query, const std::vector<std::string>& columns) {
         memory_, fmt::format("SELECT {} FROM points WHERE {} ORDER BY {}", joined(shown), filter(query), joined(order)),
         names_);
     Rows rows = all_of(statement);
-    std::transform(columns.begin(), columns.end(), rows.columns.begin(),
-                   [this](const std::string& expression) { return heading(expression); });
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        rows.columns[i] = heading(columns[i]);
+        rows.units.push_back(unit(columns[i]));
+    }
     return rows;
 }
 
@@ -131,6 +138,7 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
     // Deviations from the mean are squared, not values, since the difference of large sums would lose all digits.
     std::vector<std::string> inner, outer, groups;
     ColumnNames results;
+    std::vector<Unit> units;
     for (std::size_t i = 0; i < query.group.size(); ++i) {
         const auto column = names_.find(query.group[i]);
         if (!column) prepared(memory_, fmt::format("SELECT {} FROM points", sql_name(query.group[i])), names_);
@@ -140,8 +148,10 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
         groups.push_back(fmt::format("g{}", i));
         outer.push_back(fmt::format("coalesce(min(w{0}), g{0}) AS {1}", i, sql_name(name)));
         results.add(name, {*column});
+        units.push_back(unit(*column));
     }
     results.add("points");
+    units.push_back(Unit::number);
     outer.push_back("count(*) AS points");
     const std::string by = joined(groups);
     std::vector<std::string> middle;
@@ -159,6 +169,7 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
             const std::string result = fmt::format("{}_{}", name, part);
             outer.push_back(fmt::format(fmt::runtime(sql), i) + " AS " + sql_name(result));
             results.add(result);
+            units.push_back(unit(columns[i]));
         }
     }
     std::vector<std::string> order;
@@ -172,6 +183,7 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
     Rows rows = all_of(statement);
     const std::size_t width = rows.columns.size() - groups.size();
     rows.columns.resize(width);
+    rows.units = std::move(units);
     for (std::vector<Value>& row : rows.rows) row.resize(width);
     return rows;
 }

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/query/table.hpp"
 #include "sim/store/json_value.hpp"
@@ -13,24 +12,14 @@ namespace syncline::batch {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// Returns the unit at the end of a column's name, before the suffix for a group's mean, minimum, maximum or deviation.
-std::string_view unit_of(std::string_view column) {
-    for (const std::string_view part : {"_mean", "_least", "_most", "_deviation"})
-        if (column.ends_with(part)) column.remove_suffix(part.size());
-    if (column.ends_with("_per_s")) return "";
-    return column.ends_with("_s") ? "s" : column.ends_with("_Bps") ? "Bps" : "";
-}
-
-std::string cell_of(const Value& value, std::string_view unit) {
+std::string cell_of(const Value& value, Unit unit) {
     if (value.index() == 0) return "-";
     if (const auto* text = std::get_if<std::string>(&value)) return text->substr(0, text->find('\n'));
-    if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && unit.empty())
-        return text::field(*whole);
     const double number = *number_of(value);
-    if (unit == "s") return text::seconds(number);
-    return unit == "Bps" ? text::bandwidth(number) : fmt::format("{:.6g}", number);
+    if (unit == Unit::seconds) return text::seconds(number);
+    if (unit == Unit::bandwidth) return text::bandwidth(number);
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    return whole != nullptr ? text::field(*whole) : fmt::format("{:.6g}", number);
 }
 
 Json object_of(const Rows& rows, const std::vector<Value>& row) {
@@ -63,15 +52,12 @@ std::string to_csv(const Rows& rows) {
 std::string to_json(const Rows& rows) {
     Json points = Json::array();
     for (const std::vector<Value>& row : rows.rows) points.push_back(object_of(rows, row));
-    return Json{{"schema_version", result_schema_version}, {"points", std::move(points)}}.dump(
-               2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return dumped({{"schema_version", result_schema_version}, {"points", std::move(points)}});
 }
 
 std::string to_json_lines(const Rows& rows) {
     std::string text;
-    for (const std::vector<Value>& row : rows.rows)
-        text += object_of(rows, row).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    for (const std::vector<Value>& row : rows.rows) text += one_line(object_of(rows, row)) + "\n";
     return text;
 }
 
@@ -79,7 +65,7 @@ std::string to_table(const Rows& rows) {
     std::vector<text::Row> cells{rows.columns};
     for (const std::vector<Value>& row : rows.rows) {
         text::Row& line = cells.emplace_back();
-        for (std::size_t i = 0; i < row.size(); ++i) line.push_back(cell_of(row[i], unit_of(rows.columns[i])));
+        for (std::size_t i = 0; i < row.size(); ++i) line.push_back(cell_of(row[i], rows.unit(i)));
     }
     return text::aligned(cells, rows.columns.back() == "message" ? 1 : 0);
 }

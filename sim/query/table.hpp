@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/output/field_units.hpp"
 #include "sim/query/expression.hpp"
 #include "sim/store/database.hpp"
 #include "sim/study/study.hpp"
@@ -26,6 +27,9 @@ class Store;
 struct Rows {
     std::vector<std::string> columns;
     std::vector<std::vector<Value>> rows;
+    std::vector<Unit> units = {};  ///< of the columns; those of results have one, and what is computed for a group
+
+    Unit unit(std::size_t column) const { return column < units.size() ? units[column] : Unit::number; }
 };
 
 /// A query: see `syncline results --help`.
@@ -57,6 +61,9 @@ public:
     /// Return the columns of settings, and all columns, by the name that is shown.
     const std::vector<std::string>& settings() const { return settings_; }
     const std::vector<std::string>& columns() const { return columns_; }
+
+    /// Returns the unit of the result that `expression` names; `number` for settings and everything else.
+    Unit unit(const std::string& expression) const;
 
     /// Returns `expression` with all names of columns quoted for SQL and short names expanded.
     std::string quoted(const std::string& expression) const { return names_.quoted(expression); }

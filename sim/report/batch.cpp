@@ -27,6 +27,7 @@ Json column(const batch::Table& table, const batch::Rows& rows, std::size_t inde
     return {{"name", name},
             {"setting", setting},
             {"figure", !setting && numbers && !texts},
+            {"unit", page_unit(rows.unit(index))},
             {"most_is_best", batch::parse_objective({name, {}}).most}};
 }
 

@@ -7,8 +7,26 @@
 
 namespace syncline {
 
+const char* page_unit(Unit unit) {
+    switch (unit) {
+        case Unit::seconds:
+            return "s";
+        case Unit::bytes:
+            return "B";
+        case Unit::bandwidth:
+            return "Bps";
+        case Unit::samples_per_s:
+        case Unit::tokens_per_s:
+            return "per_s";
+        case Unit::share:
+            return "share";
+        default:
+            return "number";
+    }
+}
+
 std::string script_json(const Json& data) {
-    const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string json = one_line(data);
     std::string text;
     text.reserve(json.size());
     // In JSON, `<` occurs only in strings, where it can be escaped.

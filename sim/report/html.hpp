@@ -2,12 +2,16 @@
 
 #include <string>
 
+#include "sim/output/field_units.hpp"
 #include "sim/output/json_text.hpp"
 
 namespace syncline {
 
 /// Returns a page with `data`, style sheet and scripts. `title` is plain text; it is escaped here.
 std::string html_page(const std::string& title, const Json& data);
+
+/// Returns the name of a unit in the scripts (page/base.js).
+const char* page_unit(Unit unit);
 
 /// Returns JSON for a <script> element, in which names that contain "</script" or "<!--" are harmless.
 std::string script_json(const Json& data);

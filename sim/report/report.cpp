@@ -4,8 +4,8 @@
 
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
+#include "sim/output/fields.hpp"
 #include "sim/output/notes.hpp"
-#include "sim/output/writers.hpp"
 #include "sim/report/html.hpp"
 #include "sim/report/parts.hpp"
 
@@ -73,7 +73,7 @@ PageVariant page_variant(const Cluster& cluster, const Explanation& explanation,
 
 std::string report_page(const ReportData& data) {
     Json json = head("training");
-    json["report"] = Json::parse(to_json(data.report));
+    json["report"] = object_of(data.report);
     json["folded"] = text::folded(data.report);
     json["notes"] = text::report_notes(data.report);
     put_variants(json, data.variants);
@@ -86,7 +86,7 @@ std::string report_page(const ReportData& data) {
 
 std::string report_page(const SweepReport& report, const std::vector<PageVariant>& variants) {
     Json json = head("exchange");
-    json["report"] = Json::parse(to_json(report));
+    json["report"] = object_of(report);
     json["folded"] = text::folded(report);
     json["notes"] = text::report_notes(report);
     put_variants(json, variants);

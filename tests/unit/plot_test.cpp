@@ -152,14 +152,16 @@ TEST_CASE("points that failed, are pending or have no number are left out, and c
     CHECK_THROWS_AS(points.script(none), SqlError);
 }
 
-TEST_CASE("units come from columns' names, with a suitable prefix") {
+TEST_CASE("units are those of the fields of results, with a suitable prefix") {
     const auto [figure, value, label] = GENERATE(table<std::string, double, std::string>({
         {"iteration_time_s", 20e-6, "iteration time (us)"},
         {"iteration_time_s", 20, "iteration time (s)"},
         {"bus_bandwidth_Bps", 2.5e9, "bus bandwidth (GB/s)"},
         {"throughput_samples_per_s", 700, "throughput (samples/s)"},
         {"throughput_samples_per_s", 7e6, "throughput (million samples/s)"},
-        {"most_bytes_sent", 7e6, "most bytes sent (MB)"},
+        {"most_bytes_sent_by_rank", 7e6, "most bytes sent by rank (MB)"},
+        {"tokens_per_s", 700, "tokens (tokens/s)"},
+        {"somebody_s", 700, "somebody s"},
         {"scaling_efficiency", 0.9, "scaling efficiency"},
     }));
     Points points({{{{"training.ranks", "2"}}, fmt::format(R"({{"{}":{}}})", figure, value)}});

@@ -183,7 +183,11 @@ TEST_CASE("report: a batch's page has its points, and settings as numbers and as
     CHECK(data["columns"][0]["setting"] == true);
     const std::string written = data["rows"][0][0];
     CHECK(data["numbers"][0][0].get<double>() == Approx(std::stod(written) * 1e9 / 8));
-    CHECK(data["columns"][1] ==
-          Json({{"name", "iteration_time_s"}, {"setting", false}, {"figure", true}, {"most_is_best", false}}));
+    CHECK(data["columns"][1] == Json({{"name", "iteration_time_s"},
+                                      {"setting", false},
+                                      {"figure", true},
+                                      {"unit", "s"},
+                                      {"most_is_best", false}}));
+    CHECK(data["columns"][2]["unit"] == "per_s");
     CHECK(data["columns"][2]["most_is_best"] == true);
 }

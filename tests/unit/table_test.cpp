@@ -138,6 +138,18 @@ TEST_CASE("groups have mean, extremes and sample deviation, figure by figure") {
     CHECK(table.select({{"point = 1"}, {}, {"ranks"}, {"bandwidth"}}).rows[0].back() == Value{});
 }
 
+TEST_CASE("columns have the units of results, also in groups, and settings and expressions have none") {
+    Example example;
+    Table table(example.store);
+    const std::vector<std::string> columns{"bandwidth", "throughput", "iteration_time_s", "iteration_time_s * 2"};
+    const Rows rows = table.select({{}, {}, {}, columns});
+    CHECK(rows.units == std::vector{Unit::number, Unit::samples_per_s, Unit::seconds, Unit::number});
+    const Rows groups = table.select({{}, {}, {"bandwidth"}, {"iteration_time_s"}});
+    CHECK(groups.units ==
+          std::vector{Unit::number, Unit::number, Unit::seconds, Unit::seconds, Unit::seconds, Unit::seconds});
+    CHECK(groups.columns.size() == groups.units.size());
+}
+
 TEST_CASE("a condition can be evaluated on settings alone") {
     Table table(std::vector<std::string>{"training.algorithm", "training.ranks", "platform.fabric.bandwidth"});
     table.set({{"training.algorithm", "ring"}, {"training.ranks", "64"}, {"platform.fabric.bandwidth", "25 Gbps"}});

@@ -38,17 +38,6 @@ const units = {
     text: (value) => (value === null || value === undefined || value === "" ? "–" : String(value)),
 };
 
-/// Returns the unit that a field's name ends with.
-function unit_of(name) {
-    const stem = name.replace(/_(mean|least|most|deviation)$/, "");
-    if (stem.endsWith("_per_s")) return "per_s";
-    if (stem.endsWith("_Bps")) return "Bps";
-    if (stem.endsWith("_s")) return "s";
-    if (/(^|_)(efficiency|utilisation|fraction|bubble)$/.test(stem)) return "share";
-    if (stem === "bytes" || stem.endsWith("_bytes")) return "B";
-    return "number";
-}
-
 /// Turns a field's name, such as `throughput_samples_per_s`, into words.
 function words_of(name) {
     return name.replace(/_per_s(?=_|$)/, " per second")

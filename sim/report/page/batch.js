@@ -3,7 +3,7 @@
 function batch_page() {
     const {columns, rows, numbers} = data;
     const value_at = (row, column) => numbers[row][column] ?? rows[row][column];
-    const unit_at = (column) => (columns[column].figure ? unit_of(columns[column].name) : "text");
+    const unit_at = (column) => (columns[column].figure ? columns[column].unit : "text");
     const figures = columns.map((_, i) => i).filter((i) => columns[i].figure);
     const settings = columns.map((_, i) => i).filter((i) => columns[i].setting);
     const all = rows.map((_, i) => i);
@@ -79,7 +79,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         const written = new Map(rows.map((row, i) => [value_at(i, along), String(row[along])]));
         const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
         const many = [...groups.values()].some((knots) => [...knots.values()].some((values) => values.length > 1));
-        const unit = unit_of(columns[up].name), shown = [...groups].slice(0, 24);
+        const unit = columns[up].unit, shown = [...groups].slice(0, 24);
         figure(place, {
             title: `${words_of(columns[up].name)} by ${words_of(columns[along].name)}`,
             unit,

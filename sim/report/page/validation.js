@@ -8,6 +8,7 @@ function signed_percent(part) {
 const percent = (part) => (part === null ? "–" : (100 * part).toFixed(2) + " %");
 const accuracy_text = (value) => (value === null ? "–" : value.toFixed(3));
 
+const unit_of = (field) => data.units[field] ?? "number";
 /// Formats a value in the unit of its field.
 const in_unit = (value, {field}) => units[unit_of(field)](value);
 

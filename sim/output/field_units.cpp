@@ -1,0 +1,86 @@
+#include "sim/output/field_units.hpp"
+
+#include <fmt/format.h>
+
+#include "sim/output/fields.hpp"
+
+namespace syncline {
+
+namespace {
+
+template <class T>
+void add_units(std::map<std::string, Unit, std::less<>>& units) {
+    for (const ResultField<T>& field : fields_of<T>()) units.emplace(field.name, field.unit);
+}
+
+template <class T>
+std::string markdown(const char* heading) {
+    std::string text = fmt::format("### {}\n\n| field | unit | meaning |\n|---|---|---|\n", heading);
+    for (const ResultField<T>& field : fields_of<T>()) {
+        if (*field.doc == '\0') continue;
+        const std::string unit = symbol(field.unit);
+        text += fmt::format("| `{}` | {}{}| {} |\n", field.name, unit, unit.empty() ? "" : " ", field.doc);
+    }
+    return text;
+}
+
+}  // namespace
+
+const std::map<std::string, Unit, std::less<>>& field_units() {
+    static const auto all = [] {
+        std::map<std::string, Unit, std::less<>> units;
+        add_units<Result>(units);
+        add_units<CollectiveResult>(units);
+        add_units<SweepResult>(units);
+        add_units<SweepPoint>(units);
+        return units;
+    }();
+    return all;
+}
+
+Unit unit_of(std::string_view name) {
+    const auto found = field_units().find(name);
+    return found == field_units().end() ? Unit::number : found->second;
+}
+
+const char* symbol(Unit unit) {
+    switch (unit) {
+        case Unit::seconds:
+            return "s";
+        case Unit::bytes:
+            return "B";
+        case Unit::bandwidth:
+            return "B/s";
+        case Unit::samples_per_s:
+            return "samples/s";
+        case Unit::tokens_per_s:
+            return "tokens/s";
+        case Unit::tflops:
+            return "Tflops";
+        case Unit::text:
+        case Unit::list:
+        case Unit::number:
+        case Unit::share:
+            break;
+    }
+    return "";
+}
+
+std::string without_unit(std::string name, Unit unit) {
+    const std::string_view ending = unit == Unit::seconds         ? "_s"
+                                    : unit == Unit::bytes         ? "_bytes"
+                                    : unit == Unit::bandwidth     ? "_Bps"
+                                    : unit == Unit::samples_per_s ? "_samples_per_s"
+                                    : unit == Unit::tokens_per_s  ? "_per_s"
+                                                                  : "";
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    return name;
+}
+
+std::string fields_reference() {
+    return markdown<Result>("Results of a training") + "\n" +
+           markdown<CollectiveResult>("Results of an exchange alone") + "\n" + markdown<SweepResult>("Sweeps") + "\n" +
+           markdown<SweepPoint>("Points of a sweep");
+}
+
+}  // namespace syncline
