@@ -143,8 +143,7 @@ void add_batch(CLI::App& program, Action& action) {
     add_batch_options(*verb, options->batch);
     add_out(*verb, options->directory, "Directory of the results (default: the study's name with the suffix .results)");
     verb->add_flag("--resume", options->resume, "Continue from existing results; fail if there are none");
-    verb->add_flag("--keep-going", options->keep_going,
-                   "Record points that are not feasible as failed and run the others");
+    verb->add_flag("--keep-going", options->keep_going, "Record points that do not fit as failed and run the others");
     verb->add_option_function<std::string>(
             "--shard", [options](const std::string& text) { options->shard = parse_shard(text); },
             "Run only part I of N and write it to DIR/shard-I-of-N (default: the task of a Slurm array job)")

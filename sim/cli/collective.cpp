@@ -78,7 +78,7 @@ void add_collective(CLI::App& program, Action& action) {
                      "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", options->dry, "Show which algorithm would run, and why, without simulating");
+    verb->add_flag("--dry-run", options->dry, "Show the algorithm and the reason for its choice, without simulating");
     add_seed(*verb, options->seed);
     add_format(*verb, options->format);
     add_out(*verb, options->directory, "Also write the results to DIR as collective.json, .csv and .txt");

@@ -75,10 +75,10 @@ void explore_verb(const ExploreArguments& options) {
         throw Interrupted(
             fmt::format("finished simulations are in {}; run the same command again to continue", directory));
     write_result(exploration, options.format, directory, "exploration");
-    if (exploration.counts.ranked == 0) throw Failed("no plan can be ranked");
-    // Infeasible plans, for example for lack of memory, are a result, not a failure of the command.
+    if (exploration.counts.ranked == 0) throw Failed("no point can be ranked");
+    // Infeasible points, for example for lack of memory, are a result, not a failure of the command.
     if (exploration.counts.failed > 0)
-        say("note: {} of {} plans failed: `syncline results {} --where \"status = 'failed'\"` lists them\n",
+        say("note: {} of {} points failed: `syncline results {} --where \"status = 'failed'\"` lists them\n",
             exploration.counts.failed, exploration.plans, directory);
 }
 
@@ -91,7 +91,7 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 }  // namespace
 
 void add_explore(CLI::App& program, Action& action) {
-    CLI::App* verb = program.add_subcommand("explore", "Find the best plans of a study");
+    CLI::App* verb = program.add_subcommand("explore", "Find the best points of a study");
     const auto options = std::make_shared<ExploreArguments>();
     verb->add_option("STUDY", options->study, "Study or scenario file, or the name of a preset (vgg-16-64)")
         ->required();
@@ -113,7 +113,7 @@ void add_explore(CLI::App& program, Action& action) {
         "Directory of the results, as for `batch`, and of exploration.json, .csv and .txt (default: the study's name "
         "with the suffix .results)");
     verb->add_flag("--keep-going", options->keep_going,
-                   "No effect: points that are not feasible are always skipped and counted by reason");
+                   "No effect: points that do not fit are always skipped and counted by reason");
     add_seed(*verb, options->seed);
     verb->get_option("--seed")->description("Seed of the search (default: 1)");
     add_format(*verb, options->format);

@@ -71,7 +71,7 @@ void add_lesson(CLI::App& program, Action& action) {
     CLI::Option* const handout =
         verb->add_flag("--handout", options->handout, "Print the lesson as Markdown without running it")->needs(which);
     verb->add_flag("--no-pause", options->no_pause,
-                   "Do not wait for Enter, on a terminal, before the run and before the answers to the exercises")
+                   "Do not wait for Enter before the run and before the answers (on a terminal)")
         ->needs(which)
         ->excludes(handout);
     verb->callback([options, &action] { action = [options] { show(*options); }; });

@@ -124,11 +124,12 @@ void add_merge(CLI::App& results, Action& action) {
 void add_results(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("results", "Show, filter, sort and group the results of a batch");
     const auto options = std::make_shared<ResultsArguments>();
-    verb->add_option("DIR", options->directory, "Batch directory (write ./merge for one called merge)");
+    verb->add_option("DIR", options->directory,
+                     "Results directory of `syncline batch` (write ./merge for a directory named merge)");
     verb->add_option(
             "--where", options->where,
             "Keep only points that satisfy the SQL condition: \"ranks > 8 and algorithm = 'ring'\", \"bandwidth >= '25 "
-            "Gbps'\", \"status = 'failed'\"; several conditions are combined with and")
+            "Gbps'\", \"status = 'failed'\"; repeated conditions are combined with AND")
         ->option_text("EXPR ...")
         ->allow_extra_args(false);
     verb->add_option("--sort", options->sort,

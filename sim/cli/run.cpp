@@ -201,11 +201,12 @@ void add_run(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     add_format(*verb, options->format);
     add_out(*verb, options->directory, "Also write the results to DIR as results.json, results.csv and results.txt");
-    CLI::Option* const dry = verb->add_flag(
-        "--dry-run", options->dry, "List the buckets and the algorithm chosen for each, and why, without simulating");
+    CLI::Option* const dry =
+        verb->add_flag("--dry-run", options->dry,
+                       "List the buckets, the algorithm of each and the reason for its choice, without simulating");
     verb->add_flag("--check", options->check,
-                   "Compare the results with the scenario's expectations; exit with 1 if one fails (CSV: print the "
-                   "comparison in place of the results)")
+                   "Compare the results with the scenario's expectations; exit with 1 if one is missed (with --format "
+                   "csv, print the comparison instead of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom,
                    "Also simulate variants that do not fit into the devices' memory");

@@ -50,11 +50,11 @@ CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& wor
 void add_topology(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("topology", "Measure, draw or convert a topology");
     const auto options = std::make_shared<TopologyArguments>();
-    verb->add_option(
-            "SHAPE|FILE|NAME", options->argument,
-            "Shape (star, ring, tree, torus, …, with 16 hosts), file (topology, GraphML, DOT or platform), or the "
-            "name of a file in topologies/ or platforms/ (tree-4to1); a shape takes precedence over a file of "
-            "the same name")
+    verb->add_option("SHAPE|FILE|NAME", options->argument,
+                     "Shape (star, ring, tree, torus, …; 16 hosts by default), file (topology, GraphML, DOT or "
+                     "platform), or the "
+                     "name of a file in topologies/ or platforms/ (tree-4to1); a shape takes precedence over a file of "
+                     "the same name")
         ->required();
     verb->add_option("--set", options->assignments,
                      "Set a key of the topology: hosts=64; later values override earlier ones")

@@ -162,7 +162,7 @@ void validate_verb(const ValidateArguments& options) {
 
 void add_limit(CLI::App& verb, const char* name, double& limit, const std::string& of, CLI::Option* check) {
     verb.add_option(name, limit, fmt::format("Minimum {} for --check (default: {:g})", of, limit))
-        ->option_text("PART")
+        ->option_text("VALUE")
         ->check(CLI::Range(0.0, 1.0))
         ->check([](const std::string& text) {  // Range accepts NaN
             return std::isnan(std::strtod(text.c_str(), nullptr)) ? "not a number" : "";

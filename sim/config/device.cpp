@@ -59,7 +59,7 @@ void check_point(Fields& fields, const EfficiencyCurve::Point& last, const Effic
 void describe(Fields& fields, EfficiencyCurve& curve) {
     std::string source;
     fields.one_of({"over",
-                   "Size that determines the efficiency: the samples that the device processes at once (`batch`), or "
+                   "Size that determines the efficiency: the samples that the device processes together (`batch`), or "
                    "the smallest of a matrix product's three extents (`gemm`).",
                    true},
                   curve.over, {{"batch", EfficiencyCurve::Over::batch}, {"gemm", EfficiencyCurve::Over::gemm}});

@@ -181,8 +181,8 @@ void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Paralle
                 parallelism.sequence);
     fields.one_of(
         {"sharding",
-         "Sharding among ranks with the same weights: of nothing (`none`), of the optimiser's state (`optimizer`: "
-         "ZeRO-1), also of the gradients (`gradients`: ZeRO-2), or also of the weights (`parameters`: ZeRO-3, FSDP)."},
+         "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
+         "(also gradients; ZeRO-2) or `parameters` (also weights; ZeRO-3, FSDP)."},
         parallelism.sharding,
         {{"none", Sharding::none},
          {"optimizer", Sharding::optimizer},

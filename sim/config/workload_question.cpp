@@ -43,7 +43,7 @@ WorkloadQuestion load_workload(const std::string& workload, const std::vector<Ar
             options.entries.push_back(std::move(entry));
     }
     assembly.read(options, "workload", [&](Fields& fields) {
-        fields.integer({"batch", "Number of samples that the device processes at once."}, question.batch, 1, 1 << 24);
+        fields.integer({"batch", "Number of samples that the device processes together."}, question.batch, 1, 1 << 24);
         describe_compute(fields, question.compute);
         if (complete) check_compute(fields, question.compute, question.model, question.device);
     });

@@ -41,7 +41,7 @@ std::vector<Point> grid(const Box& box, std::size_t each) {
 
 /// Keeps an exception until NLopt has returned: it is C, through which exceptions must not pass.
 struct Asked {
-    nlopt_opt optimiser;
+    nlopt_opt optimizer;
     const Objective& objective;
     std::exception_ptr thrown = {};
 };
@@ -52,7 +52,7 @@ double answer(unsigned size, const double* at, double*, void* data) {
         return asked.objective({Point(at, at + size)}).front();
     } catch (...) {
         asked.thrown = std::current_exception();
-        nlopt_force_stop(asked.optimiser);
+        nlopt_force_stop(asked.optimizer);
         return HUGE_VAL;
     }
 }
@@ -65,21 +65,21 @@ Minimum minimum(const Box& box, const Objective& objective) {
     const std::vector<double> values = objective(points);
     Point at = points[static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin())];
 
-    const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
+    const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
         nlopt_create(NLOPT_LN_BOBYQA, static_cast<unsigned>(size)), &nlopt_destroy);
-    if (!optimiser) throw std::bad_alloc();
+    if (!optimizer) throw std::bad_alloc();
     Point step(size);
     for (std::size_t i = 0; i < size; ++i) step[i] = (box.most[i] - box.least[i]) / (2 * static_cast<double>(each));
-    Asked asked{optimiser.get(), objective};
-    nlopt_set_lower_bounds(optimiser.get(), box.least.data());
-    nlopt_set_upper_bounds(optimiser.get(), box.most.data());
-    nlopt_set_initial_step(optimiser.get(), step.data());
-    nlopt_set_xtol_abs1(optimiser.get(), step_at_the_end);
-    nlopt_set_stopval(optimiser.get(), as_good_as_zero);
-    nlopt_set_maxeval(optimiser.get(), most_trials_each * static_cast<int>(size));
-    nlopt_set_min_objective(optimiser.get(), answer, &asked);
+    Asked asked{optimizer.get(), objective};
+    nlopt_set_lower_bounds(optimizer.get(), box.least.data());
+    nlopt_set_upper_bounds(optimizer.get(), box.most.data());
+    nlopt_set_initial_step(optimizer.get(), step.data());
+    nlopt_set_xtol_abs1(optimizer.get(), step_at_the_end);
+    nlopt_set_stopval(optimizer.get(), as_good_as_zero);
+    nlopt_set_maxeval(optimizer.get(), most_trials_each * static_cast<int>(size));
+    nlopt_set_min_objective(optimizer.get(), answer, &asked);
     double value = 0;
-    const nlopt_result result = nlopt_optimize(optimiser.get(), at.data(), &value);
+    const nlopt_result result = nlopt_optimize(optimizer.get(), at.data(), &value);
     if (asked.thrown) std::rethrow_exception(asked.thrown);
     if (result < 0 && result != NLOPT_ROUNDOFF_LIMITED)
         throw std::logic_error("NLopt cannot minimise this: it returned " + std::to_string(result));

@@ -167,7 +167,7 @@ TEST_CASE("explore: points outside the constraints are counted and not ranked") 
     for (const Json& plan : some.at("ranked")) CHECK(std::stoi(plan.at("ranks").get<std::string>()) <= 2);
     const Outcome none = explore(directory, {"--objective", "iteration_time_s", "--constraint", "ranks > 99"});
     CHECK(none.status == 1);
-    CHECK(none.err.find("no plan can be ranked") != std::string::npos);
+    CHECK(none.err.find("no point can be ranked") != std::string::npos);
 }
 
 TEST_CASE("explore: the study's own question holds unless the command line overrides it") {
