@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "sim/config/exchange.hpp"
 
 namespace syncline::config {
@@ -13,27 +11,16 @@ namespace {
 /// A larger coefficient of variation is no longer jitter, and usually a forgotten '%'.
 constexpr double most_jitter = 1;
 
-void describe(Fields& fields, std::optional<std::int64_t> ranks, Stragglers& stragglers) {
+void describe(Fields& fields, Stragglers& stragglers) {
     fields.count_or_list({"ranks", "Number of stragglers, drawn with the seed (see --seed), or a list of ranks.", true},
                          stragglers.count, stragglers.ranks, largest_group);
     fields.number({"slowdown", "Factor by which their computation takes longer: `1.5`.", true}, stragglers.slowdown,
                   1e-3, 1e3);
-    if (!ranks || !fields.sound()) return;
-    if (stragglers.count > *ranks)
-        fields.reject("ranks", fmt::format("{} stragglers exceed the number of ranks", stragglers.count),
-                      fmt::format("there are {}", *ranks));
-    std::set<std::int64_t> seen;
-    for (const std::int64_t rank : stragglers.ranks) {
-        if (rank >= *ranks)
-            return fields.reject("ranks", fmt::format("there is no rank {}", rank),
-                                 fmt::format("there are {}: 0 to {}", *ranks, *ranks - 1));
-        if (!seen.insert(rank).second) return fields.reject("ranks", fmt::format("rank {} is listed twice", rank), "");
-    }
 }
 
 }  // namespace
 
-void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& noise) {
+void describe_noise(Fields& training, Noise& noise) {
     bool percent = false;
     training.number_or_percent(
         {"jitter",
@@ -46,7 +33,7 @@ void describe_noise(Fields& training, std::optional<std::int64_t> ranks, Noise& 
                         fmt::format("write `{} %`, or {}", noise.jitter, noise.jitter / 100));
     training.section(
         {"stragglers", "Ranks that compute more slowly all the time."},
-        [&](Fields& inner) { describe(inner, ranks, noise.stragglers); }, "none");
+        [&](Fields& inner) { describe(inner, noise.stragglers); }, "none");
 }
 
 }  // namespace syncline::config
