@@ -1,4 +1,4 @@
-#include "sim/training/split_fit.hpp"
+#include "sim/training/feasibility_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/training/algorithm_fit.hpp"
 
 namespace syncline {
 
