@@ -74,6 +74,8 @@ bool knows(const json& schema, const std::string& path) {
 
 void check_keys(const Complaints& complaints, const char* section) {
     static const json schema = json::parse(config::schema_of("scenario"));
+    REQUIRE(knows(schema["properties"]["training"], "parallelism.layers.1.grid.rows"));
+    REQUIRE_FALSE(knows(schema["properties"]["training"], "parallelism.layers.1.rows"));
     for (const Complaint& complaint : complaints) {
         CAPTURE(section, complaint.key, complaint.otherwise, complaint.message);
         CHECK_FALSE(complaint.message.empty());
@@ -145,6 +147,17 @@ const std::vector<Mistake>& mistakes() {
          [](Training& t) { t.plan.algorithm.segment_bytes = 1e6; }},
         {"selection", "'empty' has no row for allreduce",
          [](Training& t) { t.plan.selection = Selection{.name = "empty", .rows = {}}; }},
+        {"selection", "'empty' has no row for allreduce",
+         [](Training& t) {
+             t.plan.selection = Selection{.name = "empty", .rows = {}};
+             t.plan.parallelism.layout.rows = 2;
+         }},
+        {"selection", "'empty' has no row for allreduce",
+         [](Training& t) {
+             t.plan.selection = Selection{.name = "empty", .rows = {}};
+             t.open.grid.automatic = true;
+             t.open.batch = 64;
+         }},
         {"stragglers.ranks", "there is no rank 8",
          [](Training& t) {
              t.plan.noise.stragglers.ranks = {7, 8};
