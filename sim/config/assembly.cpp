@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -15,27 +14,10 @@ namespace syncline::config {
 
 namespace {
 
-Node scalar_at(const Mark& mark, const std::string& text) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = mark;
-    node.scalar = text;
-    return node;
-}
-
-/// Returns a mapping with the place of its first entry.
-Node mapping(std::vector<Entry> entries) {
-    Node node;
-    node.kind = Node::Kind::mapping;
-    node.mark = entries.front().mark;
-    node.entries = std::move(entries);
-    return node;
-}
-
 /// Returns a topology that holds the graph in a file.
 Node graph_in(const Node& file) {
-    return mapping(
-        {{"topology", file.mark, scalar_at(file.mark, shape_name(Shape::graph))}, {"file", file.mark, file}});
+    return mapping_at(file.mark, {{"topology", file.mark, scalar_at(file.mark, shape_name(Shape::graph))},
+                                  {"file", file.mark, file}});
 }
 
 void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
@@ -49,7 +31,7 @@ void add(std::vector<Diagnostic>& errors, const Diagnostic& error) {
 
 Node Assembly::load_argument(const std::string& path) {
     if (!is_graph_file(path)) return library.load_argument(path);
-    return graph_in(scalar_at(library.cite(path, path, ""), path));
+    return graph_in(library.argument(path));
 }
 
 void Assembly::attempt(const std::function<void()>& step) {
@@ -77,7 +59,7 @@ void Assembly::expand(Node* node, const Kinds& kinds, const std::vector<std::str
 void Assembly::expand_topology(Node* node) {
     if (node == nullptr || node->kind != Node::Kind::scalar) return;
     if (is_shape(node->scalar))
-        *node = mapping({{"topology", node->mark, *node}});
+        *node = mapping_at(node->mark, {{"topology", node->mark, *node}});
     else if (is_graph_file(node->scalar))
         *node = graph_in(*node);
     else
@@ -149,60 +131,6 @@ Entry option_entry(Library& library, const Argument& argument) {
     const std::string option = "--" + argument.key;
     const Mark start = library.cite(option, option + " " + argument.value, "");
     return {argument.key, start, scalar_at({start.source, 1, static_cast<int>(option.size()) + 2}, argument.value)};
-}
-
-void require_nodes(Fields& fields, const char* key, Cluster& cluster, const RankPlacement& placement,
-                   std::int64_t ranks, std::int64_t servers) {
-    const std::int64_t each = cluster.node.devices;
-    std::int64_t nodes = (ranks + each - 1) / each;
-    for (const std::int64_t device : placement.devices) nodes = std::max(nodes, device / each + 1);
-    if (cluster.nodes == 0) {
-        cluster.nodes = nodes;  // the servers' nodes follow these
-        try {
-            make_topology(cluster.fabric.topology, Use::fabric, (nodes + servers) * cluster.node.nics);
-        } catch (const TopologyError& error) {
-            fields.reject(key, error.what(), error.hint);
-        }
-        return;
-    }
-    if (nodes <= cluster.nodes) {
-        nodes = first_free_node(place_ranks(cluster, placement, static_cast<std::uint32_t>(ranks)));
-        if (nodes + servers <= cluster.nodes) return;
-    }
-    const std::string who = servers == 0 ? fmt::format("{} ranks", ranks)
-                                         : fmt::format("{} ranks and {} dedicated servers", ranks, servers);
-    const std::string with = each == 1 ? "" : fmt::format(" with {} devices each", each);
-    fields.reject(
-        key, fmt::format("{} do not fit platform '{}', which has {} nodes{}", who, cluster.name, cluster.nodes, with),
-        cluster.native ? "use fewer ranks; its file has no more hosts"
-                       : fmt::format("`--set platform.nodes={}` makes it larger", nodes + servers));
-}
-
-void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs) {
-    constexpr double most = 9e18;
-    const auto members = static_cast<double>(ranks);
-    const double sent = bytes * members * (all_pairs ? members : 2 + std::log2(members));
-    if (sent > most)
-        fields.reject(key,
-                      fmt::format("{} ranks would exchange up to {}", ranks, format_quantity(sent, Dimension::bytes)),
-                      fmt::format("the maximum is {}", format_quantity(most, Dimension::bytes)));
-}
-
-void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks) {
-    constexpr double most = 1 << 22;
-    if (piece_bytes == 0) return;
-    const double pieces = std::ceil(bytes / piece_bytes), each = static_cast<double>(tasks);
-    if (pieces * each > most)
-        fields.reject(key, fmt::format("{:.0f} pieces, each sent {} times, are too many", pieces, tasks),
-                      fmt::format("write at least {} per piece",
-                                  format_quantity(std::ceil(bytes * each / most), Dimension::bytes)));
-}
-
-void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers) {
-    constexpr std::int64_t most = 1 << 22;
-    if (ranks * servers > most)
-        fields.reject(key, fmt::format("{} ranks and {} servers have {} connections", ranks, servers, ranks * servers),
-                      fmt::format("the maximum is {}", most));
 }
 
 }  // namespace syncline::config

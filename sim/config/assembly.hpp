@@ -9,8 +9,6 @@
 #include "sim/document/fields.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/document/reader.hpp"
-#include "sim/platform/cluster.hpp"
-#include "sim/training/placement.hpp"
 
 /// Assembles a document from several texts and reads it; all errors on the way are reported together. Scenario,
 /// collective, topology and check use it.
@@ -63,20 +61,5 @@ private:
 
 /// Returns an option of the command line as an entry of a document; its location is the option as typed.
 Entry option_entry(Library& library, const Argument& argument);
-
-/// Rejects `key` unless `cluster` has a device for each of `ranks`, and after them a node for each of the `servers`
-/// with their own nodes. A cluster of as many nodes as needed gets its number of nodes.
-void require_nodes(Fields& fields, const char* key, Cluster& cluster, const RankPlacement& placement,
-                   std::int64_t ranks, std::int64_t servers);
-
-/// Rejects `key` if the bytes of an exchange among `ranks` cannot be counted in 64 bits. `all_pairs`: every rank may
-/// send the buffer to every other.
-void require_countable(Fields& fields, const char* key, double bytes, std::int64_t ranks, bool all_pairs);
-
-/// Rejects `key` if a buffer in pieces, each of which takes `tasks` tasks, makes more tasks than can be simulated.
-void require_pieces(Fields& fields, const char* key, double bytes, double piece_bytes, std::int64_t tasks);
-
-/// Rejects `key` if ranks × servers connections are more than can be simulated.
-void require_connections(Fields& fields, const char* key, std::int64_t ranks, std::int64_t servers);
 
 }  // namespace syncline::config

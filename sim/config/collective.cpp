@@ -18,12 +18,8 @@ namespace {
 /// Returns the mapping for `--sweep bytes=4B..512MB` or `--sweep bytes=1MB,2MB`.
 Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, std::size_t at) {
     const auto mark = [&](std::size_t offset) { return Mark{start.source, 1, static_cast<int>(at + offset) + 1}; };
-    const auto scalar = [&](std::size_t from, std::size_t to) {
-        Node node;
-        node.kind = Node::Kind::scalar;
-        node.mark = mark(from);
-        node.scalar = value.substr(from, to - from);
-        return node;
+    const auto part = [&](std::size_t from, std::size_t to) {
+        return scalar_at(mark(from), value.substr(from, to - from));
     };
     const std::size_t equals = value.find('=');
     const bool named = equals != std::string::npos;
@@ -31,20 +27,16 @@ Node sweep_of(Assembly& assembly, const std::string& value, const Mark& start, s
     if (!named)
         assembly.report(mark(0), fmt::format("'{}' does not name the key to sweep", value),
                         "write for example --sweep bytes=4B..512MiB");
-    Node sizes = scalar(begin, value.size());
+    Node sizes = part(begin, value.size());
     if (value.find(',') != std::string::npos) {
-        sizes.kind = Node::Kind::sequence;
+        sizes = empty_at(mark(begin), Node::Kind::sequence);
         for (std::size_t from = begin; from <= value.size();) {
             const std::size_t to = std::min(value.find(',', from), value.size());
-            sizes.items.push_back(scalar(from, to));
+            sizes.items.push_back(part(from, to));
             from = to + 1;
         }
     }
-    Node sweep;
-    sweep.kind = Node::Kind::mapping;
-    sweep.mark = mark(0);
-    sweep.entries.push_back({named ? value.substr(0, equals) : "bytes", mark(0), std::move(sizes)});
-    return sweep;
+    return mapping_at(mark(0), {{named ? value.substr(0, equals) : "bytes", mark(0), std::move(sizes)}});
 }
 
 /// Returns an option as an entry of a document; its location is the option as typed.
@@ -133,59 +125,24 @@ void describe(Fields& fields, CollectivePlan& plan) {
                          "Sizes: a list, or a range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
                         plan.sweep);
         });
-    for (const char* key : {"bytes", "sweep"})
-        if (none && fields.given(key)) fields.reject(key, "a barrier carries no bytes", "remove it");
+    if (none) reject_given(fields, {"bytes", "sweep"}, "a barrier carries no bytes", "remove it");
     if (fields.given("bytes") && fields.given("sweep"))
         fields.reject("sweep", "'sweep' and 'bytes' exclude each other", "remove one of the two");
-}
-
-namespace {
-
-/// Rejects a round that does not exist.
-void check_round(Fields& fields, const CollectivePlan& plan) {
-    if (!fields.given("round") || !fields.sound()) return;
-    if (plan.algorithm.peers == Peers::all)
-        return fields.reject("round", "'round' has no effect here: all rounds are the same",
-                             "remove it; peers change with `peers: one` and `peers: inner-outer`");
-    const std::uint32_t rounds = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
-    if (static_cast<std::uint32_t>(plan.round) >= rounds)
-        fields.reject("round", fmt::format("there is no round {}", plan.round),
-                      fmt::format("peers repeat after {} rounds: write 0 to {}", rounds, rounds - 1));
-}
-
-}  // namespace
-
-void check_collective(Fields& fields, const CollectivePlan& plan, Cluster& cluster) {
-    const AlgorithmSpec& algorithm = plan.algorithm;
-    const std::uint64_t largest =
-        plan.sweep.empty() ? plan.bytes : *std::max_element(plan.sweep.begin(), plan.sweep.end());
+    if (!fields.sound()) return;
+    if (plan.served())
+        reject_unserved(fields);
+    else if (plan.selection)
+        reject_unselected(fields);
     if (fields.given("servers") && !plan.served())
         fields.reject("servers",
                       fmt::format("'{}' uses no servers", plan.selection ? plan.selection->name : algorithm.name),
                       "`--algorithm parameter-server` uses them");
-    check_fidelity(fields, plan.fidelity, cluster);
-    check_placement(fields, cluster, plan.placement, plan.ranks);
-    if (plan.served()) {
-        check_no_algorithm(fields);
-        require_connections(fields, "servers", plan.ranks,
-                            plan.servers * static_cast<std::int64_t>(std::max<std::size_t>(1, plan.sweep.size())));
-    } else if (plan.selection) {
-        check_selection(fields, *plan.selection, algorithm.operation, cluster, plan.ranks, largest);
-    } else {
-        check_algorithm(fields, algorithm, plan.ranks, largest);
-        check_round(fields, plan);
-    }
-    if (!fields.sound()) return;
-    require_nodes(fields, "ranks", cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0);
-    require_countable(fields, plan.sweep.empty() ? "bytes" : "sweep", static_cast<double>(largest), plan.ranks,
-                      algorithm.operation == "neighbour-exchange");
 }
 
 CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const std::vector<std::string>& assignments,
                                    const Inspect& inspect) {
     Assembly assembly;
-    Node document;
-    document.kind = Node::Kind::mapping;
+    Node document = mapping_at({});
     std::optional<Entry> transport;
     for (const Argument& argument : arguments) {
         Entry option = entry(assembly, argument);
@@ -213,7 +170,9 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
         fields.section({"platform", "Cluster on which the exchange runs.", true},
                        [&](Fields& inner) { describe(inner, question.cluster, inspect); });
         describe(fields, question.plan);
-        if (fields.sound()) check_collective(fields, question.plan, question.cluster);
+        if (!fields.sound()) return;
+        report(fields, judge(question.cluster, question.plan));
+        give_nodes(question.cluster, question.plan.placement, question.plan.ranks);
     });
     assembly.finish();
     return question;

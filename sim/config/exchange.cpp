@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
@@ -47,41 +45,26 @@ void describe(Fields& fields, Fidelity& fidelity) {
                   {{"message", Fidelity::message}, {"folded", Fidelity::folded}, {"auto", Fidelity::automatic}});
 }
 
-void check_fidelity(Fields& fields, Fidelity fidelity, const Cluster& cluster) {
-    if (fidelity == Fidelity::folded && cluster.native)
-        fields.reject("fidelity", "folding is not possible on a platform of 'simgrid_xml'",
-                      "its links may change with time, so no step is known to repeat; write `fidelity: message`");
-}
-
-void check_placement(Fields& fields, const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
-    if (placement.order != RankPlacement::Order::listed) return;
-    const std::int64_t devices = cluster.nodes * cluster.node.devices;
-    std::set<std::int64_t> taken;
-    for (const std::int64_t device : placement.devices) {
-        if (cluster.nodes > 0 && device >= devices)
-            return fields.reject("placement", fmt::format("there is no device {}", device),
-                                 fmt::format("platform '{}' has {}: 0 to {}", cluster.name, devices, devices - 1));
-        if (!taken.insert(device).second)
-            return fields.reject("placement", fmt::format("device {} is listed twice", device), "");
-    }
-    if (placement.devices.size() != static_cast<std::size_t>(ranks))
-        fields.reject("placement",
-                      fmt::format("'placement' lists {} devices for {} ranks", placement.devices.size(), ranks), "");
-}
-
-void check_algorithm(Fields& fields, const AlgorithmSpec& algorithm, std::int64_t ranks, std::uint64_t bytes) {
-    try {
-        const auto members = static_cast<std::uint32_t>(ranks);
-        make_algorithm(algorithm, members)->program(0, members, bytes, 0);
-    } catch (const AlgorithmError& error) {
-        fields.reject(error.key, error.what(), error.hint);
+void report(Fields& fields, const Complaints& complaints) {
+    for (const Complaint& complaint : complaints) {
+        const bool other = !complaint.otherwise.empty() && !fields.given(complaint.key);
+        fields.reject(other ? complaint.otherwise : complaint.key, complaint.message, complaint.hint);
     }
 }
 
-void check_no_algorithm(Fields& fields) {
-    for (const char* key : {"overlay", "segment", "peers", "round", "contributors", "receivers"})
-        if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' has no effect with a parameter server", key), "remove it");
+void reject_given(Fields& fields, const std::vector<const char*>& keys, const char* message, const char* hint) {
+    for (const char* key : keys)
+        if (fields.given(key)) fields.reject(key, fmt::format(fmt::runtime(message), key), hint);
+}
+
+void reject_unserved(Fields& fields) {
+    reject_given(fields, {"overlay", "segment", "peers", "round", "contributors", "receivers"},
+                 "'{}' has no effect with a parameter server", "remove it");
+}
+
+void reject_unselected(Fields& fields) {
+    reject_given(fields, {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"},
+                 "'{}' and 'selection' exclude each other", "remove one of the two");
 }
 
 }  // namespace syncline::config

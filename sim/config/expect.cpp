@@ -115,10 +115,7 @@ void describe_expectations(Fields& fields, std::vector<Expectation>& expectation
 
 void read_expectations(Assembly& assembly, const Node& list, bool changed, Scenario& scenario) {
     if (list.mark.source == nullptr) return;
-    Node document;
-    document.kind = Node::Kind::mapping;
-    document.mark = list.mark;
-    document.entries.push_back({expect_key, list.mark, list});
+    const Node document = mapping_at(list.mark, {{expect_key, list.mark, list}});
     std::vector<Expectation> all;
     assembly.read(document, "scenario", [&](Fields& fields) { describe_expectations(fields, all); });
     // A scenario with errors may lack variants and sizes that are intended.

@@ -13,7 +13,7 @@
 #include "sim/document/fields.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/topology/shape.hpp"
-#include "sim/training/lowered.hpp"
+#include "sim/training/feasibility.hpp"
 #include "sim/workload/model.hpp"
 
 /// Field tables of the kinds of file that Syncline reads, and loading of scenario files into variants ready to run.
@@ -29,9 +29,10 @@ void describe(Fields& fields, Cluster& cluster, const Inspect& inspect);
 void describe(Fields& fields, Device& device);
 void describe(Fields& fields, Transport& transport);
 void describe(Fields& fields, Model& model);
-struct OpenPlan;
-/// The remaining content of `open` is settled when the cluster and the model are known: see parallelism.hpp.
+/// Does the same for what the plan leaves open; a plan that is wrong by itself is rejected.
 void describe(Fields& fields, Plan& plan, OpenPlan& open);
+/// Describes the key `compute`.
+void describe_compute(Fields& fields, ComputeKind& kind);
 void describe(Fields& fields, TopologySpec& spec);
 void describe(Fields& fields, Selection& selection);
 

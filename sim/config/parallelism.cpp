@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sim/collective/algorithm.hpp"
 #include "sim/config/exchange.hpp"
 
@@ -14,8 +12,7 @@ namespace {
 /// The layout of all layers or of a range, as written.
 struct WrittenLayout {
     Layout layout;
-    std::int64_t columns = 0;  ///< 0: as many as remain
-    bool automatic = false;
+    OpenPlan::Grid open;
     bool given = false;
 };
 
@@ -29,7 +26,7 @@ WrittenLayout describe_layout(Fields& fields) {
     const auto columns = [&](Fields& inner, const char* key) {
         inner.integer(
             {key, "Number of replicas, each with its part of the batch. Default: as many as the ranks allow."},
-            written.columns, 1, largest_group);
+            written.open.columns, 1, largest_group);
     };
     rows(fields, "model");
     columns(fields, "data");
@@ -42,7 +39,7 @@ WrittenLayout describe_layout(Fields& fields) {
             rows(inner, "rows");
             columns(inner, "columns");
         });
-    written.automatic = word == 0;
+    written.open.automatic = word == 0;
     fields.integer_or_section(
         {"domain", "Number of image partitions: by height, or by height and width."}, layout.height, 1, largest_group,
         [&](Fields& inner) {
@@ -55,31 +52,6 @@ WrittenLayout describe_layout(Fields& fields) {
             fields.reject(key, fmt::format("'{}' and 'grid' exclude each other", key),
                           "`grid: {rows: 8, columns: 4}` says both");
     return written;
-}
-
-/// Rejects a layout whose factors do not multiply to the ranks of a stage.
-void check_factors(Fields& fields, const WrittenLayout& written, std::int64_t ranks, std::int64_t stages) {
-    const Layout& layout = written.layout;
-    const std::string whose =
-        stages == 1 ? fmt::format("{} ranks", ranks) : fmt::format("{} ranks of each of {} stages", ranks, stages);
-    const char* rows = fields.given("model") ? "model" : "grid.rows";
-    if (ranks % layout.rows != 0)
-        return fields.reject(rows, fmt::format("{} cannot be divided into {} rows", whose, layout.rows), "");
-    if (ranks / layout.rows % layout.cells() != 0)
-        return fields.reject(
-            "domain",
-            layout.rows == 1
-                ? fmt::format("{} cannot be divided into {}×{} parts of an image", whose, layout.height, layout.width)
-                : fmt::format("{} cannot be divided into {} rows of {}×{} parts of an image", whose, layout.rows,
-                              layout.height, layout.width),
-            "");
-    if (written.columns == 0 || layout.replica() * written.columns == ranks) return;
-    const std::string cells =
-        layout.cells() == 1 ? "" : fmt::format(" × {}×{} parts of an image", layout.height, layout.width);
-    fields.reject(fields.given("data") ? "data" : "grid.columns",
-                  fmt::format("{} rows{} × {} columns are {} ranks, but there are {}", layout.rows, cells,
-                              written.columns, layout.replica() * written.columns, whose),
-                  fmt::format("write {} columns, or remove this key", ranks / layout.replica()));
 }
 
 void describe(Fields& fields, ActivationAlgorithms& algorithms) {
@@ -124,31 +96,9 @@ void describe(Fields& fields, Pipeline& pipeline) {
     fields.integer_list(
         {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
-    if (!fields.sound()) return;
-    const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
-    if (interleaved && pipeline.chunks == 1)
-        fields.reject("schedule", "an interleaved schedule needs several chunks of layers on each stage",
-                      "write for example `chunks: 2`");
-    if (!interleaved && pipeline.chunks > 1)
-        fields.reject("chunks", fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
-                      "write `schedule: interleaved`");
-    if (interleaved && pipeline.micro_batches % pipeline.stages != 0)
-        fields.reject(
-            fields.given("micro_batches") ? "micro_batches" : "schedule",
-            fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
-                        pipeline.stages, pipeline.micro_batches),
-            "");
-    const std::int64_t parts = pipeline.stages * pipeline.chunks;
-    if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
-        fields.reject("layers",
-                      fmt::format("{} stages of {} chunks are {} parts, but {} are listed", pipeline.stages,
-                                  pipeline.chunks, parts, pipeline.layers.size()),
-                      "");
 }
 
-/// Describes one range of layers. `stage_ranks` is empty if it is unknown.
-void describe_range(Fields& fields, std::optional<std::int64_t> stage_ranks, std::int64_t stages,
-                    Parallelism& parallelism, OpenPlan& open) {
+void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     LayerRange range;
     fields.text({"first", "Name of the first layer of the range.", true}, range.first);
     range.last = range.first;
@@ -158,18 +108,16 @@ void describe_range(Fields& fields, std::optional<std::int64_t> stage_ranks, std
     describe_activations(fields, algorithms);
     if (fields.given("activations")) range.algorithms = algorithms;
     if (written.given) range.layout = written.layout;
-    if (written.automatic) open.ranges.push_back(parallelism.ranges.size());
+    open.ranges.push_back(written.open);
     parallelism.ranges.push_back(std::move(range));
-    if (!fields.sound()) return;
-    if (!written.given && !fields.given("activations"))
+    if (fields.sound() && !written.given && !fields.given("activations"))
         fields.reject("first", "this range changes nothing for its layers", "write for example `grid: {rows: 8}`");
-    if (stage_ranks) check_factors(fields, written, *stage_ranks, stages);
 }
 
-void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Parallelism& parallelism, OpenPlan& open) {
+void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
-    open.grid = written.automatic;
+    open.grid = written.open;
     Pipeline& pipeline = parallelism.pipeline;
     fields.integer_or_section(
         {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
@@ -188,39 +136,23 @@ void describe_product(Fields& fields, std::optional<std::int64_t> ranks, Paralle
          {"optimizer", Sharding::optimizer},
          {"gradients", Sharding::gradients},
          {"parameters", Sharding::parameters}});
-    const bool divides = ranks && fields.sound() && *ranks % pipeline.stages == 0;
-    if (ranks && fields.sound() && !divides)
-        fields.reject("pipeline.stages",
-                      fmt::format("{} ranks cannot be divided into {} stages", *ranks, pipeline.stages), "");
-    const auto stage_ranks = divides ? std::optional(*ranks / pipeline.stages) : std::nullopt;
-    if (stage_ranks) check_factors(fields, written, *stage_ranks, pipeline.stages);
     fields.each({"layers", "Ranges of layers with a different layout."},
-                [&](Fields& inner) { describe_range(inner, stage_ranks, pipeline.stages, parallelism, open); });
-    if (!fields.sound() || !parallelism.sequence || open.automatic()) return;
-    if (!splits_weights(parallelism))
-        fields.reject("sequence", "'sequence' needs more than one row", "write for example `model: 8`");
+                [&](Fields& inner) { describe_range(inner, parallelism, open); });
 }
 
 }  // namespace
 
-bool splits_weights(const Parallelism& parallelism) {
-    return parallelism.layout.rows > 1 ||
-           std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
-                       [](const LayerRange& range) { return range.layout && range.layout->rows > 1; });
-}
-
-void describe_parallelism(Fields& training, std::optional<std::int64_t> ranks, Parallelism& parallelism,
-                          OpenPlan& open) {
+void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& parallelism, OpenPlan& open) {
     enum Way { data, model, domain, pipeline };
     int way = data;
     training.choice_or_section({"parallelism",
                                 "Division of the work among ranks: the batch only (`data`), all weights (`model`), "
                                 "images by height (`domain`), layers (`pipeline`), or a product of these."},
                                way, {"data", "model", "domain", "pipeline"},
-                               [&](Fields& inner) { describe_product(inner, ranks, parallelism, open); });
-    if (way == model) parallelism.layout.rows = ranks.value_or(1);
-    if (way == domain) parallelism.layout.height = ranks.value_or(1);
-    if (way == pipeline) parallelism.pipeline.stages = ranks.value_or(1);
+                               [&](Fields& inner) { describe_product(inner, parallelism, open); });
+    if (way == model) parallelism.layout.rows = ranks;
+    if (way == domain) parallelism.layout.height = ranks;
+    if (way == pipeline) parallelism.pipeline.stages = ranks;
 }
 
 }  // namespace syncline::config

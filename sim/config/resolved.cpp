@@ -59,9 +59,7 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
     };
     if (!files.empty()) each_scalar(document, rewrite);
     for (Entry& entry : document.entries) {
-        Node section;
-        section.kind = Node::Kind::mapping;
-        section.entries.push_back(std::move(entry));
+        const Node section = mapping_at({}, {std::move(entry)});
         resolved.sections.push_back({section.entries.front().key, block_text(section)});
     }
     return resolved;

@@ -72,11 +72,7 @@ ScenarioFile take_apart(Assembly& assembly, Node document) {
         assembly.report(variants.mark, "'variants' is not a mapping", "write the keys that differ, by variant");
     const bool has_variants = !variants.entries.empty();
     std::erase_if(variants.entries, [&](Entry& variant) { return !prepare(assembly, variant); });
-    if (!has_variants) {
-        Node unchanged;
-        unchanged.kind = Node::Kind::mapping;
-        variants.entries.push_back({"base", document.mark, unchanged});
-    }
+    if (!has_variants) variants.entries.push_back({"base", document.mark, mapping_at({})});
     assembly.expand_references(document);
     return {std::move(document), std::move(variants.entries), has_variants, std::move(expectations),
             std::move(measured)};

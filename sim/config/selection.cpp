@@ -96,10 +96,8 @@ void describe(Fields& fields, SelectionRow& row) {
                     row.candidates.push_back(std::move(candidate));
                 });
     if (row.candidates.empty()) return row.candidates.push_back(std::move(single));
-    for (const char* key : {"algorithm", "overlay", "segment", "peers", "protocol"})
-        if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' and 'least_time' exclude each other", key),
-                          "each candidate has its own");
+    reject_given(fields, {"algorithm", "overlay", "segment", "peers", "protocol"},
+                 "'{}' and 'least_time' exclude each other", "each candidate has its own");
 }
 
 }  // namespace
@@ -131,36 +129,6 @@ void describe_selection(Fields& fields, std::optional<Selection>& selection) {
                     "file, or the name of one in platforms/selections/.",
                     false, true},
                    [&](Fields& inner) { describe(inner, selection.emplace()); });
-}
-
-void check_selection(Fields& fields, const Selection& selection, const std::string& operation, const Cluster& cluster,
-                     std::int64_t ranks, std::uint64_t bytes) {
-    for (const char* key : {"algorithm", "overlay", "segment", "peers", "round", "contributors", "receivers"})
-        if (fields.given(key))
-            fields.reject(key, fmt::format("'{}' and 'selection' exclude each other", key), "remove one of the two");
-    if (!selection.covers(operation))
-        return fields.reject("selection", fmt::format("'{}' has no row for {}", selection.name, operation), "");
-    const auto members = static_cast<std::uint32_t>(ranks);
-    for (std::size_t i = 0; i < selection.rows.size(); ++i) {
-        const SelectionRow& row = selection.rows[i];
-        if (row.operation() != operation || !row.condition.holds_for_ranks(members)) continue;
-        if (row.candidates.size() > 1 && cluster.native)
-            fields.reject(
-                "selection",
-                fmt::format(
-                    "row {} of '{}' predicts times from bandwidths, which a platform in SimGrid's format does not give",
-                    i + 1, selection.name),
-                "write a row with one algorithm");
-        const std::uint64_t most = row.condition.most_bytes(bytes, members);
-        for (const Candidate& candidate : row.candidates) {
-            try {
-                make_algorithm(candidate.algorithm, members)->program(0, members, most, 0);
-            } catch (const AlgorithmError& error) {
-                fields.reject("selection", fmt::format("row {} of '{}': {}", i + 1, selection.name, error.what()),
-                              error.hint);
-            }
-        }
-    }
 }
 
 }  // namespace syncline::config

@@ -23,10 +23,7 @@ std::int64_t ports_of(Assembly& assembly, Node platform) {
 
 /// Loads what `argument` names, as a topology's mapping. `hosts` becomes the number of hosts needed, if that is known.
 Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = assembly.library.cite(argument, argument, "");
-    node.scalar = argument;
+    Node node = assembly.library.argument(argument);
     if (!is_shape(argument))
         node = assembly.load_argument(find_argument(argument, {"topology", "platform"}, shape_names()));
     assembly.expand_topology(&node);

@@ -1,17 +1,15 @@
 #include <fmt/format.h>
 
 #include "sim/collective/algorithm.hpp"
-#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/noise.hpp"
 #include "sim/config/parallelism.hpp"
 
 namespace syncline::config {
 
 namespace {
 
-void describe(Fields& fields, Fusion& fusion, ExchangeKind exchange) {
+void describe(Fields& fields, Fusion& fusion) {
     fields.quantity({"threshold", "Maximum size of a bucket of merged gradients: `64 MiB`.", true},
                     fusion.threshold_bytes, Dimension::bytes, {.word = "none"});
     fields.quantity({"first", "Maximum size of the first bucket: `1 MiB`. Default: `threshold`."}, fusion.first_bytes,
@@ -30,15 +28,9 @@ void describe(Fields& fields, Fusion& fusion, ExchangeKind exchange) {
                  "Negotiation before each bucket, as by Horovod's coordinator: rank 0 waits until every rank reports "
                  "the bucket as ready, then tells all ranks to proceed; 128 B per layer in each direction."},
                 fusion.negotiation);
-    if (!fields.sound()) return;
-    for (const char* key : {"first", "full"}) {
-        if (fields.given(key) && fusion.threshold_bytes == 0)
-            fields.reject(key, fmt::format("'{}' has no effect without a threshold", key),
-                          "write for example `threshold: 25 MiB`");
-    }
-    if (fusion.negotiation && exchange == ExchangeKind::parameter_server)
-        fields.reject("negotiation", "ranks do not negotiate with a parameter server",
-                      "remove it, or write `exchange: allreduce`");
+    if (fields.sound() && fusion.threshold_bytes == 0)
+        reject_given(fields, {"first", "full"}, "'{}' has no effect without a threshold",
+                     "write for example `threshold: 25 MiB`");
 }
 
 void describe(Fields& fields, Servers& servers) {
@@ -74,11 +66,50 @@ void describe(Fields& fields, Servers& servers) {
                 servers.local_reduction);
 }
 
+/// A larger coefficient of variation is no longer jitter, and usually a forgotten '%'.
+constexpr double most_jitter = 1;
+
+void describe(Fields& fields, Stragglers& stragglers) {
+    fields.count_or_list({"ranks", "Number of stragglers, drawn with the seed (see --seed), or a list of ranks.", true},
+                         stragglers.count, stragglers.ranks, largest_group);
+    fields.number({"slowdown", "Factor by which their computation takes longer: `1.5`.", true}, stragglers.slowdown,
+                  1e-3, 1e3);
+}
+
+/// Describes the keys `jitter` and `stragglers`.
+void describe_noise(Fields& training, Noise& noise) {
+    bool percent = false;
+    training.number_or_percent(
+        {"jitter",
+         "Variation of each rank's computation time: a lognormal factor of mean 1 and this coefficient of variation, "
+         "drawn anew in every iteration (see --seed): `5 %`."},
+        noise.jitter, percent, 0, 100 * most_jitter, "none");
+    if (percent) noise.jitter /= 100;
+    if (noise.jitter > most_jitter)
+        training.reject("jitter", fmt::format("'jitter' is {}, which is above 100 %", noise.jitter),
+                        fmt::format("write `{} %`, or {}", noise.jitter, noise.jitter / 100));
+    training.section(
+        {"stragglers", "Ranks that compute more slowly all the time."},
+        [&](Fields& inner) { describe(inner, noise.stragglers); }, "none");
+}
+
 }  // namespace
+
+void describe_compute(Fields& fields, ComputeKind& kind) {
+    fields.one_of({"compute",
+                   "Compute model: the roofline, scaled to a measured throughput if there is one (`calibrated`); the "
+                   "roofline alone (`roofline`); the kernels with im2col (`im2col`); the device's `efficiency`; or its "
+                   "`layer_times` (`measured`)."},
+                  kind,
+                  {{"calibrated", ComputeKind::calibrated},
+                   {"roofline", ComputeKind::roofline},
+                   {"im2col", ComputeKind::im2col},
+                   {"efficiency", ComputeKind::efficiency},
+                   {"measured", ComputeKind::measured}});
+}
 
 void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.integer({"ranks", "Number of ranks (workers), one device each.", true}, plan.ranks, 1, largest_group);
-    const auto ranks = fields.given("ranks") && fields.sound() ? std::optional(plan.ranks) : std::nullopt;
     describe(fields, plan.placement);
     fields.integer(
         {"batch_per_rank", "Samples per iteration and replica of the model; with data parallelism, per rank."},
@@ -89,14 +120,14 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                     "Number of iterations. The last one is measured (with `jitter`, all but the first), and one more "
                     "is replayed after it. With 1, only this iteration is replayed, from an idle cluster."},
                    plan.iterations, 1, 10'000);
-    describe_parallelism(fields, ranks, plan.parallelism, open);
+    describe_parallelism(fields, plan.ranks, plan.parallelism, open);
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
                    "or two moments (`adam`)."},
                   plan.optimizer,
                   {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
     describe_compute(fields, plan.compute);
-    describe_noise(fields, ranks, plan.noise);
+    describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "
                    "models between neighbours (`gossip`)."},
@@ -125,7 +156,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.section(
         {"fusion",
          "Merging of small gradients into buckets, as in Horovod and PyTorch. With `none` each layer has a bucket."},
-        [&](Fields& inner) { describe(inner, plan.fusion, plan.exchange); }, "none");
+        [&](Fields& inner) { describe(inner, plan.fusion); }, "none");
     fields.quantity(
         {"partition",
          "Maximum size of the pieces in which buckets are exchanged, as in ByteScheduler and BytePS: `4 MiB`."},
@@ -143,7 +174,16 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";
     }
-    if (fields.sound()) settle_parallelism(fields, plan, open);
+    if (plan.parallelism.sharding != Sharding::none)
+        reject_given(fields, {"overlay", "segment", "peers"}, "'{}' has no effect on sharded gradients",
+                     "set `activations: {reduce_scatter, allgather}` of `parallelism` instead");
+    else if (plan.exchange == ExchangeKind::parameter_server)
+        reject_unserved(fields);
+    else if (plan.selection && plan.exchange == ExchangeKind::allreduce)
+        reject_unselected(fields);
+    if (fields.given("batch") && fields.given("batch_per_rank"))
+        fields.reject("batch", "'batch' and 'batch_per_rank' exclude each other", "remove one of the two");
+    if (fields.sound()) report(fields, settle(plan, open));
 }
 
 }  // namespace syncline::config

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "sim/config/compute.hpp"
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/measured_keys.hpp"
@@ -49,7 +48,9 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        CollectivePlan& plan = variant.collective.emplace();
                        plan.placement.seed = variant.plan.placement.seed;
                        describe(inner, plan);
-                       if (known && inner.sound()) check_collective(inner, plan, variant.cluster);
+                       if (!known || !inner.sound()) return;
+                       report(inner, judge(variant.cluster, plan));
+                       give_nodes(variant.cluster, plan.placement, plan.ranks);
                    });
     for (const char* key : {"workload", "training"})
         if (fields.given("collective") && fields.given(key))
@@ -60,40 +61,11 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
         OpenPlan open;
         describe(inner, variant.plan, open);
         if (!known || !inner.sound()) return;
-        // With other parallelism, the arrangement determines which ranks exchange gradients: see check_parallelism.
-        const bool whole = variant.plan.parallelism.data_only() && !open.automatic();
-        const bool served = variant.plan.exchange == ExchangeKind::parameter_server;
-        check_compute(inner, variant.plan.compute, variant.model, variant.cluster.device);
-        check_fidelity(inner, variant.plan.fidelity, variant.cluster);
-        check_placement(inner, variant.cluster, variant.plan.placement, variant.plan.ranks);
-        if (served)
-            check_no_algorithm(inner);
-        else if (whole && variant.plan.selection && variant.plan.exchange == ExchangeKind::allreduce)
-            check_selection(inner, *variant.plan.selection, "allreduce", variant.cluster, variant.plan.ranks,
-                            variant.model.gradient_bytes());
-        else if (whole)
-            check_algorithm(inner, variant.plan.algorithm, variant.plan.ranks, variant.model.gradient_bytes());
-        if (!inner.sound()) return;
-        const bool colocated = variant.plan.servers.colocated();
-        const bool sliced = served && variant.plan.servers.placement == Placement::sliced;
-        const std::int64_t servers = served ? variant.plan.servers.count : 0;
-        require_nodes(inner, "ranks", variant.cluster, variant.plan.placement, variant.plan.ranks,
-                      colocated ? 0 : servers);
-        require_countable(inner, "ranks", static_cast<double>(variant.model.gradient_bytes()), variant.plan.ranks,
-                          variant.plan.exchange == ExchangeKind::gossip);
-        require_pieces(inner, "partition", static_cast<double>(variant.model.gradient_bytes()),
-                       variant.plan.partition_bytes, variant.plan.ranks * (sliced ? servers : 1));
-        require_connections(inner, "servers", variant.plan.ranks, servers);
-        if (served && colocated && variant.cluster.native)
-            inner.reject("servers",
-                         "colocated servers need a route from a host to itself, which SimGrid's platforms rarely have",
-                         "`location: dedicated` gives them their own nodes");
-        if (colocated && servers > variant.plan.ranks)
-            inner.reject(
-                "servers",
-                fmt::format("{} colocated servers need as many ranks, but there are {}", servers, variant.plan.ranks),
-                "`location: dedicated` gives them their own nodes");
-        if (inner.sound()) choices = check_parallelism(inner, variant, open);
+        Feasibility found = judge(variant.cluster, variant.model, variant.plan, open);
+        report(inner, found.complaints);
+        give_nodes(variant.cluster, variant.plan.placement, variant.plan.ranks);
+        choices = std::move(found.choices);
+        variant.keep(std::move(found.lowered));
     });
 }
 

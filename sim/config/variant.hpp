@@ -4,7 +4,6 @@
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
-#include "sim/config/parallelism.hpp"
 
 namespace syncline::config {
 

@@ -1,26 +1,13 @@
 #include "sim/config/assembly.hpp"
-#include "sim/config/compute.hpp"
+#include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
 
-namespace {
-
-Node argument_node(Assembly& assembly, const std::string& argument) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = assembly.library.cite(argument, argument, "");
-    node.scalar = argument;
-    return node;
-}
-
-}  // namespace
-
 WorkloadQuestion load_workload(const std::string& workload, const std::vector<Argument>& arguments) {
     Assembly assembly;
     WorkloadQuestion question;
-    Node options;
-    options.kind = Node::Kind::mapping;
+    Node options = mapping_at({});
     bool complete = true;  // both files were read
     const auto part = [&](Node word, const char* what, auto& value) {
         Node document;
@@ -34,7 +21,7 @@ WorkloadQuestion load_workload(const std::string& workload, const std::vector<Ar
             complete = complete && fields.sound();
         });
     };
-    part(argument_node(assembly, workload), "workload", question.model);
+    part(assembly.library.argument(workload), "workload", question.model);
     for (const Argument& argument : arguments) {
         Entry entry = option_entry(assembly.library, argument);
         if (argument.key == "device")
@@ -45,7 +32,7 @@ WorkloadQuestion load_workload(const std::string& workload, const std::vector<Ar
     assembly.read(options, "workload", [&](Fields& fields) {
         fields.integer({"batch", "Number of samples that the device processes together."}, question.batch, 1, 1 << 24);
         describe_compute(fields, question.compute);
-        if (complete) check_compute(fields, question.compute, question.model, question.device);
+        if (complete) report(fields, judge(question.compute, question.model, question.device));
     });
     assembly.finish();
     return question;

@@ -69,6 +69,25 @@ Node* Node::find(std::string_view key) {
     return const_cast<Node*>(std::as_const(*this).find(key));
 }
 
+Node empty_at(const Mark& mark, Node::Kind kind) {
+    Node node;
+    node.kind = kind;
+    node.mark = mark;
+    return node;
+}
+
+Node scalar_at(const Mark& mark, std::string text) {
+    Node node = empty_at(mark, Node::Kind::scalar);
+    node.scalar = std::move(text);
+    return node;
+}
+
+Node mapping_at(const Mark& mark, std::vector<Entry> entries) {
+    Node node = empty_at(mark, Node::Kind::mapping);
+    node.entries = std::move(entries);
+    return node;
+}
+
 Node Library::load_argument(const std::string& path) {
     Text file = read_text(path);
     if (!file.text) throw ConfigError({{{path, 1, 1, path}, file.error, file.hint}});
@@ -100,6 +119,10 @@ Node Library::parse(std::string name, std::string text, fs::path directory, std:
 
 Mark Library::cite(std::string name, std::string text, fs::path directory) {
     return {&add({std::move(name), std::move(directory), std::move(text), {}, {}}), 1, 1};
+}
+
+Node Library::argument(const std::string& text) {
+    return scalar_at(cite(text, text, ""), text);
 }
 
 Node Library::load(const fs::path& path, std::string text, const Mark& reference) {

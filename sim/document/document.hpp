@@ -56,6 +56,11 @@ struct Entry {
     Node value;
 };
 
+/// Make nodes. An empty one has neither text nor content.
+Node empty_at(const Mark& mark, Node::Kind kind);
+Node scalar_at(const Mark& mark, std::string text);
+Node mapping_at(const Mark& mark, std::vector<Entry> entries = {});
+
 /// Returns the file that `reference`, a scalar, names, relative to the directory of the text that contains it.
 std::filesystem::path referred_file(const Node& reference);
 
@@ -81,6 +86,9 @@ public:
 
     /// Returns the place where `text`, which is not YAML, begins; `name` is shown in errors.
     Mark cite(std::string name, std::string text, std::filesystem::path directory);
+
+    /// Returns an argument of the command line.
+    Node argument(const std::string& text);
 
 private:
     Node load(const std::filesystem::path& path, std::string text, const Mark& reference);

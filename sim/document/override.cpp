@@ -20,13 +20,6 @@ Entry* find_entry(Node& node, std::string_view key) {
     return found == node.entries.end() ? nullptr : &*found;
 }
 
-Node mapping_at(const Mark& mark) {
-    Node node;
-    node.kind = Node::Kind::mapping;
-    node.mark = mark;
-    return node;
-}
-
 bool is_mapping(const Node& node) {
     return node.kind == Node::Kind::mapping;
 }

@@ -150,11 +150,7 @@ fs::path find_file(const Node& word, const Kinds& kinds, const std::vector<std::
 
 std::string find_argument(const std::string& argument, const Kinds& kinds, const std::vector<std::string>& words) {
     Library library;
-    Node word;
-    word.kind = Node::Kind::scalar;
-    word.mark = library.cite(argument, argument, "");
-    word.scalar = argument;
-    return find_file(word, kinds, words).string();
+    return find_file(library.argument(argument), kinds, words).string();
 }
 
 }  // namespace syncline::config

@@ -46,20 +46,19 @@ public:
         // yaml-cpp marks a missing value at the next token; the mark of the key or the list is more helpful.
         Mark here = place(mark);
         if (!open_.empty()) here = open_.back().key ? open_.back().key->mark : open_.back().node.mark;
-        add(make(Node::Kind::null, here));
+        add(empty_at(here, Node::Kind::null));
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         fail(place(mark), "aliases are not supported", "write the value out");
-        add(make(Node::Kind::scalar, place(mark)));
+        add(scalar_at(place(mark), ""));
     }
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
         check_anchor(mark, anchor);
         check_tag(mark, tag);
-        Node node = make(Node::Kind::scalar, place(mark));
-        node.scalar = value;
+        Node node = scalar_at(place(mark), value);
         node.quoted = tag == "!" || tag == core_tag + "str";
         add(std::move(node));
     }
@@ -108,19 +107,12 @@ private:
         std::map<std::string, Mark> known_keys;  ///< of a mapping
     };
 
-    static Node make(Node::Kind kind, const Mark& mark) {
-        Node node;
-        node.kind = kind;
-        node.mark = mark;
-        return node;
-    }
-
     bool at_key() const { return !open_.empty() && open_.back().node.kind == Node::Kind::mapping && !open_.back().key; }
 
     void open(Node::Kind kind, const Mark& mark, bool brackets) {
         if (open_.size() == deepest)
             stop(mark, "this is nested too deeply", fmt::format("the maximum is {} levels", deepest));
-        open_.push_back({make(kind, mark), brackets, nullptr, {}});
+        open_.push_back({empty_at(mark, kind), brackets, nullptr, {}});
     }
 
     void close() {

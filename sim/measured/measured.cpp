@@ -282,7 +282,7 @@ Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector
         if (!values[i]) continue;
         const MeasuredParameter& parameter = measurements.parameters[i];
         const Mark& mark = mark_of(item(list, "parameters", i), "key");
-        apply(document_of(parameter.key, mark, scalar(mark, parameter.text(*values[i]))));
+        apply(document_of(parameter.key, mark, scalar_at(mark, parameter.text(*values[i]))));
     }
     for (const Node& changes : last) apply(changes);
     std::string unnamed;

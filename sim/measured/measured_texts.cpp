@@ -15,13 +15,6 @@ namespace syncline::config {
 
 namespace {
 
-Node empty(Node::Kind kind, const Mark& mark) {
-    Node node;
-    node.kind = kind;
-    node.mark = mark;
-    return node;
-}
-
 void put(Node& mapping, const char* key, Node value) {
     const Mark mark = value.mark;
     mapping.entries.push_back({key, mark, std::move(value)});
@@ -56,7 +49,7 @@ private:
 
 /// Reads a field, up to the comma or the end of the line.
 Node read_field(Assembly& assembly, Cursor& cursor) {
-    Node field = scalar(cursor.mark(), "");
+    Node field = scalar_at(cursor.mark(), "");
     if (!cursor.at_line_end() && cursor.peek() == '"') {
         cursor.next();
         bool open = true;
@@ -100,22 +93,22 @@ Node& series_of(Node& list, const std::vector<Node>& head, const std::vector<Nod
     const Node* name = column == head.end() ? nullptr : &line[static_cast<std::size_t>(column - head.begin())];
     for (Node& series : list.items)
         if (!name || series.find("variant")->scalar == name->scalar) return series;
-    Node series = empty(Node::Kind::mapping, line.front().mark);
-    Node over = empty(Node::Kind::sequence, head.front().mark);
+    Node series = mapping_at(line.front().mark);
+    Node over = empty_at(head.front().mark, Node::Kind::sequence);
     if (name) put(series, "variant", *name);
     std::remove_copy_if(head.begin(), head.end() - 1, std::back_inserter(over.items), is_variant);
     if (!over.items.empty()) put(series, "over", std::move(over));
-    put(series, "rows", empty(Node::Kind::sequence, line.front().mark));
+    put(series, "rows", empty_at(line.front().mark, Node::Kind::sequence));
     return list.items.emplace_back(std::move(series));
 }
 
 Node row_of(const std::vector<Node>& head, const std::vector<Node>& line) {
-    Node row = empty(Node::Kind::mapping, line.front().mark), at = empty(Node::Kind::sequence, line.front().mark);
+    Node row = mapping_at(line.front().mark), at = empty_at(line.front().mark, Node::Kind::sequence);
     for (std::size_t i = 0; i + 1 < line.size(); ++i)
         if (!is_variant(head[i])) at.items.push_back(line[i]);
     if (!at.items.empty()) put(row, "at", std::move(at));
     put(row, "value", line.back());
-    put(row, "calibrates", scalar(line.front().mark, "true"));
+    put(row, "calibrates", scalar_at(line.front().mark, "true"));
     return row;
 }
 
@@ -150,7 +143,7 @@ Node measured_table(Assembly& assembly, const std::string& path) {
         if (std::any_of(head.begin(), column, [&](const Node& other) { return other.scalar == column->scalar; }))
             assembly.report(column->mark, fmt::format("column '{}' is listed twice", column->scalar),
                             "remove one of them");
-    Node list = empty(Node::Kind::sequence, lines[1].front().mark);
+    Node list = empty_at(lines[1].front().mark, Node::Kind::sequence);
     for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
         if (line->size() == head.size())
             series_of(list, head, *line).find("rows")->items.push_back(row_of(head, *line));
@@ -158,8 +151,8 @@ Node measured_table(Assembly& assembly, const std::string& path) {
             assembly.report(line->front().mark,
                             fmt::format("this line has {} fields, but the first has {}", line->size(), head.size()));
     }
-    Node measured = empty(Node::Kind::mapping, top);
-    put(measured, "source", scalar(top, path));
+    Node measured = mapping_at(top);
+    put(measured, "source", scalar_at(top, path));
     put(measured, "field", head.back());
     put(measured, "series", std::move(list));
     return measured;
@@ -168,7 +161,7 @@ Node measured_table(Assembly& assembly, const std::string& path) {
 void replace_parameters(Assembly& assembly, Node& measured, const std::vector<std::string>& texts) {
     if (measured.kind != Node::Kind::mapping) return;
     take(measured, "parameters");
-    Node list = empty(Node::Kind::sequence, measured.mark);
+    Node list = empty_at(measured.mark, Node::Kind::sequence);
     for (const std::string& text : texts) {
         const Mark start = assembly.library.cite("--fit", text, "");
         const auto place = [&](std::size_t at) { return Mark{start.source, 1, static_cast<int>(at) + 1}; };
@@ -179,11 +172,11 @@ void replace_parameters(Assembly& assembly, Node& measured, const std::vector<st
             continue;
         }
         const std::size_t unit = std::min(text.find(' ', dots), text.size());
-        Node parameter = empty(Node::Kind::mapping, start);
-        put(parameter, "key", scalar(start, text.substr(0, equals)));
-        put(parameter, "least", scalar(place(equals + 1), text.substr(equals + 1, dots - equals - 1)));
-        put(parameter, "most", scalar(place(dots + 2), text.substr(dots + 2, unit - dots - 2)));
-        if (unit + 1 < text.size()) put(parameter, "unit", scalar(place(unit + 1), text.substr(unit + 1)));
+        Node parameter = mapping_at(start);
+        put(parameter, "key", scalar_at(start, text.substr(0, equals)));
+        put(parameter, "least", scalar_at(place(equals + 1), text.substr(equals + 1, dots - equals - 1)));
+        put(parameter, "most", scalar_at(place(dots + 2), text.substr(dots + 2, unit - dots - 2)));
+        if (unit + 1 < text.size()) put(parameter, "unit", scalar_at(place(unit + 1), text.substr(unit + 1)));
         list.items.push_back(std::move(parameter));
     }
     put(measured, "parameters", std::move(list));

@@ -169,19 +169,8 @@ std::vector<Entry> flattened(const Node& mapping, const std::string& prefix) {
     return entries;
 }
 
-Node scalar(const Mark& mark, std::string text) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.mark = mark;
-    node.scalar = std::move(text);
-    return node;
-}
-
 Node document_of(const std::string& path, const Mark& mark, Node value) {
-    Node document;
-    document.kind = Node::Kind::mapping;
-    document.mark = mark;
-    document.entries.push_back({path, mark, std::move(value)});
+    Node document = mapping_at(mark, {{path, mark, std::move(value)}});
     split_paths(document);
     return document;
 }

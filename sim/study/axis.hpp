@@ -30,9 +30,6 @@ std::vector<std::string> texts_of(const std::vector<Node>& values);
 /// 1`, `a.c.d: 2`.
 std::vector<Entry> flattened(const Node& mapping, const std::string& prefix = "");
 
-/// Returns a plain text as a value.
-Node scalar(const Mark& mark, std::string text);
-
 /// Returns the document `{a: {b: value}}` for the path `a.b`. Throws ConfigError if it is not a path.
 Node document_of(const std::string& path, const Mark& mark, Node value);
 

@@ -41,11 +41,8 @@ bool gives_open_grid(const Node& document) {
 
 void set_grid(Node& document, std::int64_t rows, bool sequence) {
     for (Node* grid : open_grids(document)) {
-        Node number = *grid;
-        number.scalar = std::to_string(rows);
-        grid->kind = Node::Kind::mapping;
-        grid->entries = {{"rows", grid->mark, std::move(number)}};
-        grid->scalar.clear();
+        const Mark mark = grid->mark;
+        *grid = mapping_at(mark, {{"rows", mark, scalar_at(mark, std::to_string(rows))}});
     }
     if (!sequence) take(*parallelism_of(document), "sequence");
 }

@@ -42,7 +42,7 @@ std::vector<Combination> choices_of(const Reading& reading, const Node& document
         for (const std::uint64_t bytes : reading.variant->collective->sweep) {
             const std::string text = fmt::format("{} B", bytes);
             choices.push_back({{{sizes_key, text}}, [mark, text](Assembly& assembly, Node& point) {
-                                   change(assembly, point, document_of(sizes_key, mark, scalar(mark, text)));
+                                   change(assembly, point, document_of(sizes_key, mark, scalar_at(mark, text)));
                                }});
         }
     }
@@ -121,7 +121,7 @@ private:
         for (std::size_t i = 0; i < parts_.file.draw.size(); ++i) {
             const auto& [key, distribution] = parts_.file.draw[i];
             const Mark& mark = parts_.draw_marks[i];
-            apply(document_of(key, mark, scalar(mark, distribution.draw(seed, key))));
+            apply(document_of(key, mark, scalar_at(mark, distribution.draw(seed, key))));
         }
         for (const Node& changes : last_) apply(changes);
         return document;

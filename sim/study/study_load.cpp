@@ -22,13 +22,6 @@ std::string meant(const std::string& word, const std::vector<std::string>& known
     return did_you_mean(word, known, fmt::format("write one of '{}'", fmt::join(known, "', '")));
 }
 
-Node mapping_at(const Mark& mark) {
-    Node node;
-    node.kind = Node::Kind::mapping;
-    node.mark = mark;
-    return node;
-}
-
 /// Changes entries whose keys are paths; a null removes its key.
 void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
     for (Entry& change : changes) {
@@ -215,11 +208,7 @@ private:
         if (!parts_.base.has_variants || find(variant_key)) return;
         AxisColumn variants{variant_key, parts_.base.variants.front().mark, {}, {}};
         for (const Entry& entry : parts_.base.variants) {
-            Node name;
-            name.kind = Node::Kind::scalar;
-            name.mark = entry.mark;
-            name.scalar = entry.key;
-            variants.values.push_back(std::move(name));
+            variants.values.push_back(scalar_at(entry.mark, entry.key));
             variants.texts.push_back(entry.key);
         }
         parts_.axes.insert(parts_.axes.begin(), {{std::move(variants)}, {}});

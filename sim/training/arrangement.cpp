@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <stdexcept>
 
 #include "sim/training/layer_exchanges.hpp"
 #include "sim/training/pipeline.hpp"
@@ -19,8 +19,7 @@ std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& 
     const auto find = [&](const std::string& name) {
         const auto at = std::find_if(model.layers.begin(), model.layers.end(),
                                      [&](const Layer& layer) { return layer.name == name; });
-        if (at == model.layers.end())
-            throw ParallelismError("layers", fmt::format("model '{}' has no layer '{}'", model.name, name));
+        if (at == model.layers.end()) throw std::logic_error("there is no layer " + name);
         return static_cast<std::size_t>(at - model.layers.begin());
     };
     for (const LayerRange& range : parallelism.ranges) {
@@ -64,10 +63,6 @@ double area_of(const Layer& layer, const Layout& layout) {
 
 PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, const Plan& plan) {
     const std::int64_t ranks = plan.stage_ranks();
-    if (ranks % layout.replica() != 0)
-        throw ParallelismError(
-            "grid", fmt::format("layer '{}': {} ranks of a stage cannot be divided into replicas of {} ranks",
-                                layer.name, ranks, layout.replica()));
     const std::int64_t columns = ranks / layout.replica();
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
     if (plan.global_batch() % pieces != 0)
@@ -99,19 +94,12 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
 std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
     const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
     std::vector<std::int64_t> counts = pipeline.layers;
-    if (parts > layers.size())
-        throw ParallelismError("pipeline",
-                               fmt::format("{} layers are too few for {} parts of a pipeline", layers.size(), parts));
     if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
         std::vector<double> costs;
         for (const PlacedLayer& layer : layers) costs.push_back(layer.time.forward_s + layer.time.backward_s());
         counts = balance(costs, parts);
     }
-    if (counts.size() != parts ||
-        std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) != static_cast<std::int64_t>(layers.size()))
-        throw ParallelismError("pipeline",
-                               fmt::format("the parts do not add up to the model's {} layers", layers.size()));
     std::vector<std::uint32_t> first{0};
     for (const std::int64_t count : counts) first.push_back(first.back() + narrow(count));
     return first;

@@ -70,7 +70,7 @@ struct Arrangement {
 };
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "pipeline", "layers", "sequence", "activations".
+/// "layers", "sequence", "activations".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")
@@ -78,7 +78,9 @@ public:
     std::string key, hint;
 };
 
-/// Applies the plan's parallelism. Throws ParallelismError.
+/// Applies the plan's parallelism. Layouts divide the ranks of a stage, ranges name layers of the model, and the parts
+/// of a pipeline add up to its layers: see feasibility.hpp. Throws ParallelismError for what only the arrangement
+/// shows.
 ///
 /// A layer of which rows > 1 ranks have a part each, with b samples in a micro-batch, has these exchanges (A. Castelló
 /// et al., A. Gholami et al.). Split::outputs: forward an allgather of b·activations, backward an all-reduce of

@@ -20,6 +20,17 @@ void shuffle(std::vector<std::int64_t>& values, std::uint64_t seed) {
 
 }  // namespace
 
+std::int64_t nodes_needed(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
+    const std::int64_t each = cluster.node.devices;
+    std::int64_t nodes = (ranks + each - 1) / each;
+    for (const std::int64_t device : placement.devices) nodes = std::max(nodes, device / each + 1);
+    return nodes;
+}
+
+void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
+    if (cluster.nodes == 0) cluster.nodes = nodes_needed(cluster, placement, ranks);
+}
+
 std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks) {
     std::vector<std::int64_t> devices(ranks);
     std::iota(devices.begin(), devices.end(), 0);

@@ -21,6 +21,13 @@ struct RankPlacement {
     std::uint64_t seed = 1;
 };
 
+/// Returns the number of nodes with as many devices as there are ranks, and with all devices that are listed.
+std::int64_t nodes_needed(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks);
+
+/// Gives a cluster of as many nodes as needed, which has 0 nodes, the number that the ranks need. Servers with nodes of
+/// their own follow after these.
+void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks);
+
 /// Returns the places by rank. The cluster must have at least as many devices, and `devices` as many entries, as ranks.
 std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks);
 

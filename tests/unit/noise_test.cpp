@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "sim/config/files.hpp"
-#include "sim/config/parallelism.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "sim/training/noise.hpp"
+#include "sim/training/open_plan.hpp"
 #include "tests/catch.hpp"
 
 // Draws of jitter and stragglers have the right distribution, and scenarios specify them.
@@ -54,7 +54,7 @@ Read read(const std::string& keys) {
     config::read(
         node, "training",
         [&](config::Fields& fields) {
-            config::OpenPlan open;
+            OpenPlan open;
             describe(fields, result.plan, open);
         },
         result.errors);

@@ -1,0 +1,184 @@
+#include "sim/training/open_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace syncline {
+
+namespace {
+
+std::string number_of_samples(std::int64_t count) {
+    return count == 1 ? "1 sample" : fmt::format("{} samples", count);
+}
+
+/// Returns whether some layers have several rows, which can divide positions among them.
+bool splits_weights(const Parallelism& parallelism) {
+    return parallelism.layout.rows > 1 ||
+           std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
+                       [](const LayerRange& range) { return range.layout && range.layout->rows > 1; });
+}
+
+void judge_stragglers(const Plan& plan, Complaints& complaints) {
+    const auto complain = [&](std::string message, std::string hint) {
+        complaints.push_back({"stragglers.ranks", std::move(message), std::move(hint)});
+    };
+    const Stragglers& stragglers = plan.noise.stragglers;
+    if (stragglers.count > plan.ranks)
+        complain(fmt::format("{} stragglers exceed the number of ranks", stragglers.count),
+                 fmt::format("there are {}", plan.ranks));
+    std::set<std::int64_t> seen;
+    for (const std::int64_t rank : stragglers.ranks) {
+        if (rank >= plan.ranks)
+            return complain(fmt::format("there is no rank {}", rank),
+                            fmt::format("there are {}: 0 to {}", plan.ranks, plan.ranks - 1));
+        if (!seen.insert(rank).second) return complain(fmt::format("rank {} is listed twice", rank), "");
+    }
+}
+
+void judge_pipeline(const Plan& plan, Complaints& complaints) {
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    const std::string key = "parallelism.pipeline.";
+    const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
+    if (interleaved && pipeline.chunks == 1)
+        complaints.push_back({key + "schedule", "an interleaved schedule needs several chunks of layers on each stage",
+                              "write for example `chunks: 2`"});
+    if (!interleaved && pipeline.chunks > 1)
+        complaints.push_back({key + "chunks",
+                              fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
+                              "write `schedule: interleaved`"});
+    if (interleaved && pipeline.micro_batches % pipeline.stages != 0)
+        complaints.push_back(
+            {key + "micro_batches",
+             fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
+                         pipeline.stages, pipeline.micro_batches),
+             "", key + "schedule"});
+    const std::int64_t parts = pipeline.stages * pipeline.chunks;
+    if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
+        complaints.push_back({key + "layers",
+                              fmt::format("{} stages of {} chunks are {} parts, but {} are listed", pipeline.stages,
+                                          pipeline.chunks, parts, pipeline.layers.size()),
+                              ""});
+    if (plan.ranks % pipeline.stages != 0)
+        complaints.push_back({key + "stages",
+                              fmt::format("{} ranks cannot be divided into {} stages", plan.ranks, pipeline.stages),
+                              ""});
+}
+
+/// Judges a layout whose factors have to multiply to the ranks of a stage. `key` is the mapping that gives it.
+void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns, const std::string& key,
+                   Complaints& complaints) {
+    const std::int64_t ranks = plan.stage_ranks(), stages = plan.parallelism.pipeline.stages;
+    const std::string whose =
+        stages == 1 ? fmt::format("{} ranks", ranks) : fmt::format("{} ranks of each of {} stages", ranks, stages);
+    const std::string parts = fmt::format("{}×{} parts of an image", layout.height, layout.width);
+    if (ranks % layout.rows != 0)
+        complaints.push_back({key + "model", fmt::format("{} cannot be divided into {} rows", whose, layout.rows), "",
+                              key + "grid.rows"});
+    else if (ranks / layout.rows % layout.cells() != 0)
+        complaints.push_back({key + "domain",
+                              layout.rows == 1
+                                  ? fmt::format("{} cannot be divided into {}", whose, parts)
+                                  : fmt::format("{} cannot be divided into {} rows of {}", whose, layout.rows, parts),
+                              ""});
+    else if (columns != 0 && layout.replica() * columns != ranks)
+        complaints.push_back(
+            {key + "data",
+             fmt::format("{} rows{} × {} columns are {} ranks, but there are {}", layout.rows,
+                         layout.cells() == 1 ? "" : " × " + parts, columns, layout.replica() * columns, whose),
+             fmt::format("write {} columns, or remove this key", ranks / layout.replica()), key + "grid.columns"});
+}
+
+void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
+    judge_factors(plan, parallelism.layout, open.grid.columns, "parallelism.", complaints);
+    for (std::size_t i = 0; i < parallelism.ranges.size(); ++i)
+        if (const auto& layout = parallelism.ranges[i].layout)
+            judge_factors(plan, *layout, i < open.ranges.size() ? open.ranges[i].columns : 0,
+                          fmt::format("parallelism.layers.{}.", i), complaints);
+    if (parallelism.sequence && !open.automatic() && !splits_weights(parallelism))
+        complaints.push_back(
+            {"parallelism.sequence", "'sequence' needs more than one row", "write for example `model: 8`"});
+}
+
+/// Complains about everything that is modelled only if every rank has the whole model.
+void judge_combinations(const Plan& plan, Complaints& complaints) {
+    const auto refuse = [&](const char* key, const std::string& what, const char* hint) {
+        complaints.push_back(
+            {key,
+             fmt::format("'{}' is modelled only if every rank has the whole model and computes its whole batch at once",
+                         what),
+             hint});
+    };
+    if (plan.exchange != ExchangeKind::allreduce)
+        refuse("exchange", plan.exchange == ExchangeKind::gossip ? "gossip" : served_allreduce,
+               "`exchange: allreduce` works with every `parallelism`");
+    if (plan.overlap == Overlap::across_iterations)
+        refuse("overlap", "across-iterations", "`overlap: wait-free` works with every `parallelism`");
+    if (plan.schedule != Schedule::fifo)
+        refuse("schedule", plan.schedule == Schedule::priority ? "priority" : "random",
+               "`schedule: fifo` works with every `parallelism`");
+    if (plan.fusion.cycle_s > 0)
+        refuse("fusion.cycle", "cycle", "remove it; buckets are then released when they are full");
+    if (plan.fusion.negotiation) refuse("fusion.negotiation", "negotiation", "");
+    if (plan.parallelism.sharding != Sharding::none && plan.selection)
+        complaints.push_back(
+            {"selection", "'selection' has no effect on sharded gradients", "remove `selection` or `sharding`"});
+}
+
+}  // namespace
+
+bool OpenPlan::automatic() const {
+    return grid.automatic || std::any_of(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
+}
+
+std::string OpenPlan::automatic_key() const {
+    if (grid.automatic) return "parallelism.grid";
+    const auto first = std::find_if(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
+    return fmt::format("parallelism.layers.{}.grid", first - ranges.begin());
+}
+
+Complaints settle(Plan& plan, const OpenPlan& open) {
+    Complaints complaints;
+    judge_stragglers(plan, complaints);
+    if (plan.fusion.negotiation && plan.exchange == ExchangeKind::parameter_server)
+        complaints.push_back({"fusion.negotiation", "ranks do not negotiate with a parameter server",
+                              "remove it, or write `exchange: allreduce`"});
+    else if (open.automatic() || !plan.parallelism.data_only())
+        judge_combinations(plan, complaints);
+    judge_pipeline(plan, complaints);
+    if (complaints.empty()) judge_layouts(plan, open, complaints);
+    if (open.automatic() && open.batch == 0)
+        complaints.push_back({open.automatic_key(),
+                              "`grid: auto` compares grids at the same batch, but there is no 'batch'",
+                              "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"});
+    return complaints.empty() && !open.automatic() ? share_batch(plan, open.batch) : complaints;
+}
+
+Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
+    Parallelism& parallelism = plan.parallelism;
+    if (open.grid.automatic) parallelism.layout.rows = rows;
+    for (std::size_t i = 0; i < open.ranges.size(); ++i)
+        if (open.ranges[i].automatic) parallelism.ranges[i].layout->rows = rows;
+    parallelism.sequence = parallelism.sequence && splits_weights(parallelism);
+    return plan;
+}
+
+Complaints share_batch(Plan& plan, std::int64_t batch) {
+    const std::int64_t replicas = plan.replicas(), micro_batches = plan.parallelism.pipeline.micro_batches;
+    if (batch > 0) {
+        if (batch % replicas != 0)
+            return {{"batch", fmt::format("{} cannot be divided into {} replicas", number_of_samples(batch), replicas),
+                     fmt::format("{} would divide evenly", number_of_samples((batch / replicas + 1) * replicas))}};
+        plan.batch_per_rank = batch / replicas;
+        plan.scaling = Scaling::strong;
+    }
+    if (plan.batch_per_rank % micro_batches == 0) return {};
+    return {{"parallelism.pipeline.micro_batches",
+             fmt::format("the {} of a replica cannot be divided into {} micro-batches",
+                         number_of_samples(plan.batch_per_rank), micro_batches),
+             ""}};
+}
+
+}  // namespace syncline

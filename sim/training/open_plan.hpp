@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/training/complaint.hpp"
+#include "sim/training/lowered.hpp"
+#include "sim/training/plan.hpp"
+
+/// Plans as users write them: the batch may be that of all ranks, and the number of rows and columns may be left open.
+///
+/// ranks = stages · rows · columns · cells, where columns are usually what remains. With `grid: auto` rows are open,
+/// too, and each factorisation is a choice. Left out: choices that also try stages or cells.
+namespace syncline {
+
+/// What a plan leaves open, or says twice, until its number of columns is known.
+struct OpenPlan {
+    struct Grid {
+        std::int64_t columns = 0;  ///< as written; 0: as many as remain
+        bool automatic = false;    ///< rows are open
+    };
+
+    std::int64_t batch = 0;  ///< samples of all ranks together; 0: `Plan::batch_per_rank` is given
+    Grid grid;
+    std::vector<Grid> ranges;  ///< of Parallelism::ranges
+
+    bool automatic() const;
+    /// Returns the key of the first grid with open rows.
+    std::string automatic_key() const;
+};
+
+/// Derives the batch of one replica from that of all ranks, unless the grid is open, and judges the plan by itself, on
+/// any cluster and for any model.
+Complaints settle(Plan& plan, const OpenPlan& open);
+
+/// Returns the plan with this number of rows where it is open.
+Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows);
+
+/// Gives each replica its part of the batch, if the batch of all ranks is given.
+Complaints share_batch(Plan& plan, std::int64_t batch);
+
+/// One way to factorise the ranks of a stage.
+struct GridChoice {
+    std::int64_t rows = 1, columns = 1;
+    std::shared_ptr<const Lowered> lowered;
+};
+
+struct GridChoices {
+    std::vector<GridChoice> fitting;    ///< fewest rows first; none if nothing is left open
+    std::vector<std::string> left_out;  ///< "8x1: why", one for each that does not fit
+};
+
+}  // namespace syncline

@@ -1,0 +1,143 @@
+#include "sim/training/feasibility_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace syncline {
+
+namespace {
+
+void judge_ranges(const Model& model, const Parallelism& parallelism, Complaints& complaints) {
+    std::vector<std::string> names;
+    for (const Layer& layer : model.layers) names.push_back(layer.name);
+    const auto find = [&](const std::string& key, const std::string& name) {
+        const auto found = std::find(names.begin(), names.end(), name);
+        if (found == names.end()) {
+            const auto near = closest(name, names);
+            complaints.push_back({key, fmt::format("workload '{}' has no layer '{}'", model.name, name),
+                                  near ? fmt::format("did you mean '{}'?", *near)
+                                       : fmt::format("its layers go from '{}' to '{}'", names.front(), names.back())});
+        }
+        return found - names.begin();
+    };
+    std::vector<std::size_t> item_of(names.size(), 0);  // counted from 1; 0: in none
+    for (std::size_t i = 0; i < parallelism.ranges.size(); ++i) {
+        const LayerRange& range = parallelism.ranges[i];
+        const std::string key = fmt::format("parallelism.layers.{}.", i);
+        const auto first = find(key + "first", range.first);
+        const auto last = range.last == range.first ? first : find(key + "last", range.last);
+        if (std::max(first, last) == std::ssize(names)) continue;
+        if (last < first)
+            complaints.push_back({key + "last", fmt::format("'{}' is before '{}'", range.last, range.first), ""});
+        for (auto layer = static_cast<std::size_t>(first); std::cmp_less_equal(layer, last); ++layer) {
+            if (item_of[layer] != 0) {
+                complaints.push_back(
+                    {key + "first", fmt::format("layer '{}' is also in item {}", names[layer], item_of[layer]), ""});
+                break;
+            }
+            item_of[layer] = i + 1;
+        }
+    }
+}
+
+void judge_parts(const Model& model, const Pipeline& pipeline, Complaints& complaints) {
+    const std::int64_t layers = std::ssize(model.layers), parts = pipeline.stages * pipeline.chunks;
+    const std::int64_t listed = std::accumulate(pipeline.layers.begin(), pipeline.layers.end(), std::int64_t{0});
+    if (parts > layers)
+        complaints.push_back(
+            {"parallelism.pipeline.stages",
+             fmt::format("workload '{}' has {} layers, too few for {} parts", model.name, layers, parts), ""});
+    else if (!pipeline.layers.empty() && listed != layers)
+        complaints.push_back({"parallelism.pipeline.layers",
+                              fmt::format("these are {} layers, but workload '{}' has {}", listed, model.name, layers),
+                              ""});
+}
+
+/// Judges the exchange of gradients for every number of ranks that share weights. The algorithms for sharded gradients
+/// have no parameters and work for any group.
+Complaints judge_gradients(const Cluster& cluster, const Plan& plan, const Arrangement& arrangement) {
+    Complaints complaints;
+    if (plan.parallelism.sharding != Sharding::none) return complaints;
+    std::map<std::uint32_t, std::uint64_t> bytes_of;  // by the size of the group
+    for (const PlacedLayer& layer : arrangement.layers) bytes_of[layer.replicas.size] += layer.bytes;
+    for (const auto& [members, bytes] : bytes_of) {
+        if (plan.selection) {
+            judge_selection(*plan.selection, "allreduce", cluster, members, bytes, complaints);
+        } else if (members > 1) {
+            judge_algorithm(plan.algorithm, members, bytes, complaints);
+            if (complaints.empty()) continue;
+            std::string& message = complaints.front().message;
+            message = fmt::format("all-reduce of gradients among {} ranks: {}", members, message);
+            break;
+        }
+    }
+    return complaints;
+}
+
+/// Lowers the plan, or returns why it cannot be carried out.
+Complaints try_lower(const Cluster& cluster, const Model& model, const Plan& plan,
+                     std::shared_ptr<const Lowered>& lowered) {
+    try {
+        lowered = std::make_shared<const Lowered>(lower(cluster, model, plan));
+        return judge_gradients(cluster, plan, lowered->arrangement);
+    } catch (const ParallelismError& error) {
+        const std::string key = "parallelism." + error.key;
+        if (error.key != "grid") return {{key, error.what(), error.hint}};
+        return {{"parallelism.model", error.what(), error.hint, key}};
+    } catch (const AlgorithmError& error) {
+        Complaints complaints = judge_gradients(cluster, plan, arrange(cluster, model, plan));
+        if (complaints.empty()) complaints.push_back({error.key, error.what(), error.hint});
+        return complaints;
+    }
+}
+
+/// Returns the number of columns for `rows` rows in layouts that are left open, or nothing if they do not divide the
+/// ranks.
+std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& open, std::int64_t rows) {
+    const Parallelism& parallelism = plan.parallelism;
+    std::vector<Layout> layouts;
+    if (open.grid.automatic) layouts.push_back(parallelism.layout);
+    for (std::size_t i = 0; i < open.ranges.size(); ++i)
+        if (open.ranges[i].automatic) layouts.push_back(*parallelism.ranges[i].layout);
+    for (const Layout& layout : layouts)
+        if (plan.stage_ranks() % (rows * layout.cells()) != 0) return {};
+    return plan.stage_ranks() / (rows * layouts.front().cells());
+}
+
+}  // namespace
+
+void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,
+                 Feasibility& found) {
+    judge_ranges(model, plan.parallelism, found.complaints);
+    judge_parts(model, plan.parallelism.pipeline, found.complaints);
+    if (!found.complaints.empty()) return;
+    if (!open.automatic()) {
+        if (!plan.parallelism.data_only()) found.complaints = try_lower(cluster, model, plan, found.lowered);
+        return;
+    }
+    GridChoices& choices = found.choices;
+    for (std::int64_t rows = 1; rows <= plan.stage_ranks(); ++rows) {
+        const auto columns = columns_beside(plan, open, rows);
+        if (!columns) continue;
+        Plan chosen = with_rows(plan, open, rows);
+        std::shared_ptr<const Lowered> lowered;
+        Complaints complaints = share_batch(chosen, open.batch);
+        if (complaints.empty()) complaints = try_lower(cluster, model, chosen, lowered);
+        if (complaints.empty())
+            choices.fitting.push_back({rows, *columns, std::move(lowered)});
+        else
+            choices.left_out.push_back(fmt::format("{}x{}: {}", rows, *columns, complaints.front().message));
+    }
+    if (choices.fitting.empty())
+        found.complaints.push_back({open.automatic_key(), fmt::format("none of {} grids fits", choices.left_out.size()),
+                                    choices.left_out.empty() ? "" : choices.left_out.front()});
+}
+
+}  // namespace syncline
