@@ -1,8 +1,6 @@
 #include "sim/query/expression.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <string_view>
 
 #include "sim/query/table.hpp"
 #include "sim/store/database.hpp"
@@ -20,14 +18,8 @@ bool is_digit(char c) {
 bool goes_on(char c) {
     return is_letter(c) || is_digit(c);
 }
-
-std::string doubled(const std::string& text, char quote) {
-    std::string result(1, quote);
-    for (const char c : text) {
-        if (c == quote) result += quote;
-        result += c;
-    }
-    return result + quote;
+bool is_quote(char c) {
+    return c == '\'' || c == '"' || c == '`';
 }
 
 std::string trimmed(const std::string& text) {
@@ -47,16 +39,6 @@ std::size_t end_of_quoted(const std::string& text, std::size_t start) {
     throw SqlError(std::string("this ") + quote + " is not closed", "", text.substr(start));
 }
 
-/// Returns the end of a number: digits, a fraction, an exponent. Letters that follow directly, as in `2x`, are part of
-/// it.
-std::size_t end_of_number(const std::string& text, std::size_t start) {
-    std::size_t i = start;
-    while (i < text.size() && (goes_on(text[i]) || text[i] == '.' ||
-                               ((text[i] == '-' || text[i] == '+') && (text[i - 1] == 'e' || text[i - 1] == 'E'))))
-        ++i;
-    return i;
-}
-
 /// Returns the end of a name, of which a quoted key may be a part: `calibration."gpt-3.6b".batch`.
 std::size_t end_of_name(const std::string& text, std::size_t start) {
     std::size_t i = start;
@@ -74,44 +56,16 @@ std::size_t end_of_name(const std::string& text, std::size_t start) {
 
 }  // namespace
 
-std::vector<Token> tokens_of(const std::string& expression) {
-    std::vector<Token> tokens;
-    int depth = 0;
-    for (std::size_t i = 0; i < expression.size();) {
-        const char c = expression[i];
-        const std::string_view rest = std::string_view(expression).substr(i);
-        std::size_t end = i + 1;
-        Token::Kind kind = Token::Kind::other;
-        if (c == '\'' || c == '"' || c == '`') {
-            end = end_of_quoted(expression, i);
-            if (c == '\'') kind = Token::Kind::text;
-        } else if (is_letter(c)) {
-            end = end_of_name(expression, i);
-            kind = Token::Kind::name;
-        } else if (is_digit(c)) {
-            end = end_of_number(expression, i);
-        } else if (c == ';' || rest.starts_with("--") || rest.starts_with("/*") || c == '?' || c == '[' || c == '\0') {
-            throw SqlError("an expression must not contain this", "", std::string(rest));
-        }
-        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-        if (depth < 0) throw SqlError("this ) closes nothing", "", std::string(rest));
-        tokens.push_back({kind, expression.substr(i, end - i)});
-        i = end;
-    }
-    if (depth > 0) throw SqlError("missing )");
-    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) tokens[i].called = tokens[i + 1].written == "(";
-    return tokens;
-}
-
 std::vector<std::string> split_list(const std::string& text) {
     std::vector<std::string> parts(1);
     int depth = 0;
-    for (const Token& token : tokens_of(text)) {
-        depth += token.written == "(" ? 1 : token.written == ")" ? -1 : 0;
-        if (depth == 0 && token.written == ",")
+    for (std::size_t i = 0, end = 0; i < text.size(); i = end) {
+        end = is_quote(text[i]) ? end_of_quoted(text, i) : i + 1;
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0 && text[i] == ',')
             parts.emplace_back();
         else
-            parts.back() += token.written;
+            parts.back().append(text, i, end - i);
     }
     for (std::string& part : parts) {
         part = trimmed(part);
@@ -140,30 +94,35 @@ std::optional<std::string> ColumnNames::find(const std::string& name) const {
 
 std::string ColumnNames::quoted(const std::string& expression) const {
     std::string sql;
-    for (const Token& token : tokens_of(expression)) {
-        const bool quantity =
-            token.kind == Token::Kind::text && number_of(token.written.substr(1, token.written.size() - 2)).has_value();
-        if (quantity)
-            sql += "quantity(" + token.written + ")";
-        else
-            sql += token.kind == Token::Kind::name ? columns_in(token) : token.written;
+    for (std::size_t i = 0, end = 0; i < expression.size(); i = end) {
+        end = i + 1;
+        if (is_quote(expression[i])) {
+            end = end_of_quoted(expression, i);
+            const bool quantity = expression[i] == '\'' && number_of(expression.substr(i + 1, end - i - 2)).has_value();
+            const std::string text = expression.substr(i, end - i);
+            sql += quantity ? "quantity(" + text + ")" : text;
+        } else if (is_letter(expression[i])) {
+            const auto column = column_at(expression, i, end);
+            sql += column ? sql_name(*column) : expression.substr(i, end - i);
+        } else {
+            // The letters of a number, as in `1e-9`, begin no name.
+            while (is_digit(expression[i]) && goes_on(expression[end])) ++end;
+            sql.append(expression, i, end - i);
+        }
     }
     return sql;
 }
 
-/// Quotes the longest beginning of the run that is a column: `ranks-1` is a difference, `batch-size` may be a name.
-std::string ColumnNames::columns_in(const Token& run) const {
-    const std::string& text = run.written;
-    for (std::size_t end = text.size(); end != std::string::npos && end > 0; end = text.find_last_of(".-", end - 1)) {
-        if (end == text.size() && run.called) continue;
-        const auto column = find(text.substr(0, end));
-        if (!column) continue;
-        if (end == text.size()) return sql_name(*column);
-        return sql_name(*column) + text[end] + columns_in({run.kind, text.substr(end + 1), run.called});
+/// Returns the column with the longest name that begins at `begin`, and the name's end: `ranks-1` is a difference,
+/// `batch-size` may be a name. If there is none, returns the end of a text that contains no name.
+std::optional<std::string> ColumnNames::column_at(const std::string& text, std::size_t begin, std::size_t& end) const {
+    const std::size_t longest = end_of_name(text, begin);
+    for (end = longest; end != std::string::npos && end > begin; end = text.find_last_of(".-", end - 1)) {
+        if (end == longest && text[end] == '(') continue;  // a function
+        if (auto column = find(text.substr(begin, end - begin))) return column;
     }
-    const auto minus = text.find('-');
-    if (minus == std::string::npos) return text;
-    return text.substr(0, minus + 1) + columns_in({run.kind, text.substr(minus + 1), run.called});
+    end = std::min(longest, text.find('-', begin));
+    return {};
 }
 
 std::vector<std::string> ColumnNames::all() const {
@@ -173,7 +132,9 @@ std::vector<std::string> ColumnNames::all() const {
 }
 
 std::string sql_name(const std::string& name) {
-    return doubled(name, '"');
+    std::string quoted = "\"";
+    for (const char c : name) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
 }
 
 }  // namespace syncline::batch

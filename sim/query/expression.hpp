@@ -5,20 +5,8 @@
 #include <utility>
 #include <vector>
 
-/// Lexical analysis of SQL expressions that users write: enough of the grammar to find names, texts and commas.
+/// Names and quantities in SQL expressions that users write. SQLite reads the rest: see Database::check().
 namespace syncline::batch {
-
-struct Token {
-    enum class Kind { name, text, other };
-    Kind kind = Kind::other;
-    std::string written;
-    bool called = false;  ///< a name followed by '(': a function
-};
-
-/// Splits an expression into tokens; joined in order they are the expression. A name is a run of letters, digits and
-/// `_.-` that begins with a letter or `_`; a text includes its single quotes. Throws SqlError at unclosed quotes or
-/// parentheses, `;` and comments.
-std::vector<Token> tokens_of(const std::string& expression);
 
 /// Returns the parts between commas outside of parentheses and quotes, without surrounding spaces. Throws SqlError.
 std::vector<std::string> split_list(const std::string& text);
@@ -32,13 +20,14 @@ public:
     /// with `_`.
     std::optional<std::string> find(const std::string& name) const;
     /// Returns `expression` as SQL: columns in double quotes, and texts that are numbers or quantities as arguments of
-    /// quantity(). Throws SqlError.
+    /// quantity(). A name is a run of letters, digits and `_.-` that begins with a letter or `_`; parts of it may be in
+    /// double quotes. Throws SqlError at unclosed quotes.
     std::string quoted(const std::string& expression) const;
     /// Returns all names and aliases, each once.
     std::vector<std::string> all() const;
 
 private:
-    std::string columns_in(const Token& run) const;
+    std::optional<std::string> column_at(const std::string& text, std::size_t begin, std::size_t& end) const;
 
     std::vector<std::pair<std::string, std::string>> names_;  ///< a name or alias, and its column
 };

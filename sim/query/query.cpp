@@ -23,14 +23,22 @@ std::string joined(const std::vector<std::string>& parts, const char* between = 
 }
 
 /// Returns the SQL of `expression` or `expression desc`; missing values come last.
-std::string order_of(const std::string& sort, const ColumnNames& names) {
+std::string order_of(const std::string& sort, const Database& database, const std::string& table,
+                     const ColumnNames& names) {
     std::string expression = sort;
     const auto space = expression.find_last_of(" )");
     std::string word = space == std::string::npos ? "" : expression.substr(space + 1);
     for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const bool descending = word == "desc";
     if (descending || word == "asc") expression.resize(space + (expression[space] == ')' ? 1 : 0));
-    return fmt::format("({}) {} NULLS LAST", names.quoted(expression), descending ? "DESC" : "ASC");
+    return fmt::format("{} {} NULLS LAST", checked(database, table, names, expression), descending ? "DESC" : "ASC");
+}
+
+SqlError unknown(const std::string& name, const ColumnNames& names) {
+    return SqlError(fmt::format("there is no column '{}'", name),
+                    did_you_mean(name, names.all(),
+                                 fmt::format("write texts in single quotes; columns are {}", joined(names.all()))),
+                    name);
 }
 
 Rows all_of(Statement& statement) {
@@ -45,24 +53,24 @@ Rows all_of(Statement& statement) {
 
 }  // namespace
 
-Statement prepared(Database& database, const std::string& sql, const ColumnNames& names) {
+std::string checked(const Database& database, const std::string& table, const ColumnNames& names,
+                    const std::string& expression) {
+    const std::string sql = names.quoted(expression);
     try {
-        return database.prepare(sql);
+        database.check(sql, table);
     } catch (const SqlError& error) {
         constexpr std::string_view begin = "no such column: ";
         const std::string message = error.what();
-        if (!message.starts_with(begin)) throw SqlError(message, "write texts in single quotes: algorithm = 'ring'");
-        const std::string name = message.substr(begin.size());
-        throw SqlError(fmt::format("there is no column '{}'", name),
-                       did_you_mean(name, names.all(),
-                                    fmt::format("write texts in single quotes; columns are {}", joined(names.all()))),
-                       name);
+        if (message.starts_with(begin)) throw unknown(message.substr(begin.size()), names);
+        if (!error.hint().empty()) throw;
+        throw SqlError(message, "write texts in single quotes: algorithm = 'ring'", error.word());
     }
+    return "(" + sql + ")";
 }
 
 std::string Table::filter(const Query& query) const {
     std::string sql = "1";
-    for (const std::string& condition : query.where) sql += fmt::format(" AND ({})", quoted(condition));
+    for (const std::string& condition : query.where) sql += " AND " + checked(memory_, "points", names_, condition);
     return sql;
 }
 
@@ -85,13 +93,12 @@ Unit Table::unit(const std::string& expression) const {
 
 /// Returns the settings that distinguish the points, their status, and the main figures.
 std::vector<std::string> Table::default_columns(const Query& query) {
+    const std::string among = filter(query);
     const auto counts = [&](const std::string& what) {
-        Statement count = prepared(memory_, fmt::format("SELECT {} FROM points WHERE {}", what, filter(query)), names_);
-        count.step();
-        return count.integer(0);
+        return std::get<std::int64_t>(memory_.ask(fmt::format("SELECT {} FROM points WHERE {}", what, among)));
     };
     const auto varies = [&](const std::string& name) {
-        return counts(fmt::format("count(DISTINCT {0}) + (count({0}) < count(*) AND count({0}) > 0)", quoted(name))) >
+        return counts(fmt::format("count(DISTINCT {0}) + (count({0}) < count(*) AND count({0}) > 0)", sql_name(name))) >
                1;
     };
     std::vector<std::string> columns;
@@ -119,13 +126,13 @@ Rows Table::plain(const Query& query, const std::vector<std::string>& columns) {
         const auto column = names_.find(expression);
         shown.push_back(column && is_setting(*column)
                             ? fmt::format("coalesce({}, {})", sql_name(written(*column)), sql_name(*column))
-                            : fmt::format("({})", quoted(expression)));
+                        : column ? sql_name(*column)
+                                 : checked(memory_, "points", names_, expression));
     }
-    for (const std::string& sort : query.sort) order.push_back(order_of(sort, names_));
+    for (const std::string& sort : query.sort) order.push_back(order_of(sort, memory_, "points", names_));
     for (const char* last : {"study", "point", "repeat"}) order.push_back(fmt::format("points.{}", last));
-    Statement statement = prepared(
-        memory_, fmt::format("SELECT {} FROM points WHERE {} ORDER BY {}", joined(shown), filter(query), joined(order)),
-        names_);
+    Statement statement = memory_.prepare(
+        fmt::format("SELECT {} FROM points WHERE {} ORDER BY {}", joined(shown), filter(query), joined(order)));
     Rows rows = all_of(statement);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         rows.columns[i] = heading(columns[i]);
@@ -141,7 +148,7 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
     std::vector<Unit> units;
     for (std::size_t i = 0; i < query.group.size(); ++i) {
         const auto column = names_.find(query.group[i]);
-        if (!column) prepared(memory_, fmt::format("SELECT {} FROM points", sql_name(query.group[i])), names_);
+        if (!column) throw unknown(query.group[i], names_);
         const std::string name = heading(query.group[i]);
         inner.push_back(fmt::format("{} AS g{}, {} AS w{}", sql_name(*column), i,
                                     sql_name(is_setting(*column) ? written(*column) : *column), i));
@@ -158,7 +165,7 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const std::string name = heading(columns[i]);
         inner.push_back(fmt::format("CASE WHEN typeof({0}) IN ('integer', 'real') THEN {0} END AS x{1}",
-                                    fmt::format("({})", quoted(columns[i])), i));
+                                    checked(memory_, "points", names_, columns[i]), i));
         middle.push_back(fmt::format("avg(x{0}) OVER (PARTITION BY {1}) AS m{0}", i, by));
         const std::pair<const char*, std::string> parts[] = {
             {"mean", "avg(x{0})"},
@@ -172,14 +179,15 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
             units.push_back(unit(columns[i]));
         }
     }
-    std::vector<std::string> order;
-    for (const std::string& sort : query.sort) order.push_back(order_of(sort, results));
-    for (const std::string& group : groups) order.push_back(group + " NULLS LAST");
     middle.push_back("*");
-    const std::string sql = fmt::format(
-        "SELECT * FROM (SELECT {}, {} FROM (SELECT {} FROM (SELECT {} FROM points WHERE {})) GROUP BY {}) ORDER BY {}",
-        joined(outer), by, joined(middle), joined(inner), filter(query), by, joined(order));
-    Statement statement = prepared(memory_, sql, names_);
+    memory_.run("DROP TABLE IF EXISTS groups");
+    memory_.run(fmt::format(
+        "CREATE TABLE groups AS SELECT {}, {} FROM (SELECT {} FROM (SELECT {} FROM points WHERE {})) GROUP BY {}",
+        joined(outer), by, joined(middle), joined(inner), filter(query), by));
+    std::vector<std::string> order;
+    for (const std::string& sort : query.sort) order.push_back(order_of(sort, memory_, "groups", results));
+    for (const std::string& group : groups) order.push_back(group + " NULLS LAST");
+    Statement statement = memory_.prepare("SELECT * FROM groups ORDER BY " + joined(order));
     Rows rows = all_of(statement);
     const std::size_t width = rows.columns.size() - groups.size();
     rows.columns.resize(width);

@@ -13,7 +13,9 @@ inline std::string written(const std::string& key) {
     return "written " + key;
 }
 
-/// Prepares SQL that contains users' expressions. Throws SqlError, which explains unknown names.
-Statement prepared(Database& database, const std::string& sql, const ColumnNames& names);
+/// Returns a user's expression on the columns of `table` as SQL, in brackets. Throws SqlError, which explains unknown
+/// names, if it is anything else: see Database::check().
+std::string checked(const Database& database, const std::string& table, const ColumnNames& names,
+                    const std::string& expression);
 
 }  // namespace syncline::batch

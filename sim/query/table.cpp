@@ -155,8 +155,8 @@ void Table::set(const std::vector<config::Setting>& settings) {
 bool Table::holds(const std::string& condition) {
     auto known = conditions_.find(condition);
     if (known == conditions_.end()) {
-        const std::string sql = fmt::format("SELECT 1 FROM points WHERE ({})", quoted(condition));
-        known = conditions_.emplace(condition, prepared(memory_, sql, names_)).first;
+        const std::string sql = "SELECT 1 FROM points WHERE " + checked(memory_, "points", names_, condition);
+        known = conditions_.emplace(condition, memory_.prepare(sql)).first;
     }
     const bool held = known->second.bind({}).step();
     known->second.bind({});

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "sim/output/files.hpp"
@@ -43,6 +46,37 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
         sqlite3_result_text64(context, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     else
         sqlite3_result_null(context);
+}
+
+/// Maximum length of a value in memory, in bytes.
+constexpr int longest = 10'000'000;
+
+/// The functions that expressions may call.
+constexpr std::string_view functions[] = {
+    "quantity", "root",         "abs",   "acos",        "acosh",    "asin",   "asinh",   "atan",         "atan2",
+    "atanh",    "avg",          "ceil",  "ceiling",     "coalesce", "cos",    "cosh",    "count",        "cume_dist",
+    "degrees",  "dense_rank",   "exp",   "first_value", "floor",    "format", "glob",    "group_concat", "ifnull",
+    "iif",      "instr",        "lag",   "last_value",  "lead",     "length", "like",    "ln",           "log",
+    "log10",    "log2",         "lower", "ltrim",       "max",      "min",    "mod",     "nth_value",    "ntile",
+    "nullif",   "percent_rank", "pi",    "pow",         "power",    "printf", "radians", "rank",         "replace",
+    "round",    "row_number",   "rtrim", "sign",        "sin",      "sinh",   "sqrt",    "substr",       "substring",
+    "sum",      "tan",          "tanh",  "total",       "trim",     "trunc",  "typeof",  "upper"};
+
+struct Guard {
+    const std::string& table;
+    bool selects = false;
+    std::optional<std::string> refused;  ///< the function that was refused; empty if it was something else
+};
+
+/// Allows the one query that the expression is checked in, columns of its table, and the functions.
+int authorise(void* data, int action, const char* first, const char* second, const char*, const char*) {
+    Guard& guard = *static_cast<Guard*>(data);
+    if (action == SQLITE_READ && first == guard.table) return SQLITE_OK;
+    if (action == SQLITE_SELECT && !std::exchange(guard.selects, true)) return SQLITE_OK;
+    const bool calls = action == SQLITE_FUNCTION;
+    if (calls && std::find(std::begin(functions), std::end(functions), second) != std::end(functions)) return SQLITE_OK;
+    guard.refused = calls ? second : "";
+    return SQLITE_DENY;
 }
 
 /// Returns the system's error message, else that of SQLite.
@@ -124,6 +158,7 @@ Database::Database() : shown_("memory") {
     if (code != SQLITE_OK) fail(code);
     // Otherwise a misspelt name in double quotes would be a text.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest);
 }
 
 Database::Database(const std::filesystem::path& file, Mode mode) : shown_(file.string()) {
@@ -150,19 +185,41 @@ Database::~Database() {
 
 Statement Database::prepare(std::string_view sql) {
     sqlite3_stmt* statement = nullptr;
-    const char* rest = nullptr;
-    const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, &rest);
+    const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
     if (code != SQLITE_OK) fail(code);
-    Statement prepared(*this, statement);
-    const std::string_view left = sql.substr(static_cast<std::size_t>(rest - sql.data()));
-    if (statement == nullptr || left.find_first_not_of(" \n") != std::string_view::npos)
-        throw SqlError("this is not a single statement");
-    return prepared;
+    return Statement(*this, statement);
 }
 
 Statement& Database::kept(std::string_view sql) {
     const auto found = kept_.find(sql);
     return found != kept_.end() ? found->second : kept_.emplace(sql, prepare(sql)).first->second;
+}
+
+void Database::check(const std::string& expression, const std::string& table) const {
+    // At the end of a statement an expression must be whole, and in brackets it must be single: no comment, list or
+    // further clause passes both.
+    for (const auto& [open, close] : {std::pair{"", ""}, std::pair{"(", ")"}}) {
+        const std::string begin = fmt::format("SELECT 1 FROM {} ORDER BY NOT {}", table, open);
+        const std::string sql = begin + expression + close;
+        Guard guard{table, false, {}};
+        sqlite3_stmt* statement = nullptr;
+        sqlite3_set_authorizer(handle_, authorise, &guard);
+        const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+        sqlite3_set_authorizer(handle_, nullptr, nullptr);
+        sqlite3_finalize(statement);
+        if (guard.refused && guard.refused->empty())
+            throw SqlError("an expression must not contain a query", "name columns and functions of them");
+        if (guard.refused)
+            throw SqlError(fmt::format("the function '{}' is not allowed", *guard.refused),
+                           fmt::format("functions are {}", fmt::join(functions, ", ")), *guard.refused);
+        if (code == SQLITE_ERROR) {
+            const std::string message = sqlite3_errmsg(handle_);
+            const int at = sqlite3_error_offset(handle_) - static_cast<int>(begin.size());
+            const bool inside = at >= 0 && at < static_cast<int>(expression.size());
+            throw SqlError(message, "", inside ? expression.substr(static_cast<std::size_t>(at)) : "");
+        }
+        if (code != SQLITE_OK) fail(code);
+    }
 }
 
 void Database::run(const std::string& sql) {

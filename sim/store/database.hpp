@@ -75,10 +75,14 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Prepares `sql`, a single statement. Throws SqlError if it is not one.
+    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid.
     Statement prepare(std::string_view sql);
     /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
+    /// Checks an expression from strangers. Throws SqlError unless it is a single one, with all its brackets closed,
+    /// that reads only columns of `table`, and calls only functions that neither act nor make long values. Queries are
+    /// refused, so that its time is bounded by the rows of the table.
+    void check(const std::string& expression, const std::string& table) const;
     /// Runs any number of statements without results.
     void run(const std::string& sql);
     /// Returns the first value of the first row; nothing if there is none.

@@ -1,5 +1,10 @@
 #include "sim/topology/spectrum.hpp"
 
+#include <Spectra/MatOp/SparseSymMatProd.h>
+#include <Spectra/MatOp/SparseSymShiftSolve.h>
+#include <Spectra/SymEigsShiftSolver.h>
+#include <Spectra/SymEigsSolver.h>
+
 #include <Eigen/Eigenvalues>
 #include <Eigen/Sparse>
 #include <algorithm>
@@ -8,16 +13,18 @@
 #include <numbers>
 #include <numeric>
 
-#include "sim/topology/lanczos.hpp"
-
 namespace syncline {
 
 namespace {
 
 using Matrix = Eigen::SparseMatrix<double>;
+using Product = Spectra::SparseSymMatProd<double>;
+using Solver = Spectra::SymEigsSolver<Product>;
+using Spectra::SortRule;
 
 constexpr double tolerance = 1e-9;
-constexpr Eigen::Index few = 512;  ///< in hosts: up to here cubic time is acceptable
+constexpr Eigen::Index few = 512;   ///< in hosts: up to here cubic time is acceptable
+constexpr Eigen::Index basis = 40;  ///< vectors that Spectra keeps
 
 Matrix mixing_matrix(const Network& network, bool one_way) {
     std::vector<double> degrees(network.vertices(), 0);
@@ -65,28 +72,57 @@ double second_of_cayley_graph(const Network& network, const std::vector<std::uin
     return second;
 }
 
+/// Runs Lanczos' method with restarts; the start is the same everywhere.
+Solver solved(Product& product, Eigen::Index count, SortRule which, Eigen::Index restarts, double error) {
+    Solver solver(product, count, basis);
+    solver.init();
+    solver.compute(which, restarts, error);
+    return solver;
+}
+
+/// Returns the second greatest modulus.
+double second_of(Eigen::VectorXd moduli) {
+    std::sort(moduli.begin(), moduli.end());
+    return moduli[moduli.size() - 2];
+}
+
 double second_of_symmetric(const Matrix& matrix) {
-    const Eigen::Index order = matrix.rows();
-    const auto apply = [&](const Eigen::VectorXd& vector) -> Eigen::VectorXd { return matrix * vector; };
-    const Extremes plain = lanczos(apply, order, order <= few ? order : 200, tolerance);
-    if (plain.converged) return std::max(std::abs(plain.greatest), std::abs(plain.least));
+    if (matrix.rows() <= few) {
+        const Eigen::MatrixXd dense = matrix;
+        return second_of(
+            Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues().cwiseAbs());
+    }
+    Product product(matrix);
+    const auto plain = solved(product, 2, SortRule::LargestMagn, 10, tolerance);
+    if (plain.info() == Spectra::CompInfo::Successful) return plain.eigenvalues().cwiseAbs().minCoeff();
 
     // Eigenvalues crowd below 1, as in long rings; the inverse of (1+ε)·1 - W separates them. Graphs that mix so slowly
     // have small cuts, hence factors with few entries.
-    constexpr double shift = 1e-8;
-    Matrix identity(order, order);
-    identity.setIdentity();
-    const Eigen::SimplicialLDLT<Matrix> factored((1 + shift) * identity - matrix);
-    const auto solve = [&](const Eigen::VectorXd& vector) -> Eigen::VectorXd { return factored.solve(vector); };
-    const double crowded = 1 + shift - 1 / lanczos(solve, order, 200, tolerance).greatest;
-    return std::max(crowded, std::abs(plain.least));
+    Spectra::SparseSymShiftSolve<double> inverse(matrix);
+    Spectra::SymEigsShiftSolver<Spectra::SparseSymShiftSolve<double>> crowded(inverse, 2, basis, 1 + 1e-8);
+    crowded.init();
+    crowded.compute(SortRule::LargestMagn, 100, tolerance);
+    // No eigenvalue if it does not converge.
+    const Eigen::VectorXd least = solved(product, 1, SortRule::SmallestAlge, 10, 1e-3).eigenvalues();
+    return std::max(crowded.eigenvalues().minCoeff(), -least.sum());
 }
 
 double second_of_any(const Matrix& matrix) {
     const Eigen::MatrixXd dense = matrix;
-    Eigen::VectorXd moduli = Eigen::EigenSolver<Eigen::MatrixXd>(dense, false).eigenvalues().cwiseAbs();
-    std::sort(moduli.begin(), moduli.end());
-    return moduli[moduli.size() - 2];
+    return second_of(Eigen::EigenSolver<Eigen::MatrixXd>(dense, false).eigenvalues().cwiseAbs());
+}
+
+/// Returns an approximate eigenvector to λ2, or nothing.
+Eigen::VectorXd second_mode(const Matrix& matrix) {
+    const Eigen::Index order = matrix.rows();
+    if (order <= few) {
+        const Eigen::MatrixXd dense = matrix;
+        return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense).eigenvectors().col(order - 2);
+    }
+    Product product(matrix);
+    const auto solver = solved(product, 2, SortRule::LargestAlge, 20, 1e-3);
+    if (solver.info() != Spectra::CompInfo::Successful) return {};
+    return solver.eigenvectors().col(1);
 }
 
 }  // namespace
@@ -108,8 +144,8 @@ std::vector<std::uint32_t> spectral_order(const Network& network) {
     const Matrix matrix = mixing_matrix(network, false);
     // One-way links count for both ends, because the aim is a cut.
     const Matrix symmetric = (matrix + Matrix(matrix.transpose())) / 2;
-    const auto apply = [&](const Eigen::VectorXd& vector) -> Eigen::VectorXd { return symmetric * vector; };
-    const Eigen::VectorXd mode = lanczos(apply, symmetric.rows(), 100, 1e-6).mode;
+    const Eigen::VectorXd mode = second_mode(symmetric);
+    if (mode.size() == 0) return order;
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return mode[static_cast<Eigen::Index>(a)] < mode[static_cast<Eigen::Index>(b)];
     });

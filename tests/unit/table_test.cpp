@@ -88,6 +88,35 @@ TEST_CASE("an error in an expression has a hint") {
         CHECK_FALSE(error_of(table, bad).empty());
 }
 
+TEST_CASE("expressions of strangers read columns, and do nothing else") {
+    Example example;
+    Table table(example.store);
+    for (const char* query :
+         {"(select 1)", "exists (select 1)", "point in (select point from points)",
+          "point in (with recursive r(x) as (select 1 union all select x + 1 from r) select x from r)",
+          "point in pragma_page_count", "1 in sqlite_schema"})
+        CHECK_THAT(error_of(table, query), Contains("must not contain a query"));
+    for (const char* function : {"randomblob(1000000000)", "zeroblob(9)", "load_extension('x')", "random()",
+                                 "current_time", "sqlite_version()"})
+        CHECK_THAT(error_of(table, function), Contains("is not allowed"));
+    for (const char* clause : {"1 union select 1", "1 limit 0", "1, 2", "point desc", "1; attach 'x' as y",
+                               "1; pragma page_count", "1 --", "1 /*"})
+        CHECK_FALSE(error_of(table, clause).empty());
+    CHECK_THROWS_AS(table.select({{"1 /*", "'*/) or (1' = ''"}, {}, {}, {"point"}}), SqlError);
+    CHECK_THROWS_AS(table.select({{}, {"(select 1)"}, {"ranks"}, {"point"}}), SqlError);
+    CHECK_THROWS_AS(table.select({{}, {}, {}, {"length(replace(printf('%5000000d', 1), ' ', 'long'))"}}), SqlError);
+    CHECK(matching(table, "round(sqrt(ranks), 1) = 2 /* of 4 */") == 3);
+    CHECK(matching(table, "max(ranks, 8) = 8 and ranks*1e-9<1.6e-8") == 9);
+}
+
+TEST_CASE("groups are sorted by their own columns only") {
+    Example example;
+    Table table(example.store);
+    CHECK(table.select({{}, {"points desc", "-ranks_mean"}, {"variant"}, {"ranks"}}).rows.size() == 2);
+    CHECK_THROWS_WITH(table.select({{}, {"ranks_maen"}, {"variant"}, {"ranks"}}), Contains("no column 'ranks_maen'"));
+    CHECK_THROWS_WITH(table.select({{}, {}, {"STATUS"}, {"point"}}), Contains("no column 'STATUS'"));
+}
+
 TEST_CASE("a hint that lists the columns names each once") {
     Example example;
     Table table(example.store);
