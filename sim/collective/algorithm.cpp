@@ -5,57 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/collective/binomial_scatter.hpp"
-#include "sim/collective/binomial_tree.hpp"
-#include "sim/collective/bruck.hpp"
-#include "sim/collective/contributors.hpp"
-#include "sim/collective/direct.hpp"
-#include "sim/collective/dissemination.hpp"
-#include "sim/collective/double_binary_tree.hpp"
-#include "sim/collective/gossip.hpp"
-#include "sim/collective/hierarchical.hpp"
-#include "sim/collective/hierarchical_leaders.hpp"
-#include "sim/collective/inner_outer.hpp"
-#include "sim/collective/overlay.hpp"
-#include "sim/collective/pairwise.hpp"
-#include "sim/collective/pipelined_tree.hpp"
-#include "sim/collective/rabenseifner.hpp"
-#include "sim/collective/recursive_doubling.hpp"
-#include "sim/collective/recursive_halving.hpp"
-#include "sim/collective/ring.hpp"
-#include "sim/collective/scatter_allgather.hpp"
-#include "sim/collective/segmented_ring.hpp"
+#include "sim/collective/factories.hpp"
 
 namespace syncline {
 
 namespace {
-
-TopologySpec overlay_or(const AlgorithmSpec& spec, Shape shape, bool directed) {
-    if (spec.overlay) return *spec.overlay;
-    TopologySpec standard;
-    standard.shape = shape;
-    standard.directed = directed;
-    return standard;
-}
-
-const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    if (!spec.overlay || spec.overlay->shape != Shape::hierarchical)
-        throw AlgorithmError(
-            spec.overlay ? "overlay" : "algorithm",
-            fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
-            "list its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
-            "{pattern: ring}]}");
-    make_overlay(*spec.overlay, ranks);  // only for its checks
-    return spec.overlay->levels;
-}
-
-/// Returns the size of the innermost groups: all ranks, if the only level has an open size.
-std::uint32_t group_size(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    const std::int64_t size = hierarchy(spec, ranks).front().size;
-    return size == 0 ? ranks : static_cast<std::uint32_t>(size);
-}
-
-using Made = std::shared_ptr<const CollectiveAlgorithm>;
 
 /// The parameters of a spec that an algorithm accepts.
 struct Takes {
@@ -65,140 +19,52 @@ struct Takes {
 struct Entry {
     const char* operation;
     const char* name;
-    Made (*make)(const AlgorithmSpec& spec, std::uint32_t ranks);
+    algorithms::Factory* make;
     Takes takes = {};
 };
-
-template <class Algorithm>
-Made plain(const AlgorithmSpec&, std::uint32_t) {
-    return std::make_shared<Algorithm>();
-}
-
-template <TreeOperation operation>
-Made binomial_tree(const AlgorithmSpec&, std::uint32_t) {
-    return std::make_shared<BinomialTree>(operation);
-}
-
-template <TreeOperation operation>
-Made pipelined_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    return std::make_shared<PipelinedTree>(
-        operation, spanning_tree(make_overlay(overlay_or(spec, Shape::tree, false), ranks)), spec.segment_bytes);
-}
-
-template <TreeOperation operation>
-Made double_binary_tree(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    return std::make_shared<DoubleBinaryTree>(operation, ranks, spec.segment_bytes);
-}
-
-template <Direct::Operation operation>
-Made direct(const AlgorithmSpec&, std::uint32_t) {
-    return std::make_shared<Direct>(operation);
-}
-
-template <DirectRooted::Operation operation>
-Made direct_rooted(const AlgorithmSpec&, std::uint32_t) {
-    return std::make_shared<DirectRooted>(operation);
-}
-
-std::uint32_t contributors(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    return spec.contributors == 0 ? ranks : spec.contributors;
-}
-
-std::uint32_t receivers(const AlgorithmSpec& spec, std::uint32_t ranks) {
-    return spec.receivers == 0 ? ranks : spec.receivers;
-}
 
 /// Returns all algorithms; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
-        {"allreduce", "ring", plain<RingAllreduce>, {.subsets = true}},
-        {"allreduce",
-         "segmented-ring",
-         [](const AlgorithmSpec& spec, std::uint32_t) -> Made {
-             return std::make_shared<SegmentedRing>(spec.segment_bytes);
-         },
-         {.segment = true}},
-        {"allreduce", "recursive-doubling", plain<RecursiveDoubling>},
-        {"allreduce", "rabenseifner", plain<Rabenseifner>},
-        {"allreduce", "binomial-tree", binomial_tree<TreeOperation::allreduce>},
-        {"allreduce", "pipelined-tree", pipelined_tree<TreeOperation::allreduce>, {.overlay = true, .segment = true}},
-        {"allreduce", "double-binary-tree", double_binary_tree<TreeOperation::allreduce>, {.segment = true}},
-        {"allreduce",
-         "hierarchical",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<Hierarchical>(hierarchy(spec, ranks), ranks);
-         },
-         {.overlay = true}},
-        {"allreduce",
-         "hierarchical-leaders",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<HierarchicalLeaders>(hierarchy(spec, ranks), ranks);
-         },
-         {.overlay = true}},
-        {"allreduce", "direct", direct<Direct::Operation::allreduce>},
-        {"allreduce",
-         "reduce-scatter-allgather",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<ReduceScatterAllgather>(contributors(spec, ranks), receivers(spec, ranks));
-         },
-         {.subsets = true}},
-        {"reduce-scatter", "ring", plain<RingReduceScatter>},
-        {"reduce-scatter", "recursive-halving", plain<RecursiveHalving>},
-        {"reduce-scatter", "direct", direct<Direct::Operation::reduce_scatter>},
-        {"allgather",
-         "ring",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<RingAllgather>(contributors(spec, ranks));
-         },
-         {.subsets = true}},
-        {"allgather", "recursive-doubling", plain<RecursiveDoublingAllgather>},
-        {"allgather", "bruck", plain<BruckAllgather>},
-        {"allgather", "direct", direct<Direct::Operation::allgather>},
-        {"allgather",
-         "padded-ring",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<PaddedRing>(contributors(spec, ranks));
-         },
-         {.subsets = true}},
-        {"allgather",
-         "ring-broadcast",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<RingBroadcast>(contributors(spec, ranks), receivers(spec, ranks),
-                                                    spec.segment_bytes);
-         },
-         {.segment = true, .subsets = true}},
-        {"allgather",
-         "spread-doubling",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             return std::make_shared<SpreadDoubling>(contributors(spec, ranks));
-         },
-         {.subsets = true}},
-        {"broadcast", "binomial-tree", binomial_tree<TreeOperation::broadcast>},
-        {"broadcast", "pipelined-tree", pipelined_tree<TreeOperation::broadcast>, {.overlay = true, .segment = true}},
-        {"broadcast", "double-binary-tree", double_binary_tree<TreeOperation::broadcast>, {.segment = true}},
-        {"broadcast", "scatter-allgather", plain<ScatterAllgather>},
-        {"broadcast", "direct", direct_rooted<DirectRooted::Operation::broadcast>},
-        {"reduce", "binomial-tree", binomial_tree<TreeOperation::reduce>},
-        {"reduce", "pipelined-tree", pipelined_tree<TreeOperation::reduce>, {.overlay = true, .segment = true}},
-        {"reduce", "double-binary-tree", double_binary_tree<TreeOperation::reduce>, {.segment = true}},
-        {"reduce", "direct", direct_rooted<DirectRooted::Operation::reduce>},
-        {"scatter", "binomial-tree", plain<BinomialScatter>},
-        {"scatter", "direct", direct_rooted<DirectRooted::Operation::scatter>},
-        {"gather", "binomial-tree", plain<BinomialGather>},
-        {"gather", "direct", direct_rooted<DirectRooted::Operation::gather>},
-        {"all-to-all", "direct", direct<Direct::Operation::all_to_all>},
-        {"all-to-all", "pairwise", plain<PairwiseAllToAll>},
-        {"all-to-all", "bruck", plain<BruckAllToAll>},
-        {"barrier", "dissemination", plain<Dissemination>},
-        {"neighbour-exchange",
-         "gossip",
-         [](const AlgorithmSpec& spec, std::uint32_t ranks) -> Made {
-             if (spec.peers == Peers::inner_outer)
-                 return std::make_shared<InnerOuterGossip>(group_size(spec, ranks), ranks);
-             return std::make_shared<Gossip>(make_overlay(overlay_or(spec, Shape::exponential, true), ranks),
-                                             spec.peers == Peers::one);
-         },
-         {.overlay = true, .peers = true}},
+        {"allreduce", "ring", algorithms::ring_allreduce, {.subsets = true}},
+        {"allreduce", "segmented-ring", algorithms::segmented_ring, {.segment = true}},
+        {"allreduce", "recursive-doubling", algorithms::recursive_doubling},
+        {"allreduce", "rabenseifner", algorithms::rabenseifner},
+        {"allreduce", "binomial-tree", algorithms::binomial_tree},
+        {"allreduce", "pipelined-tree", algorithms::pipelined_tree, {.overlay = true, .segment = true}},
+        {"allreduce", "double-binary-tree", algorithms::double_binary_tree, {.segment = true}},
+        {"allreduce", "hierarchical", algorithms::hierarchical, {.overlay = true}},
+        {"allreduce", "hierarchical-leaders", algorithms::hierarchical_leaders, {.overlay = true}},
+        {"allreduce", "direct", algorithms::direct},
+        {"allreduce", "reduce-scatter-allgather", algorithms::reduce_scatter_allgather, {.subsets = true}},
+        {"reduce-scatter", "ring", algorithms::ring_reduce_scatter},
+        {"reduce-scatter", "recursive-halving", algorithms::recursive_halving},
+        {"reduce-scatter", "direct", algorithms::direct},
+        {"allgather", "ring", algorithms::ring_allgather, {.subsets = true}},
+        {"allgather", "recursive-doubling", algorithms::recursive_doubling_allgather},
+        {"allgather", "bruck", algorithms::bruck_allgather},
+        {"allgather", "direct", algorithms::direct},
+        {"allgather", "padded-ring", algorithms::padded_ring, {.subsets = true}},
+        {"allgather", "ring-broadcast", algorithms::ring_broadcast, {.segment = true, .subsets = true}},
+        {"allgather", "spread-doubling", algorithms::spread_doubling, {.subsets = true}},
+        {"broadcast", "binomial-tree", algorithms::binomial_tree},
+        {"broadcast", "pipelined-tree", algorithms::pipelined_tree, {.overlay = true, .segment = true}},
+        {"broadcast", "double-binary-tree", algorithms::double_binary_tree, {.segment = true}},
+        {"broadcast", "scatter-allgather", algorithms::scatter_allgather},
+        {"broadcast", "direct", algorithms::direct},
+        {"reduce", "binomial-tree", algorithms::binomial_tree},
+        {"reduce", "pipelined-tree", algorithms::pipelined_tree, {.overlay = true, .segment = true}},
+        {"reduce", "double-binary-tree", algorithms::double_binary_tree, {.segment = true}},
+        {"reduce", "direct", algorithms::direct},
+        {"scatter", "binomial-tree", algorithms::binomial_scatter},
+        {"scatter", "direct", algorithms::direct},
+        {"gather", "binomial-tree", algorithms::binomial_gather},
+        {"gather", "direct", algorithms::direct},
+        {"all-to-all", "direct", algorithms::direct},
+        {"all-to-all", "pairwise", algorithms::pairwise},
+        {"all-to-all", "bruck", algorithms::bruck_all_to_all},
+        {"barrier", "dissemination", algorithms::dissemination},
+        {"neighbour-exchange", "gossip", algorithms::gossip, {.overlay = true, .peers = true}},
     };
     return all;
 }

@@ -49,7 +49,7 @@ bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
 /// The all-reduce that also involves processes other than ranks: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 
-/// Peers of a rank in one round of gossip: all its neighbours; one, in turn; or, as in inner_outer.hpp, by groups of
+/// Peers of a rank in one round of gossip: all its neighbours; one, in turn; or, as in inner_outer.cpp, by groups of
 /// the size of the innermost level of a hierarchical overlay.
 enum class Peers { all, one, inner_outer };
 
@@ -64,7 +64,7 @@ enum class Peers { all, one, inner_outer };
 /// root 0.
 ///
 /// With fewer contributors or receivers than ranks, the first ranks contribute and the first ranks receive: see
-/// contributors.hpp.
+/// contributors.cpp.
 struct AlgorithmSpec {
     std::string operation = "allreduce";
     std::string name = "ring";

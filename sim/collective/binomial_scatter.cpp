@@ -1,8 +1,16 @@
-#include "sim/collective/binomial_scatter.hpp"
-
 #include <algorithm>
 #include <bit>
 
+#include "sim/collective/factories.hpp"
+
+/// Scatter and gather over the binomial tree, root 0: a message holds the blocks of a whole subtree.
+///
+/// Rank r with lowest set bit 2^k is a child of r - 2^k and heads ranks r … r + 2^k - 1, as far as these exist. The
+/// scatter sends the largest subtree first, the gather receives the smallest first. There are N-1 messages; the root
+/// sends or receives ⌈lg N⌉ of them in turn, all blocks except its own. If N divides S, no child takes longer than the
+/// root does concurrently: ⌈lg N⌉α + (N-1)/N·S·β. Otherwise subtrees with equal numbers of blocks differ by a byte, a
+/// child may take longer, and there is no closed form. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+/// collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
 namespace {
@@ -17,39 +25,56 @@ Message blocks_below(std::uint32_t head, std::uint32_t size, std::uint32_t peer,
     return {peer, head, std::min(size, ranks - head)};
 }
 
+class BinomialScatter : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
+        Program program{{bytes, ranks}, {}};
+        const std::uint32_t size = subtree(rank, ranks);
+        if (rank != 0) program.steps.push_back({{}, {blocks_below(rank, size, rank - size, ranks)}});
+        for (std::uint32_t below = size / 2; below > 0; below /= 2) {
+            const std::uint32_t child = rank + below;
+            if (child < ranks) program.steps.push_back({{blocks_below(child, below, child, ranks)}, {}});
+        }
+        return program;
+    }
+
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
+        if (bytes % ranks != 0) return {};
+        return std::bit_width(ranks - 1) * message.alpha_s +
+               static_cast<double>(bytes - bytes / ranks) * message.beta_s_per_B;
+    }
+
+    std::string formula() const override { return "⌈lg N⌉α + (N-1)/N·Sβ"; }
+};
+
+class BinomialGather : public CollectiveAlgorithm {
+public:
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
+        Program program{{bytes, ranks}, {}};
+        const std::uint32_t size = subtree(rank, ranks);
+        for (std::uint32_t below = 1; below < size; below *= 2) {
+            const std::uint32_t child = rank + below;
+            if (child < ranks) program.steps.push_back({{}, {blocks_below(child, below, child, ranks)}});
+        }
+        if (rank != 0) program.steps.push_back({{blocks_below(rank, size, rank - size, ranks)}, {}});
+        return program;
+    }
+
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
+        return BinomialScatter().cost(ranks, bytes, message);
+    }
+
+    std::string formula() const override { return BinomialScatter().formula(); }
+};
+
 }  // namespace
 
-Program BinomialScatter::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
-    Program program{{bytes, ranks}, {}};
-    const std::uint32_t size = subtree(rank, ranks);
-    if (rank != 0) program.steps.push_back({{}, {blocks_below(rank, size, rank - size, ranks)}});
-    for (std::uint32_t below = size / 2; below > 0; below /= 2) {
-        const std::uint32_t child = rank + below;
-        if (child < ranks) program.steps.push_back({{blocks_below(child, below, child, ranks)}, {}});
-    }
-    return program;
+std::shared_ptr<const CollectiveAlgorithm> algorithms::binomial_scatter(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<BinomialScatter>();
 }
 
-std::optional<double> BinomialScatter::cost(std::uint32_t ranks, std::uint64_t bytes,
-                                            const MessageCost& message) const {
-    if (bytes % ranks != 0) return {};
-    return std::bit_width(ranks - 1) * message.alpha_s +
-           static_cast<double>(bytes - bytes / ranks) * message.beta_s_per_B;
-}
-
-Program BinomialGather::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
-    Program program{{bytes, ranks}, {}};
-    const std::uint32_t size = subtree(rank, ranks);
-    for (std::uint32_t below = 1; below < size; below *= 2) {
-        const std::uint32_t child = rank + below;
-        if (child < ranks) program.steps.push_back({{}, {blocks_below(child, below, child, ranks)}});
-    }
-    if (rank != 0) program.steps.push_back({{blocks_below(rank, size, rank - size, ranks)}, {}});
-    return program;
-}
-
-std::optional<double> BinomialGather::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
-    return BinomialScatter().cost(ranks, bytes, message);
+std::shared_ptr<const CollectiveAlgorithm> algorithms::binomial_gather(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<BinomialGather>();
 }
 
 }  // namespace syncline

@@ -1,29 +1,55 @@
-#include "sim/collective/binomial_tree.hpp"
-
 #include <bit>
 
+#include "sim/collective/factories.hpp"
+#include "sim/collective/tree.hpp"
+
+/// Binomial tree: a rank's parent has the same number without its lowest set bit.
+///
+/// In a broadcast every rank that has the buffer sends it on in every step, the root first to the rank half of all
+/// places away, then to the rank at a quarter, and so on: ⌈lg N⌉(α + S·β), for any N. A reduction is the same
+/// backwards, with the nearest rank first: ⌈lg N⌉(α + S·β + S·γ). N - 1 messages of S bytes each way; an all-reduce is
+/// a reduction and then a broadcast. Rank 1 is the last to be served and the first to send for any N, so ranks that are
+/// missing from a full tree change nothing. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
+/// communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
-Program BinomialTree::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
-    Program program{{bytes, 1}, {}};
-    if (ranks == 1) return program;
-    const std::uint32_t lowest = rank == 0 ? std::bit_ceil(ranks) : rank & (~rank + 1);
-    const auto has_child = [&](std::uint32_t distance) { return ranks - rank > distance; };
-    if (operation_ != TreeOperation::broadcast) {
-        for (std::uint32_t distance = 1; distance < lowest; distance *= 2)
-            if (has_child(distance)) program.steps.push_back({{}, {{rank + distance, 0}}, true});
-        if (rank != 0) program.steps.push_back({{{rank - lowest, 0}}, {}});
-    }
-    if (operation_ != TreeOperation::reduce) {
-        if (rank != 0) program.steps.push_back({{}, {{rank - lowest, 0}}});
-        for (std::uint32_t distance = lowest / 2; distance > 0; distance /= 2)
-            if (has_child(distance)) program.steps.push_back({{{rank + distance, 0}}, {}});
-    }
-    return program;
-}
+namespace {
 
-std::optional<double> BinomialTree::cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const {
-    return tree_cost(operation_, std::bit_width(ranks - 1), static_cast<double>(bytes), message);
+class BinomialTree : public CollectiveAlgorithm {
+public:
+    explicit BinomialTree(TreeOperation operation) : operation_(operation) {}
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const override {
+        Program program{{bytes, 1}, {}};
+        if (ranks == 1) return program;
+        const std::uint32_t lowest = rank == 0 ? std::bit_ceil(ranks) : rank & (~rank + 1);
+        const auto has_child = [&](std::uint32_t distance) { return ranks - rank > distance; };
+        if (operation_ != TreeOperation::broadcast) {
+            for (std::uint32_t distance = 1; distance < lowest; distance *= 2)
+                if (has_child(distance)) program.steps.push_back({{}, {{rank + distance, 0}}, true});
+            if (rank != 0) program.steps.push_back({{{rank - lowest, 0}}, {}});
+        }
+        if (operation_ != TreeOperation::reduce) {
+            if (rank != 0) program.steps.push_back({{}, {{rank - lowest, 0}}});
+            for (std::uint32_t distance = lowest / 2; distance > 0; distance /= 2)
+                if (has_child(distance)) program.steps.push_back({{{rank + distance, 0}}, {}});
+        }
+        return program;
+    }
+
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
+        return tree_cost(operation_, std::bit_width(ranks - 1), static_cast<double>(bytes), message);
+    }
+
+    std::string formula() const override { return tree_formula(operation_, "⌈lg N⌉", "S"); }
+
+private:
+    TreeOperation operation_;
+};
+
+}  // namespace
+
+std::shared_ptr<const CollectiveAlgorithm> algorithms::binomial_tree(const AlgorithmSpec& spec, std::uint32_t) {
+    return std::make_shared<BinomialTree>(tree_operation(spec));
 }
 
 }  // namespace syncline

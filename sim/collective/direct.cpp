@@ -1,5 +1,7 @@
 #include "sim/collective/direct.hpp"
 
+#include "sim/collective/factories.hpp"
+
 namespace syncline {
 
 Program Direct::program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t) const {
@@ -65,6 +67,18 @@ std::optional<double> DirectRooted::cost(std::uint32_t ranks, std::uint64_t byte
 std::string DirectRooted::formula() const {
     if (operation_ == Operation::reduce) return "α + (N-1)S(β + γ)";
     return whole() ? "α + (N-1)Sβ" : "α + (S-⌊S/N⌋)β";
+}
+
+std::shared_ptr<const CollectiveAlgorithm> algorithms::direct(const AlgorithmSpec& spec, std::uint32_t) {
+    const std::string& operation = spec.operation;
+    if (operation == "all-to-all") return std::make_shared<Direct>(Direct::Operation::all_to_all);
+    if (operation == "reduce-scatter") return std::make_shared<Direct>(Direct::Operation::reduce_scatter);
+    if (operation == "allgather") return std::make_shared<Direct>(Direct::Operation::allgather);
+    if (operation == "scatter") return std::make_shared<DirectRooted>(DirectRooted::Operation::scatter);
+    if (operation == "gather") return std::make_shared<DirectRooted>(DirectRooted::Operation::gather);
+    if (operation == "broadcast") return std::make_shared<DirectRooted>(DirectRooted::Operation::broadcast);
+    if (operation == "reduce") return std::make_shared<DirectRooted>(DirectRooted::Operation::reduce);
+    return std::make_shared<Direct>(Direct::Operation::allreduce);
 }
 
 }  // namespace syncline

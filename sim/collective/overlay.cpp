@@ -1,8 +1,8 @@
 #include "sim/collective/overlay.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "sim/collective/algorithm.hpp"
+#include <algorithm>
 
 namespace syncline {
 
@@ -12,6 +12,25 @@ Topology make_overlay(const TopologySpec& spec, std::uint32_t ranks) {
     } catch (const TopologyError& error) {
         throw AlgorithmError("overlay", error.what(), error.hint);
     }
+}
+
+TopologySpec overlay_or(const AlgorithmSpec& spec, Shape shape, bool directed) {
+    if (spec.overlay) return *spec.overlay;
+    TopologySpec standard;
+    standard.shape = shape;
+    standard.directed = directed;
+    return standard;
+}
+
+const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    if (!spec.overlay || spec.overlay->shape != Shape::hierarchical)
+        throw AlgorithmError(
+            spec.overlay ? "overlay" : "algorithm",
+            fmt::format("'{}' needs an overlay of shape 'hierarchical'", spec.name),
+            "list its levels, innermost first: {topology: hierarchical, levels: [{pattern: ring, size: 8}, "
+            "{pattern: ring}]}");
+    make_overlay(*spec.overlay, ranks);  // only for its checks
+    return spec.overlay->levels;
 }
 
 std::vector<std::vector<std::uint32_t>> neighbours(const Topology& overlay) {

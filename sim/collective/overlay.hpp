@@ -1,15 +1,19 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "sim/topology/shape.hpp"
+#include "sim/collective/algorithm.hpp"
 
 /// Properties of an overlay that algorithms need.
 namespace syncline {
 
 /// Returns the overlay of `spec` for `ranks` ranks. Throws AlgorithmError on key "overlay" if it cannot be made.
 Topology make_overlay(const TopologySpec& spec, std::uint32_t ranks);
+
+/// Returns the overlay of `spec`; a standard one of this shape if it gives none.
+TopologySpec overlay_or(const AlgorithmSpec& spec, Shape shape, bool directed);
+
+/// Returns the levels of the overlay of `spec`. Throws AlgorithmError on key "overlay" or "algorithm" unless it is
+/// hierarchical and fits `ranks`.
+const std::vector<HierarchyLevel>& hierarchy(const AlgorithmSpec& spec, std::uint32_t ranks);
 
 /// Returns, by rank, the ranks that it sends to (and, in an undirected overlay, receives from), in index order, each
 /// once.

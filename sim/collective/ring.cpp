@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/collective/factories.hpp"
+
 namespace syncline {
 
 Ring ring_of(std::uint32_t rank, std::uint32_t size, std::uint32_t count) {
@@ -61,6 +63,18 @@ std::optional<double> RingAllgather::cost(std::uint32_t ranks, std::uint64_t byt
     const double hops = ranks - 1;
     const auto block = static_cast<double>(Partition{bytes, ranks, contributors_}.largest());
     return hops * (message.alpha_s + block * message.beta_s_per_B);
+}
+
+std::shared_ptr<const CollectiveAlgorithm> algorithms::ring_allreduce(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<RingAllreduce>();
+}
+
+std::shared_ptr<const CollectiveAlgorithm> algorithms::ring_reduce_scatter(const AlgorithmSpec&, std::uint32_t) {
+    return std::make_shared<RingReduceScatter>();
+}
+
+std::shared_ptr<const CollectiveAlgorithm> algorithms::ring_allgather(const AlgorithmSpec& spec, std::uint32_t ranks) {
+    return std::make_shared<RingAllgather>(contributors(spec, ranks));
 }
 
 }  // namespace syncline

@@ -14,7 +14,7 @@
 ///
 /// If only q ranks contribute to the allgather, the other ranks' blocks are empty, c = ⌈S/q⌉, and their messages cost α
 /// alone; every rank receives everything. In an all-reduce with fewer contributors or receivers than ranks all ranks
-/// still take part, ranks without data with zeros: variant (iv) in contributors.hpp.
+/// still take part, ranks without data with zeros: variant (iv) in contributors.cpp.
 namespace syncline {
 
 /// A ring as seen by one of its members, and the part of the buffer that it passes around: as many pieces as there are

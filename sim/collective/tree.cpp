@@ -59,6 +59,11 @@ void add_hops(Program& program, const std::vector<Hop>& hops, const TreeSchedule
 
 }  // namespace
 
+TreeOperation tree_operation(const AlgorithmSpec& spec) {
+    if (spec.operation == "broadcast") return TreeOperation::broadcast;
+    return spec.operation == "reduce" ? TreeOperation::reduce : TreeOperation::allreduce;
+}
+
 Program tree_program(TreeOperation operation, const Partition& partition, const std::vector<Hop>& hops,
                      const TreeSchedule& schedule) {
     Program program{partition, {}};

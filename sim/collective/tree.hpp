@@ -22,6 +22,8 @@ namespace syncline {
 
 enum class TreeOperation { allreduce, broadcast, reduce };
 
+TreeOperation tree_operation(const AlgorithmSpec& spec);
+
 /// Traffic over one edge of a tree in a broadcast, as seen by one of its ends.
 struct Hop {
     std::uint32_t peer = 0;

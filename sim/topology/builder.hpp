@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/topology/shape.hpp"
+#include "sim/topology/families.hpp"
 
-/// Building blocks of make_topology, for use in its own files only.
+/// Building blocks of the shapes, for use in their files only.
 namespace syncline::shapes {
 
 /// A connected graph has at most one vertex more than it has cables.
@@ -53,6 +53,7 @@ public:
     void add_cable(std::int64_t a, std::int64_t b, const Wire& wire);
     void add_one_way(std::int64_t from, std::int64_t to, std::int64_t level);
 
+    const Request& request() const { return request_; }
     /// Returns the spec's bandwidth and latency for cables of this level.
     Wire wire(std::int64_t level) const;
     /// Returns the finished topology. Cables are added to the graph only here, because a graph needs much time and
@@ -73,21 +74,11 @@ private:
     const char* blamed_ = "hosts";
 };
 
-/// Connects the members in a pattern: star (the first in the centre), ring, full-mesh, exponential, hypercube (the
-/// number of members must be a power of two).
-void join(Builder& builder, Shape pattern, std::span<const std::int64_t> members, std::int64_t level);
+/// Builds groups of groups, each level in its pattern.
+Topology build_hierarchy(const Request& request, std::span<const HierarchyLevel> levels);
 
-/// Adds one-way connections from member i to i + 2^k mod n.
-void join_exponential_one_way(Builder& builder, std::span<const std::int64_t> members);
-
-/// Builders of the families, each in a file of its own. Star, ring, exponential, hypercube and full mesh are
-/// hierarchies of one level.
-Topology hierarchical(const Request& request, std::span<const HierarchyLevel> levels);
-Topology tree(const Request& request);
-Topology torus(const Request& request);
-Topology fat_tree(const Request& request);
-Topology dragonfly(const Request& request);
-Topology rails(const Request& request);
-Topology user_graph(const Request& request);
+/// Formulas of bisections that several shapes share; see torus.cpp and fat_tree.cpp.
+std::optional<Bisection> bisect_torus(const TopologySpec& spec, const Topology& topology, const Network& network);
+std::optional<Bisection> bisect_fat_tree(const TopologySpec& spec, const Topology& topology, const Network& network);
 
 }  // namespace syncline::shapes

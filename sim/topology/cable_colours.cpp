@@ -3,107 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <functional>
 #include <map>
 
+#include "sim/topology/families.hpp"
 #include "sim/topology/layout.hpp"
 
 namespace syncline {
 
 namespace {
 
-/// A kind's position in the legend and its label.
-struct Kind {
-    std::int64_t order = 0;
-    std::string label;
-};
-using KindOf = std::function<Kind(std::uint32_t from, std::uint32_t to)>;
-
-Kind distance(const TopologySpec& spec, const Topology& topology, std::uint32_t from, std::uint32_t to) {
-    if (spec.shape == Shape::hypercube) {
-        const std::uint32_t bits = from ^ to;
-        return {bits, fmt::format("bit {}", std::countr_zero(bits))};
-    }
-    const std::uint32_t forward = (to + topology.hosts - from) % topology.hosts;
-    if (topology.directed()) return {forward, fmt::format("i to i + {}", forward)};
-    const std::uint32_t nearer = std::min(forward, topology.hosts - forward);
-    return {nearer, fmt::format("i and i \u00b1 {}", nearer)};
-}
-
-Kind dimension(const std::vector<std::int64_t>& dimensions, std::uint32_t from, std::uint32_t to) {
-    std::int64_t a = from, b = to, number = 1;
-    for (const std::int64_t size : dimensions) {
-        if (a % size != b % size) break;
-        a /= size;
-        b /= size;
-        ++number;
-    }
-    return {number, fmt::format("dimension {}", number)};
-}
-
-Kind between_levels(const Topology& topology, std::uint32_t from, std::uint32_t to) {
-    const auto [low, high] = std::minmax(topology.graph[from].level, topology.graph[to].level);
-    const std::string below = low == 0 ? "hosts" : fmt::format("level {}", low);
-    return {low * std::int64_t{1000} + high, fmt::format("{} \u2013 level {}", below, high)};
-}
-
-Kind of_dragonfly(std::uint32_t per_group, const Topology& topology, std::uint32_t from, std::uint32_t to) {
-    const std::uint32_t hosts = topology.hosts;
-    if (std::min(from, to) < hosts) return {0, "host and router"};
-    if ((from - hosts) / per_group == (to - hosts) / per_group) return {1, "routers of a group"};
-    return {2, "between groups"};
-}
-
-/// Finds the level of the hierarchy that a cable belongs to: the innermost group that contains both ends.
-class HierarchyKinds {
-public:
-    HierarchyKinds(const TopologySpec& spec, const Topology& topology) : topology_(topology) {
-        for (std::int64_t hosts = 1; const HierarchyLevel& level : spec.levels) {
-            hosts *= level.size == 0 ? topology.hosts : level.size;
-            group_hosts_.push_back(hosts);
-        }
-        std::map<std::uint32_t, std::int64_t> switches;  // counted so far, by level
-        for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
-            const std::uint32_t level = topology.graph[vertex].level;
-            first_host_.push_back(vertex < topology.hosts ? vertex : switches[level]++ * group_hosts_[level - 1]);
-        }
-    }
-
-    Kind operator()(std::uint32_t from, std::uint32_t to) const {
-        std::int64_t level = std::max({topology_.graph[from].level, topology_.graph[to].level, 1U});
-        while (first_host_[from] / group_of(level) != first_host_[to] / group_of(level)) ++level;
-        return {level, fmt::format("level {}", level)};
-    }
-
-private:
-    const Topology& topology_;
-    std::vector<std::int64_t> group_hosts_;  ///< of a group of each level
-    std::vector<std::int64_t> first_host_;   ///< of the group that a switch joins; a host itself
-
-    std::int64_t group_of(std::int64_t level) const { return group_hosts_[static_cast<std::size_t>(level) - 1]; }
-};
-
-KindOf kinds_of(const TopologySpec& spec, const Topology& topology) {
-    switch (spec.shape) {
-        case Shape::exponential:
-        case Shape::hypercube:
-            return [&](std::uint32_t from, std::uint32_t to) { return distance(spec, topology, from, to); };
-        case Shape::torus:
-            return [dimensions = torus_dimensions(spec, topology.hosts)](std::uint32_t from, std::uint32_t to) {
-                return dimension(dimensions, from, to);
-            };
-        case Shape::dragonfly:
-            return [per_group = routers_per_group(spec, topology), &topology](std::uint32_t from, std::uint32_t to) {
-                return of_dragonfly(per_group, topology, from, to);
-            };
-        case Shape::hierarchical:
-            return HierarchyKinds(spec, topology);
-        default:
-            if (topology.hosts == topology.vertices()) return [](std::uint32_t, std::uint32_t) { return Kind{}; };
-            return [&](std::uint32_t from, std::uint32_t to) { return between_levels(topology, from, to); };
-    }
+/// Kinds by the levels that a cable joins; without switches there is one kind.
+CableKinds between_levels(const TopologySpec&, const Topology& topology) {
+    if (topology.hosts == topology.vertices()) return [](std::uint32_t, std::uint32_t) { return CableKind{}; };
+    return [&](std::uint32_t from, std::uint32_t to) -> CableKind {
+        const auto [low, high] = std::minmax(topology.graph[from].level, topology.graph[to].level);
+        const std::string below = low == 0 ? "hosts" : fmt::format("level {}", low);
+        return {low * std::int64_t{1000} + high, fmt::format("{} \u2013 level {}", below, high)};
+    };
 }
 
 /// A few kinds get colours that colour-blind people can tell apart (M. Okabe, K. Ito, 2008). Many kinds get a scale
@@ -126,11 +43,12 @@ std::string colour(std::size_t index, std::size_t count) {
 }  // namespace
 
 CableColours colour_cables(const TopologySpec& spec, const Topology& topology) {
-    const KindOf kind_of = kinds_of(spec, topology);
+    const auto kinds_of = shapes::family_of(spec.shape).cable_kinds;
+    const CableKinds kind_of = (kinds_of == nullptr ? between_levels : kinds_of)(spec, topology);
     std::map<std::int64_t, std::string> labels;
     std::vector<std::int64_t> orders;
     for (const auto& [from, to] : cable_ends(topology)) {
-        Kind kind = kind_of(from, to);
+        CableKind kind = kind_of(from, to);
         orders.push_back(kind.order);
         labels.try_emplace(kind.order, std::move(kind.label));
     }

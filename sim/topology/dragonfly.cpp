@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "sim/topology/builder.hpp"
+#include "sim/topology/layout.hpp"
 
+/// Dragonfly: J. Kim et al., ISCA 2008; at most ah + 1 groups, every pair connected by as many cables as the global
+/// ports allow, ⌊ah / (g-1)⌋, in the absolute arrangement of E. Hastings et al., CLUSTER 2015. Parameters that are not
+/// given are balanced (a = 2p = 2h, g = ah + 1), with the smallest p that is large enough.
 namespace syncline::shapes {
 
 namespace {
@@ -67,9 +71,7 @@ void join_groups(Builder& builder, const Parameters& it, std::int64_t first_rout
     }
 }
 
-}  // namespace
-
-Topology dragonfly(const Request& request) {
+Topology build_dragonfly(const Request& request) {
     const Parameters it = parameters(request);
     const std::int64_t hosts = it.hosts();
     Builder builder(request, 3);
@@ -82,10 +84,71 @@ Topology dragonfly(const Request& request) {
             for (std::int64_t host = first_host; host < first_host + it.p; ++host)
                 builder.add_cable(host, routers.back(), 0);
         }
-        join(builder, Shape::full_mesh, routers, 1);
+        families::full_mesh.join(builder, routers, 1);
     }
     join_groups(builder, it, hosts);
     return builder.take();
 }
+
+std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topology) {
+    if (spec.routers != 0) return static_cast<std::uint32_t>(spec.routers);
+    return 2 * topology.hosts / (topology.vertices() - topology.hosts);  // a dragonfly is balanced with a = 2p
+}
+
+/// Puts groups around a circle, each a circle of routers with their hosts outside.
+GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology) {
+    GraphLayout layout;
+    layout.at.resize(topology.vertices());
+    layout.outward.assign(topology.vertices(), {0, -1});
+    layout.spacing = 14;
+    const std::size_t routers = topology.vertices() - topology.hosts;
+    const std::size_t per_router = topology.hosts / routers;
+    const std::size_t per_group = routers_per_group(spec, topology);
+    const std::size_t groups = routers / per_group;
+
+    const double of_routers =
+        radius_around(per_group, std::max(16.0, layout.spacing * static_cast<double>(per_router) / 2 * 0.75));
+    const double of_hosts = of_routers + 28, of_groups = radius_around(groups, of_hosts + 22);
+    for (std::size_t router = 0; router < routers; ++router) {
+        const std::size_t group = router / per_group;
+        const double group_turn = static_cast<double>(group) / static_cast<double>(groups);
+        // The first routers of a group are on the outside.
+        const double turn = group_turn + static_cast<double>(router % per_group) / static_cast<double>(per_group);
+        const Point centre = on_circle(of_groups, group_turn);
+        layout.at[topology.hosts + router] = centre + on_circle(of_routers, turn);
+        for (std::size_t i = 0; i < per_router; ++i) {
+            const double along = (static_cast<double>(i) + 0.5) / static_cast<double>(per_router) - 0.5;
+            const double host_turn = turn + 0.8 * along / static_cast<double>(per_group);
+            layout.at[router * per_router + i] = centre + on_circle(of_hosts, host_turn);
+            layout.outward[router * per_router + i] = on_circle(1, host_turn);
+        }
+    }
+    return layout;
+}
+
+CableKinds dragonfly_kinds(const TopologySpec& spec, const Topology& topology) {
+    return [per_group = routers_per_group(spec, topology), hosts = topology.hosts](std::uint32_t from,
+                                                                                   std::uint32_t to) -> CableKind {
+        if (std::min(from, to) < hosts) return {0, "host and router"};
+        if ((from - hosts) / per_group == (to - hosts) / per_group) return {1, "routers of a group"};
+        return {2, "between groups"};
+    };
+}
+
+constexpr ShapeParameter dragonfly_parameters[]{
+    {"groups", &TopologySpec::groups, "Number of groups of routers in a dragonfly."},
+    {"routers", &TopologySpec::routers, "Number of routers of a group in a dragonfly."},
+    {"hosts_per_router", &TopologySpec::hosts_per_router, "Number of hosts of a router in a dragonfly."},
+    {"global_links", &TopologySpec::global_links, "Number of cables of a router to other groups in a dragonfly."}};
+
+}  // namespace
+
+const Family families::dragonfly{.shape = Shape::dragonfly,
+                                 .name = "dragonfly",
+                                 .parameters = dragonfly_parameters,
+                                 .overlay = false,
+                                 .build = build_dragonfly,
+                                 .lay_out = groups_of_routers,
+                                 .cable_kinds = dragonfly_kinds};
 
 }  // namespace syncline::shapes

@@ -2,8 +2,17 @@
 
 #include <array>
 
+#include "sim/topology/bisection.hpp"
 #include "sim/topology/builder.hpp"
 
+/// Fat tree: parallel-ports generalised fat tree PGFT(h; m; w; p), E. Zahavi, "D-Mod-K routing providing non-blocking
+/// traffic for shift permutations on real life fat trees", 2010; m is `down`, w `up`, p `cables`. Without these, the
+/// smallest k-ary fat tree that is large enough.
+///
+/// Bisection of a fat tree or rails: min N_l / 2 over l, where N_l is the weight of all cables from level l-1 to l. The
+/// cut is no larger, because half of the level's subtrees can be separated from the rest. It is no smaller, because
+/// flows that spread evenly over all upward paths load each cable of level l with at most n/N_l when each host of one
+/// half sends 1 to its own host of the other half.
 namespace syncline::shapes {
 
 namespace {
@@ -64,12 +73,10 @@ std::string switch_name(std::size_t level, std::size_t height, std::int64_t inde
     return fmt::format("{}-{}", names[level - 1], index);
 }
 
-}  // namespace
-
 // A vertex at level l has h digits: the i-th digit has w_i values for i ≤ l and m_i values above. The vertex is
 // connected to the vertices of the level below that agree in all digits except the l-th. In an index the first digit
 // counts fastest, so the hosts of a leaf have consecutive numbers.
-Topology fat_tree(const Request& request) {
+Topology build_fat_tree(const Request& request) {
     const Pgft tree = pgft_parameters(request);
     Builder builder(request, static_cast<std::int64_t>(tree.height()));
     const auto blamed = [&](const char* key) {
@@ -101,5 +108,81 @@ Topology fat_tree(const Request& request) {
     topology.parents.assign(tree.w.begin(), tree.w.end());
     return topology;
 }
+
+/// Levels of vertices in which all vertices have the same number of neighbours below and above, and equally strong
+/// links.
+class Levels {
+public:
+    struct Level {
+        std::size_t vertices = 0, below = 0, above = 0;  ///< neighbours, of each vertex
+        double up = 0;                                   ///< weight of each vertex's links to the next level
+    };
+
+    Levels(const Topology& topology, const Network& network) {
+        const auto level_of = [&](std::uint32_t vertex) { return topology.graph[vertex].level; };
+        for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex) {
+            if (levels.size() <= level_of(vertex)) levels.resize(level_of(vertex) + std::size_t{1});
+            Level here{1, 0, 0, 0};
+            double one_link = 0;
+            for (const Link& link : network.links(vertex)) {
+                if (level_of(link.to) == level_of(vertex) + 1) {
+                    ++here.above;
+                    here.up += link.out;
+                    regular = regular && (one_link == 0 || one_link == link.out);
+                    one_link = link.out;
+                } else {
+                    ++here.below;
+                    regular = regular && level_of(link.to) + 1 == level_of(vertex);
+                }
+            }
+            Level& all = levels[level_of(vertex)];
+            if (all.vertices > 0)
+                regular = regular && all.below == here.below && all.above == here.above && all.up == here.up;
+            here.vertices += all.vertices;
+            all = here;
+        }
+    }
+
+    std::vector<Level> levels;
+    bool regular = true;
+};
+
+constexpr ShapeParameter fat_tree_parameters[]{
+    {"down", &TopologySpec::down, "Children of a switch in a fat tree, by level from the hosts up."},
+    {"up", &TopologySpec::up, "Parents of a vertex in a fat tree, by level from the hosts up."},
+    {"cables", &TopologySpec::cables, "Parallel cables to each parent in a fat tree, by level from the hosts up."},
+    {"ports", &TopologySpec::ports,
+     "Number of ports of each switch; short form of a fat tree with three levels of such switches.", 2}};
+
+}  // namespace
+
+/// Returns nothing if the tree is not regular, or if the weakest level does not separate half of the subtrees.
+std::optional<Bisection> bisect_fat_tree(const TopologySpec&, const Topology& topology, const Network& network) {
+    const Levels tree(topology, network);
+    if (!tree.regular) return std::nullopt;
+    std::size_t below = 1;  // hosts
+    double least = 0;
+    bool parted = false;
+    for (std::size_t level = 0; level + 1 < tree.levels.size(); ++level) {
+        if (level > 0) below *= tree.levels[level].below;
+        const std::size_t subtrees = network.hosts() / below;
+        const double up = tree.levels[level].up * static_cast<double>(tree.levels[level].vertices);
+        if (level > 0 && up > least) continue;
+        if (level == 0 || up < least) parted = false;
+        least = up;
+        parted = parted || level == 0 || subtrees % 2 == 0;
+    }
+    if (below * tree.levels.back().below != network.hosts() || !parted) return std::nullopt;
+    const double of_each_host = least / network.hosts();
+    const std::uint32_t odd = network.hosts() % 2;
+    return Bisection{(least - odd * of_each_host) / 2, true, "formula for fat trees: half of the weakest level"};
+}
+
+const Family families::fat_tree{.shape = Shape::fat_tree,
+                                .name = "fat-tree",
+                                .parameters = fat_tree_parameters,
+                                .overlay = false,
+                                .build = build_fat_tree,
+                                .bisection = bisect_fat_tree};
 
 }  // namespace syncline::shapes

@@ -8,11 +8,18 @@
 #include <limits>
 #include <numbers>
 
+#include "sim/topology/families.hpp"
+
 namespace syncline {
 
 Point on_circle(double radius, double turn) {
     const double angle = 2 * std::numbers::pi * turn;
     return {radius * std::sin(angle), -radius * std::cos(angle)};
+}
+
+double radius_around(std::size_t members, double radius) {
+    if (members < 2) return 0;
+    return std::max(radius / std::sin(std::numbers::pi / static_cast<double>(members)), 1.2 * radius);
 }
 
 GraphLayout circle(const Topology& topology, bool in_middle) {
@@ -28,29 +35,6 @@ GraphLayout circle(const Topology& topology, bool in_middle) {
         const double turn = vertex == middle ? 0 : static_cast<double>(place++) / around;
         layout.at.push_back(vertex == middle ? Point{} : on_circle(radius, turn));
         layout.outward.push_back(on_circle(1, turn));
-    }
-    return layout;
-}
-
-GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology) {
-    std::int64_t size[3] = {1, 1, 1};
-    std::copy(dimensions.begin(), dimensions.end(), size);
-    const bool deep = size[2] > 1;
-    const double step = std::max(deep ? 90.0 : 36.0, std::min(110.0, 700.0 / static_cast<double>(size[0])));
-    // The planes behind are shifted right and up, between the rows and columns of the plane in front.
-    const double depth = static_cast<double>(size[2]);
-    const Point behind = (step / depth) * Point{0.8, -0.55};
-    GraphLayout layout;
-    layout.spacing = deep ? std::hypot(behind.x, behind.y) : step;
-    for (std::uint32_t host = 0; host < topology.hosts; ++host) {
-        const double x = static_cast<double>(host % size[0]), y = static_cast<double>(host / size[0] % size[1]),
-                     z = static_cast<double>(host / size[0] / size[1]);
-        layout.at.push_back(Point{x * step, y * step} + z * behind);
-        layout.outward.push_back({0.35, 0.94});
-    }
-    for (const auto& [from, to] : cable_ends(topology)) {
-        const std::int64_t distance = std::abs(static_cast<std::int64_t>(from) - to);
-        layout.around.push_back(distance != 1 && distance != size[0] && distance != size[0] * size[1]);
     }
     return layout;
 }
@@ -98,31 +82,8 @@ GraphLayout springs(const Topology& topology) {
 }
 
 GraphLayout lay_out(const TopologySpec& spec, const Topology& topology) {
-    const bool switches = topology.hosts < topology.vertices();
-    switch (spec.shape) {
-        case Shape::star:
-            return circle(topology, true);
-        case Shape::ring:
-        case Shape::exponential:
-        case Shape::hypercube:
-        case Shape::full_mesh:
-            return circle(topology, false);
-        case Shape::torus: {
-            const auto dimensions = torus_dimensions(spec, topology.hosts);
-            return dimensions.size() == 1 ? circle(topology, false) : grid(dimensions, topology);
-        }
-        case Shape::tree:
-        case Shape::fat_tree:
-        case Shape::rails:
-            return layers(topology);
-        case Shape::hierarchical:
-            return nested(spec, topology);
-        case Shape::dragonfly:
-            return groups_of_routers(spec, topology);
-        case Shape::graph:
-            return switches || topology.cables + 1 == topology.vertices() ? layers(topology) : springs(topology);
-    }
-    throw std::logic_error("the shape has no layout");
+    if (const auto own = shapes::family_of(spec.shape).lay_out) return own(spec, topology);
+    return topology.hosts < topology.vertices() ? layers(topology) : circle(topology, false);
 }
 
 }  // namespace syncline

@@ -27,6 +27,9 @@ inline Point operator*(double factor, Point point) {
 /// Returns the point at the fraction `turn` of a circle about (0, 0), clockwise from the top.
 Point on_circle(double radius, double turn);
 
+/// Returns the radius of a circle around which `members` circles of the given radius fit side by side.
+double radius_around(std::size_t members, double radius);
+
 struct GraphLayout {
     std::vector<Point> at;       ///< by vertex
     std::vector<Point> outward;  ///< by vertex: a unit vector towards the space for a label
@@ -37,21 +40,15 @@ struct GraphLayout {
 
 GraphLayout lay_out(const TopologySpec& spec, const Topology& topology);
 
-/// Layouts by kind. `circle` puts hosts on a circle, and in its middle a switch or, if there is none, host `in_middle`.
+/// Layouts that do not depend on the shape. `circle` puts hosts on a circle, and in its middle a switch or, if there is
+/// none, host `in_middle`.
 GraphLayout circle(const Topology& topology, bool in_middle);
-/// Puts two dimensions into rows and columns; with three, the planes lie behind each other.
-GraphLayout grid(const std::vector<std::int64_t>& dimensions, const Topology& topology);
 /// Puts levels above each other: switches by their level with the hosts at the bottom, otherwise vertices by their
 /// distance from rank 0.
 GraphLayout layers(const Topology& topology);
-/// Nests circles in circles, by the sizes of the groups, innermost first.
-GraphLayout nested(const TopologySpec& spec, const Topology& topology);
-/// Puts groups around a circle, each a circle of routers with their hosts outside.
-GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology);
 /// Puts neighbours near each other: cables attract, vertices repel (T. Fruchterman, E. Reingold, "Graph drawing by
 /// force-directed placement", 1991). Falls back to a circle if there are very many vertices.
 GraphLayout springs(const Topology& topology);
-std::uint32_t routers_per_group(const TopologySpec& spec, const Topology& topology);
 
 /// Returns the ends of each cable, in the direction of a one-way cable.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> cable_ends(const Topology& topology);

@@ -1,7 +1,8 @@
 #include "sim/topology/network.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "sim/topology/families.hpp"
 
 namespace syncline {
 
@@ -32,21 +33,8 @@ Network::Network(const Topology& topology, Weight weight)
 }
 
 std::vector<std::uint32_t> cyclic_factors(const TopologySpec& spec, const Topology& topology) {
-    std::vector<std::uint32_t> factors;
-    switch (spec.shape) {
-        case Shape::ring:
-        case Shape::exponential:
-        case Shape::full_mesh:
-            return {topology.hosts};
-        case Shape::hypercube:
-            return std::vector<std::uint32_t>(static_cast<std::size_t>(std::countr_zero(topology.hosts)), 2);
-        case Shape::torus:
-            for (const std::int64_t size : torus_dimensions(spec, topology.hosts))
-                factors.push_back(static_cast<std::uint32_t>(size));
-            return factors;
-        default:
-            return {};
-    }
+    const auto factors = shapes::family_of(spec.shape).factors;
+    return factors == nullptr ? std::vector<std::uint32_t>{} : factors(spec, topology);
 }
 
 }  // namespace syncline

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include "sim/topology/bisection.hpp"
 #include "sim/topology/builder.hpp"
 
+/// Rails: host i is port i mod r of node i div r, for r rails; each group of nodes has a leaf switch for each rail, and
+/// every leaf is connected to every spine. Nodes are whole: the smallest number with room for all hosts.
 namespace syncline::shapes {
 
 namespace {
@@ -17,9 +20,7 @@ std::int64_t count_nodes(const Request& request) {
     return nodes;
 }
 
-}  // namespace
-
-Topology rails(const Request& request) {
+Topology build_rails(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (spec.rails == 0) throw TopologyError("rails", "the number of rails is missing");
     const std::int64_t nodes = count_nodes(request), hosts = nodes * spec.rails;
@@ -43,5 +44,21 @@ Topology rails(const Request& request) {
     }
     return builder.take();
 }
+
+constexpr ShapeParameter rails_parameters[]{
+    {"rails", &TopologySpec::rails, "Number of rails: network ports of a node, each on its own rail."},
+    {"nodes_per_group", &TopologySpec::nodes_per_group,
+     "Number of nodes that share leaf switches in a rails topology. Default: all nodes."},
+    {"spines", &TopologySpec::spines, "Number of switches that join all leaves in a rails topology."}};
+
+}  // namespace
+
+const Family families::rails{.shape = Shape::rails,
+                             .name = "rails",
+                             .called = "a rails topology",
+                             .parameters = rails_parameters,
+                             .overlay = false,
+                             .build = build_rails,
+                             .bisection = bisect_fat_tree};
 
 }  // namespace syncline::shapes

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "sim/topology/builder.hpp"
 
 namespace syncline {
@@ -17,25 +14,19 @@ void require_range(const char* key, std::int64_t value, std::int64_t least) {
     if (value > shapes::most_vertices) shapes::refuse_so_many(key);
 }
 
-/// After these checks, the product of two numbers does not overflow.
+/// After these checks, the product of two numbers does not overflow. Zero means "not given", if it is the default.
 void require_ranges(const TopologySpec& spec) {
-    for (const auto& [key, value] : {std::pair{"hosts", spec.hosts},
-                                     {"depth", spec.depth},
-                                     {"ports", spec.ports},
-                                     {"groups", spec.groups},
-                                     {"routers", spec.routers},
-                                     {"hosts_per_router", spec.hosts_per_router},
-                                     {"global_links", spec.global_links},
-                                     {"rails", spec.rails},
-                                     {"nodes_per_group", spec.nodes_per_group},
-                                     {"spines", spec.spines}})
-        require_range(key, value, 0);
-    require_range("arity", spec.arity, 1);
+    const TopologySpec standard;
+    require_range("hosts", spec.hosts, 0);
+    for (const shapes::Family* family : shapes::all) {
+        for (const ShapeParameter& parameter : family->parameters) {
+            if (const auto* number = std::get_if<std::int64_t TopologySpec::*>(&parameter.value))
+                require_range(parameter.key, spec.**number, standard.**number == 0 ? 0 : 1);
+            if (const auto* list = std::get_if<std::vector<std::int64_t> TopologySpec::*>(&parameter.value))
+                for (const std::int64_t number : spec.**list) require_range(parameter.key, number, 1);
+        }
+    }
     for (const HierarchyLevel& level : spec.levels) require_range("levels", level.size, 0);
-    for (const std::int64_t size : spec.dimensions) require_range("dimensions", size, 1);
-    for (const std::int64_t children : spec.down) require_range("down", children, 1);
-    for (const std::int64_t parents : spec.up) require_range("up", parents, 1);
-    for (const std::int64_t parallel : spec.cables) require_range("cables", parallel, 1);
 }
 
 void require_agreement(const shapes::Request& request) {
@@ -47,53 +38,15 @@ void require_agreement(const shapes::Request& request) {
                             fmt::format("there are {} {}, but {} are needed", said, request.hosts_word(), needed));
 }
 
-Topology build(const shapes::Request& request) {
-    const TopologySpec& spec = request.spec;
-    switch (spec.shape) {
-        case Shape::star:
-        case Shape::ring:
-        case Shape::exponential:
-        case Shape::hypercube:
-        case Shape::full_mesh:
-            return shapes::hierarchical(request, std::array{HierarchyLevel{spec.shape, 0}});
-        case Shape::tree:
-            return shapes::tree(request);
-        case Shape::hierarchical:
-            return shapes::hierarchical(request, spec.levels);
-        case Shape::torus:
-            return shapes::torus(request);
-        case Shape::fat_tree:
-            return shapes::fat_tree(request);
-        case Shape::dragonfly:
-            return shapes::dragonfly(request);
-        case Shape::rails:
-            return shapes::rails(request);
-        case Shape::graph:
-            return shapes::user_graph(request);
-    }
-    throw std::logic_error("the shape has no builder");
-}
-
-/// Returns whether all choices between equally short paths are directions around a ring, or dimensions of a torus.
-bool is_circular(const TopologySpec& spec) {
-    if (spec.shape == Shape::ring || spec.shape == Shape::torus) return true;
-    const auto branches = [](const HierarchyLevel& level) {
-        return level.pattern == Shape::exponential || level.pattern == Shape::hypercube;
-    };
-    return spec.shape == Shape::hierarchical && std::none_of(spec.levels.begin(), spec.levels.end(), branches);
-}
-
 }  // namespace
 
 Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
-    const bool switches_only =
-        spec.shape == Shape::fat_tree || spec.shape == Shape::dragonfly || spec.shape == Shape::rails;
-    if (switches_only && use == Use::overlay)
-        throw TopologyError(
-            "shape", fmt::format("an overlay consists of ranks only, but {} has switches", shape_name(spec.shape)));
+    const shapes::Family& family = shapes::family_of(spec.shape);
+    if (!family.overlay && use == Use::overlay)
+        throw TopologyError("shape",
+                            fmt::format("an overlay consists of ranks only, but {} has switches", family.name));
     if (spec.directed && spec.shape != Shape::exponential)
-        throw TopologyError("directed",
-                            fmt::format("only the exponential graph can be directed, not {}", shape_name(spec.shape)));
+        throw TopologyError("directed", fmt::format("only the exponential graph can be directed, not {}", family.name));
     TopologySpec bare = spec;
     if (use == Use::overlay) {
         // Overlays ignore bandwidths, and may have fewer levels of cables than the fabric.
@@ -103,40 +56,21 @@ Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts) {
     const shapes::Request request{bare, use, hosts};
     require_ranges(spec);
     require_agreement(request);
-    Topology topology = build(request);
-    topology.circular = is_circular(spec);
+    Topology topology = family.build != nullptr
+                            ? family.build(request)
+                            : shapes::build_hierarchy(request, std::array{HierarchyLevel{spec.shape, 0}});
     require_connected(topology);
     return topology;
 }
 
+const shapes::Family& shapes::family_of(Shape shape) {
+    for (const Family* family : all)
+        if (family->shape == shape) return *family;
+    throw std::logic_error("the shape is not in the table");
+}
+
 const char* shape_name(Shape shape) {
-    switch (shape) {
-        case Shape::star:
-            return "star";
-        case Shape::ring:
-            return "ring";
-        case Shape::tree:
-            return "tree";
-        case Shape::hierarchical:
-            return "hierarchical";
-        case Shape::exponential:
-            return "exponential";
-        case Shape::torus:
-            return "torus";
-        case Shape::hypercube:
-            return "hypercube";
-        case Shape::full_mesh:
-            return "full-mesh";
-        case Shape::fat_tree:
-            return "fat-tree";
-        case Shape::dragonfly:
-            return "dragonfly";
-        case Shape::rails:
-            return "rails";
-        case Shape::graph:
-            return "graph";
-    }
-    throw std::logic_error("the shape has no name");
+    return shapes::family_of(shape).name;
 }
 
 }  // namespace syncline

@@ -12,27 +12,8 @@
 /// vertices; as an overlay it consists of ranks only, which then also occupy the inner vertices. Shapes without
 /// switches are the same in both readings.
 ///
-/// - star: every host on one switch. Overlay: rank 0 connected to every other rank.
-/// - ring: host i connected to i + 1 mod n; two hosts have one cable.
-/// - exponential: host i connected to i ± 2^k mod n for all 2^k < n, each pair once; directed: one way to i + 2^k.
-/// - hypercube: host i connected to i xor 2^k; n is a power of two.
-/// - full-mesh: every pair of hosts.
-/// - torus: 1 to 3 dimensions d0, d1, d2; the host at (x, y, z) has number x + d0·(y + d1·z).
-/// - tree: `depth` levels of switches, each switch above `arity` vertices of the level below, as far as there are
-///   hosts: the last switches may have fewer. Overlay: a heap, rank i above arity·i + 1 … arity·i + arity.
-/// - hierarchical: groups of consecutive hosts, groups of groups, …, each level connected in a pattern of its own. A
-///   group is represented by its switch if the pattern is a star and the use a fabric, and by its first member
-///   otherwise. With an open outermost size, the last group of each level may be incomplete.
-/// - fat-tree: parallel-ports generalised fat tree PGFT(h; m; w; p), E. Zahavi, "D-Mod-K routing providing non-blocking
-///   traffic for shift permutations on real life fat trees", 2010; m is `down`, w `up`, p `cables`. Without these, the
-///   smallest k-ary fat tree that is large enough. No overlay.
-/// - dragonfly: J. Kim et al., ISCA 2008; at most ah + 1 groups, every pair connected by as many cables as the global
-///   ports allow, ⌊ah / (g-1)⌋, in the absolute arrangement of E. Hastings et al., CLUSTER 2015. Parameters that are
-///   not given are balanced (a = 2p = 2h, g = ah + 1), with the smallest p that is large enough. No overlay.
-/// - rails: host i is port i mod r of node i div r, for r rails; each group of nodes has a leaf switch for each rail,
-///   and every leaf is connected to every spine. Nodes are whole: the smallest number with room for all hosts. No
-///   overlay.
-/// - graph: the user's own; hosts in the order in which `edges` names them. No overlay if it has switches.
+/// Each shape is described at the top of its file: patterns.cpp (star, ring, full-mesh, exponential, hypercube),
+/// tree.cpp, torus.cpp, hierarchical.cpp, fat_tree.cpp, dragonfly.cpp, rails.cpp, user_graph.cpp.
 ///
 /// Cables have levels, for their bandwidth and latency. Without switches all cables are of level 0, except that a torus
 /// has a level for each dimension and a hierarchy one for each of its levels. With switches, level 0 is a host's cable,
@@ -40,6 +21,7 @@
 /// the number of cables from the nearer end to the nearest host.
 namespace syncline {
 
+/// In the order in which files list the names.
 enum class Shape {
     star,
     ring,
@@ -104,12 +86,11 @@ enum class Use { fabric, overlay };
 /// result is not connected; `key` is then the parameter's name in files, "shape" for a shape that does not fit the use.
 Topology make_topology(const TopologySpec& spec, Use use, std::int64_t hosts = 0);
 
-/// Returns the sizes of a torus of this many hosts: the spec's, or two, as square as possible. The first counts
-/// fastest.
-std::vector<std::int64_t> torus_dimensions(const TopologySpec& spec, std::int64_t hosts);
-
 /// Returns the shape's name in files: "star", "full-mesh".
 const char* shape_name(Shape shape);
+
+/// Maximum of any number in a file; products in make_topology then stay within 64 bits.
+inline constexpr std::int64_t largest_count = 1 << 20;
 
 /// Maximum number of cables of a topology.
 inline constexpr std::int64_t most_cables = 500'000;

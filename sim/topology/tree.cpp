@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include "sim/topology/builder.hpp"
+#include "sim/topology/layout.hpp"
 
+/// Tree: `depth` levels of switches, each switch above `arity` vertices of the level below, as far as there are hosts:
+/// the last switches may have fewer. Overlay: a heap, rank i above arity·i + 1 … arity·i + arity.
 namespace syncline::shapes {
 
 namespace {
@@ -58,10 +61,17 @@ Topology tree_of_switches(const Request& request) {
     return builder.take();
 }
 
+constexpr ShapeParameter tree_parameters[]{
+    {"arity", &TopologySpec::arity, "Children of each switch or rank in a tree."},
+    {"depth", &TopologySpec::depth, "Levels of switches in a tree. Default: as many as the hosts need.", 1, 64}};
+
 }  // namespace
 
-Topology tree(const Request& request) {
-    return request.fabric() ? tree_of_switches(request) : tree_of_ranks(request);
-}
+const Family families::tree{
+    .shape = Shape::tree,
+    .name = "tree",
+    .parameters = tree_parameters,
+    .build = [](const Request& it) { return it.fabric() ? tree_of_switches(it) : tree_of_ranks(it); },
+    .lay_out = [](const TopologySpec&, const Topology& it) { return layers(it); }};
 
 }  // namespace syncline::shapes

@@ -5,7 +5,10 @@
 #include <set>
 
 #include "sim/topology/builder.hpp"
+#include "sim/topology/formats.hpp"
+#include "sim/topology/layout.hpp"
 
+/// The user's own graph: hosts in the order in which `edges` names them. No overlay if it has switches.
 namespace syncline::shapes {
 
 namespace {
@@ -93,9 +96,7 @@ private:
     std::map<std::string, std::int64_t> vertices_;
 };
 
-}  // namespace
-
-Topology user_graph(const Request& request) {
+Topology build_graph(const Request& request) {
     const TopologySpec& spec = request.spec;
     if (!request.fabric() && !spec.switches.empty())
         throw TopologyError("switches", "an overlay consists of ranks only and has no switches");
@@ -123,5 +124,23 @@ Topology user_graph(const Request& request) {
     }
     return builder.take();
 }
+
+GraphLayout lay_out_graph(const TopologySpec&, const Topology& topology) {
+    const bool switches = topology.hosts < topology.vertices();
+    return switches || topology.cables + 1 == topology.vertices() ? layers(topology) : springs(topology);
+}
+
+constexpr ShapeParameter graph_parameters[]{
+    {"switches", &TopologySpec::switches, "Vertices of a graph that are not hosts."},
+    {"edges", &TopologySpec::edges, "Cables of a graph."},
+    {"file", parse_graph, "GraphML or DOT file that holds a graph, relative to this file."}};
+
+}  // namespace
+
+const Family families::graph{.shape = Shape::graph,
+                             .name = "graph",
+                             .parameters = graph_parameters,
+                             .build = build_graph,
+                             .lay_out = lay_out_graph};
 
 }  // namespace syncline::shapes

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/collective/pairwise.hpp"
 #include "sim/collective/ring.hpp"
 #include "sim/replay/replay.hpp"
 #include "tests/catch.hpp"
@@ -230,7 +229,7 @@ TEST_CASE("turning peers: loops of any messages take as long, and carry as much,
 }
 
 TEST_CASE("turning peers: pairwise all-to-alls work in sequence, concurrently with another, and with late ranks") {
-    const auto loop = std::make_shared<const PairwiseAllToAll>();
+    const auto loop = make_algorithm({.operation = "all-to-all", .name = "pairwise"}, 2);
     const auto written = std::make_shared<const WrittenOut>(loop);
     Chance chance(5);
     for (int i = 0; i < 12; ++i) {
