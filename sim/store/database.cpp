@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <new>
 #include <optional>
 #include <utility>
@@ -52,15 +50,12 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 constexpr int longest = 10'000'000;
 
 /// The functions that expressions may call.
-constexpr std::string_view functions[] = {
-    "quantity", "root",         "abs",   "acos",        "acosh",    "asin",   "asinh",   "atan",         "atan2",
-    "atanh",    "avg",          "ceil",  "ceiling",     "coalesce", "cos",    "cosh",    "count",        "cume_dist",
-    "degrees",  "dense_rank",   "exp",   "first_value", "floor",    "format", "glob",    "group_concat", "ifnull",
-    "iif",      "instr",        "lag",   "last_value",  "lead",     "length", "like",    "ln",           "log",
-    "log10",    "log2",         "lower", "ltrim",       "max",      "min",    "mod",     "nth_value",    "ntile",
-    "nullif",   "percent_rank", "pi",    "pow",         "power",    "printf", "radians", "rank",         "replace",
-    "round",    "row_number",   "rtrim", "sign",        "sin",      "sinh",   "sqrt",    "substr",       "substring",
-    "sum",      "tan",          "tanh",  "total",       "trim",     "trunc",  "typeof",  "upper"};
+constexpr std::string_view functions =
+    " quantity root abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling coalesce cos cosh count "
+    "cume_dist degrees dense_rank exp first_value floor format glob group_concat ifnull iif instr lag "
+    "last_value lead length like ln log log10 log2 lower ltrim max min mod nth_value ntile nullif "
+    "percent_rank pi pow power printf radians rank replace round row_number rtrim sign sin sinh sqrt substr "
+    "substring sum tan tanh total trim trunc typeof upper ";
 
 struct Guard {
     const std::string& table;
@@ -74,7 +69,7 @@ int authorise(void* data, int action, const char* first, const char* second, con
     if (action == SQLITE_READ && first == guard.table) return SQLITE_OK;
     if (action == SQLITE_SELECT && !std::exchange(guard.selects, true)) return SQLITE_OK;
     const bool calls = action == SQLITE_FUNCTION;
-    if (calls && std::find(std::begin(functions), std::end(functions), second) != std::end(functions)) return SQLITE_OK;
+    if (calls && functions.find(fmt::format(" {} ", second)) != std::string_view::npos) return SQLITE_OK;
     guard.refused = calls ? second : "";
     return SQLITE_DENY;
 }
@@ -211,7 +206,7 @@ void Database::check(const std::string& expression, const std::string& table) co
             throw SqlError("an expression must not contain a query", "name columns and functions of them");
         if (guard.refused)
             throw SqlError(fmt::format("the function '{}' is not allowed", *guard.refused),
-                           fmt::format("functions are {}", fmt::join(functions, ", ")), *guard.refused);
+                           fmt::format("functions are{}", functions.substr(0, functions.size() - 1)), *guard.refused);
         if (code == SQLITE_ERROR) {
             const std::string message = sqlite3_errmsg(handle_);
             const int at = sqlite3_error_offset(handle_) - static_cast<int>(begin.size());
