@@ -154,20 +154,50 @@ void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cl
     }
 }
 
-}  // namespace
+/// Returns why the iteration has no closed form, although its exchanges may have one; else nothing.
+std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
+    if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
+    if (plan.noise.any()) return "none for iterations with jitter or stragglers";
+    if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1)
+        return "none where exchanges slow down concurrent computation";
+    return "";
+}
 
-ClosedForm closed_form(const Lowered& training) {
+/// Returns why exchanges that have no closed form have none.
+std::string why_none_of_exchanges(const Lowered& training) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
-    if (cluster.network != NetworkModel::exact) return {"none for this network model", {}, {}};
-    if (!plan.parallelism.data_only()) return split_closed_form(training);
+    const bool costs = !wires_only(cluster.transport), flat = is_flat(cluster);
+    if (cluster.native) return "none for a platform in SimGrid's format";
+    if (training.served()) {
+        if (costs) return "none for a parameter server if the transport has costs";
+        if (!flat) return "none for a parameter server, except on one switch";
+        if (plan.servers.pull == PullStart::each && plan.servers.colocated())
+            return "none where pushes and pulls share links";
+        if (plan.schedule != Schedule::fifo) return "none for a parameter server, except with `schedule: fifo`";
+        return "none if more servers than ranks are in use";
+    }
+    const auto ring = [](const Chosen& chosen) { return chosen.spec.name == "ring"; };
+    if (!flat && !std::all_of(training.exchanges.begin(), training.exchanges.end(), ring))
+        return "none on this fabric, except for a ring";
+    if (plan.fusion.negotiation && (costs || !flat))
+        return "none with negotiation, except on one switch without costs of the transport";
+    if (!flat) return "none where routes of a ring share links or differ, or blocks differ in size";
+    return costs ? "none where blocks differ in size, or ranks are idle or kept out of step by the transport's costs"
+                 : "none where blocks differ in size, or ranks are idle or out of step";
+}
+
+/// Returns the closed form of an iteration in which every rank has the whole model, without the reason.
+ClosedForm data_closed_form(const Lowered& training) {
+    const Cluster& cluster = training.cluster;
+    const Plan& plan = training.plan;
     const double copy_s = training.input_copy_s;
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket>& buckets = training.buckets;
     for (const PlacedLayer& layer : training.arrangement.layers)
         compute_end_s += layer.time.forward_s + layer.time.backward_s();
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (buckets.empty()) return {"no exchange", 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
+    if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
 
     const bool served = training.served();
     const std::vector<Place>& places = training.places;
@@ -188,20 +218,26 @@ ClosedForm closed_form(const Lowered& training) {
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;
     ClosedForm result{formula, end_s(at_once), {}};
-    if (plan.overlap == Overlap::across_iterations) {
-        result.formula += "; none for overlapping iterations";
-        return result;
-    }
-    if (plan.noise.any()) {
-        result.formula += "; none for iterations with jitter or stragglers";
-        return result;
-    }
-    if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1) {
-        result.formula += "; none where exchanges slow down concurrent computation";
-        return result;
-    }
-    if (const std::optional<double> last_s = end_s(buckets)) result.iteration_time_s = std::max(least_s, *last_s);
+    if (const std::string why_not = why_none_of_iteration(cluster, plan); !why_not.empty())
+        result.formula += "; " + why_not;
+    else if (const std::optional<double> last_s = end_s(buckets))
+        result.iteration_time_s = std::max(least_s, *last_s);
     return result;
+}
+
+}  // namespace
+
+ClosedForm closed_form(const Lowered& training) {
+    if (training.cluster.network != NetworkModel::exact) {
+        const std::string why_not = "none for this network model";
+        return {why_not, {}, {}, why_not};
+    }
+    const bool split = !training.plan.parallelism.data_only();
+    ClosedForm form = split ? split_closed_form(training) : data_closed_form(training);
+    if (form.iteration_time_s) return form;
+    form.why_not = split ? form.formula : why_none_of_iteration(training.cluster, training.plan);
+    if (form.why_not.empty()) form.why_not = why_none_of_exchanges(training);
+    return form;
 }
 
 }  // namespace syncline

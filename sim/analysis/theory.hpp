@@ -29,10 +29,16 @@
 /// and protocols; parameter servers have no closed form with them.
 namespace syncline {
 
+/// Formula of an iteration without exchanges.
+inline constexpr const char* no_exchange = "no exchange";
+
 struct ClosedForm {
-    std::string formula;                         ///< formula of one bucket's exchange, or the reason why there is none
+    /// Formula of one bucket's exchange, or no_exchange. The reason why there is none, or no time of the iteration,
+    /// may replace or follow it.
+    std::string formula;
     std::optional<double> communication_time_s;  ///< all buckets, all released at the start, without computation
     std::optional<double> iteration_time_s;
+    std::string why_not = {};  ///< without a time of the iteration, the reason: "none for …"
 };
 
 /// Returns the closed form of an iteration.

@@ -76,13 +76,14 @@ std::vector<std::string> all_exchange_algorithms() {
 
 void describe(Fields& fields, CollectivePlan& plan) {
     AlgorithmSpec& algorithm = plan.algorithm;
+    // Before any of these keys is read, only a schema is not sound, or `syncline collective` after a wrong `platform`.
+    const bool schema = !fields.sound() && !fields.given("platform");
     fields.integer({"ranks", "Number of ranks that take part.", true}, plan.ranks, 1, largest_group);
     describe(fields, plan.placement);
     fields.one_of({"operation", "Collective operation."}, algorithm.operation, exchange_operations());
     std::vector<std::string> algorithms = exchange_algorithms(algorithm.operation);
     algorithm.name = algorithms.front();
-    // The schema, for which nothing is given, has the algorithms of all operations.
-    if (!fields.given("ranks") && !fields.sound()) algorithms = all_exchange_algorithms();
+    if (schema) algorithms = all_exchange_algorithms();  // of all operations
     fields.one_of({"algorithm", "Algorithm that carries out the operation. Default: the operation's first one."},
                   algorithm.name, algorithms);
     describe_algorithm(fields, algorithm);
@@ -113,10 +114,9 @@ void describe(Fields& fields, CollectivePlan& plan) {
     describe(fields, plan.fidelity);
     const bool none = algorithm.operation == "barrier";
     double bytes = 0;
-    fields.quantity({"bytes", "Size of the whole buffer, the same on every rank: `100 MB`.", false, false,
-                     none ? nullptr : "sweep"},
+    fields.quantity({"bytes", "Size of the whole buffer, the same on every rank: `100 MB`. None for a barrier.", false,
+                     false, none ? nullptr : "sweep"},
                     bytes, Dimension::bytes, {.zero = true, .most = 1e15});
-    if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     plan.bytes = static_cast<std::uint64_t>(bytes);
     fields.section(
         {"sweep", "Several sizes of the same exchange, run one after the other; replaces `bytes`."},
@@ -125,10 +125,12 @@ void describe(Fields& fields, CollectivePlan& plan) {
                          "Sizes: a list, or a range with factor 2 or another factor: `4B..512MiB`, `4B..1MB*4`.", true},
                         plan.sweep);
         });
+    const bool sound = fields.sound();  // see the description of a training
+    if (bytes != std::floor(bytes)) fields.reject("bytes", "'bytes' is not a whole number of bytes", "");
     if (none) reject_given(fields, {"bytes", "sweep"}, "a barrier carries no bytes", "remove it");
     if (fields.given("bytes") && fields.given("sweep"))
         fields.reject("sweep", "'sweep' and 'bytes' exclude each other", "remove one of the two");
-    if (!fields.sound()) return;
+    if (!sound) return;
     if (plan.served())
         reject_unserved(fields);
     else if (plan.selection)

@@ -174,6 +174,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";
     }
+    const bool sound = fields.sound();  // keys that exclude each other do not hide what is wrong with the plan
     if (plan.parallelism.sharding != Sharding::none)
         reject_given(fields, {"overlay", "segment", "peers"}, "'{}' has no effect on sharded gradients",
                      "set `activations: {reduce_scatter, allgather}` of `parallelism` instead");
@@ -183,7 +184,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         reject_unselected(fields);
     if (fields.given("batch") && fields.given("batch_per_rank"))
         fields.reject("batch", "'batch' and 'batch_per_rank' exclude each other", "remove one of the two");
-    if (fields.sound()) report(fields, settle(plan, open));
+    if (sound) report(fields, settle(plan, open));
 }
 
 }  // namespace syncline::config

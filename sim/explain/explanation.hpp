@@ -104,7 +104,8 @@ struct TheoryTerm {
 
 struct Theory {
     std::vector<TheoryTerm> terms;
-    std::string formula;  ///< of one exchange
+    std::string formula;  ///< ClosedForm::formula
+    std::string why_not;  ///< ClosedForm::why_not
     std::optional<double> closed_form_s;
     double lower_bound_s = 0;
     std::string lower_bound;  ///< what bounds it: "computation", "bytes over host-0->switch-0"

@@ -100,6 +100,7 @@ Theory theory_beside(const Lowered& training, const Recorded& recorded, const Ex
     const double simulated_s = result.time.iteration_s;
     Theory theory;
     theory.formula = result.closed_form.formula;
+    theory.why_not = result.closed_form.why_not;
     theory.closed_form_s = result.closed_form.iteration_time_s;
     theory.simulated_s = simulated_s;
     add_terms(theory, training);

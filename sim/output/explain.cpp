@@ -163,18 +163,16 @@ std::string value_of(const TheoryTerm& term) {
     return fmt::format("{:.4g}{}{}", *term.value, term.unit.empty() ? "" : " ", term.unit);
 }
 
-/// Describes the formula. In its place, or after it, there may be the reason why there is no closed form.
+/// Describes the formula and, if there is no closed form of the iteration, the reason, which may replace or follow it.
 std::string formula_text(const Theory& theory) {
-    const std::string& all = theory.formula;
-    if (all.starts_with("no")) return fmt::format("  closed form: {}\n", all);
-    const std::size_t reason = all.find("; none ");
-    std::string text = fmt::format("  formula, for exchanges of S bytes: {}\n", all.substr(0, reason));
-    if (reason != std::string::npos)
-        text += fmt::format("  closed form of the iteration: {}\n", all.substr(reason + 2));
-    else if (!theory.closed_form_s)
-        text +=
-            "  it does not apply here: links are shared, blocks differ in size, ranks are out of step, or servers "
-            "outnumber ranks\n";
+    const std::string none = "; " + theory.why_not;
+    if (theory.formula == theory.why_not || theory.formula == no_exchange)
+        return fmt::format("  closed form: {}{}\n", theory.formula,
+                           theory.formula == no_exchange && !theory.why_not.empty() ? none : "");
+    const bool follows = theory.formula.ends_with(none);
+    std::string text = fmt::format("  formula, for exchanges of S bytes: {}\n",
+                                   theory.formula.substr(0, theory.formula.size() - (follows ? none.size() : 0)));
+    if (!theory.why_not.empty()) text += fmt::format("  closed form of the iteration: {}\n", theory.why_not);
     return text;
 }
 

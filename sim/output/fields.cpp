@@ -131,9 +131,11 @@ constexpr Shared contributors{"contributors", Unit::number, "number of ranks tha
                               [](const auto& r) { return r.contributors; }};
 constexpr Shared receivers{"receivers", Unit::number, "number of ranks that receive",
                            [](const auto& r) { return r.receivers; }};
-constexpr Shared rounds{"rounds", Unit::number,
-                        "times, messages and bytes are means over these rounds; above 1 for gossip with changing peers",
-                        [](const auto& r) { return r.rounds; }};
+constexpr Shared rounds{
+    "rounds", Unit::number,
+    "times, messages and bytes are means over these rounds, counts rounded; above 1 for gossip with "
+    "changing peers",
+    [](const auto& r) { return r.rounds; }};
 constexpr Shared bytes{"bytes", Unit::bytes, "size of the whole buffer", [](const auto& r) { return r.bytes; }};
 constexpr Shared completion_time{"completion_time_s", Unit::seconds, "time until the last rank is done",
                                  [](const auto& r) { return r.completion_time_s; }};
@@ -198,8 +200,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17,
                  [](const Result& r) { return r.exchange; })
             .add("algorithm", Unit::text,
-                 "the algorithm; with a selection what ran: `mpich: rabenseifner, recursive-doubling`", 18,
-                 [](const Result& r) { return given(r.algorithm); })
+                 "the algorithm; with a selection what ran: `mpich: rabenseifner, recursive-doubling`; null with a "
+                 "parameter server or gossip",
+                 18, [](const Result& r) { return given(r.algorithm); })
             .add(common::overlay, 19)
             .add("parallelism.rows", Unit::number, "ranks among which the layers are split", 30,
                  [](const Result& r) { return r.parallelism.layout.rows; })
@@ -229,7 +232,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                         40)
             .add("choice_of", Unit::text, "with `grid: auto`: the variant this is a choice of; else null", 41,
                  [](const Result& r) { return given(r.choice_of); })
-            .add("best", Unit::text, "with `grid: auto`: `true` for the fastest of the choices; else null", 42,
+            .add("best", Unit::text, "with `grid: auto`: whether it is the fastest of the choices; else null", 42,
                  [](const Result& r) { return r.best; })
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })

@@ -147,8 +147,9 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
                               "remove it, or write `exchange: allreduce`"});
     else if (open.automatic() || !plan.parallelism.data_only())
         judge_combinations(plan, complaints);
+    const std::size_t before = complaints.size();
     judge_pipeline(plan, complaints);
-    if (complaints.empty()) judge_layouts(plan, open, complaints);
+    if (complaints.size() == before) judge_layouts(plan, open, complaints);
     if (open.automatic() && open.batch == 0)
         complaints.push_back({open.automatic_key(),
                               "`grid: auto` compares grids at the same batch, but there is no 'batch'",

@@ -111,6 +111,17 @@ std::optional<std::int64_t> columns_beside(const Plan& plan, const OpenPlan& ope
     return plan.stage_ranks() / (rows * layouts.front().cells());
 }
 
+/// Returns the complaint about an open plan of which no choice fits. `why` has the first complaint of each choice.
+Complaint no_grid_fits(const OpenPlan& open, const Complaints& why, const std::vector<std::string>& left_out) {
+    const auto differs = [&](const Complaint& one) {
+        return one.key != why.front().key || one.message != why.front().message;
+    };
+    // An error that all choices have in common does not depend on the grid.
+    if (!why.empty() && std::none_of(why.begin(), why.end(), differs)) return why.front();
+    return {open.automatic_key(), fmt::format("none of {} grids fits", left_out.size()),
+            fmt::format("{}", fmt::join(left_out, "; "))};
+}
+
 }  // namespace
 
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,
@@ -123,6 +134,7 @@ void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, c
         return;
     }
     GridChoices& choices = found.choices;
+    Complaints why;  // the first one about each choice that is left out
     for (std::int64_t rows = 1; rows <= plan.stage_ranks(); ++rows) {
         const auto columns = columns_beside(plan, open, rows);
         if (!columns) continue;
@@ -130,14 +142,14 @@ void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, c
         std::shared_ptr<const Lowered> lowered;
         Complaints complaints = share_batch(chosen, open.batch);
         if (complaints.empty()) complaints = try_lower(cluster, model, chosen, lowered);
-        if (complaints.empty())
+        if (complaints.empty()) {
             choices.fitting.push_back({rows, *columns, std::move(lowered)});
-        else
+        } else {
             choices.left_out.push_back(fmt::format("{}x{}: {}", rows, *columns, complaints.front().message));
+            why.push_back(std::move(complaints.front()));
+        }
     }
-    if (choices.fitting.empty())
-        found.complaints.push_back({open.automatic_key(), fmt::format("none of {} grids fits", choices.left_out.size()),
-                                    choices.left_out.empty() ? "" : choices.left_out.front()});
+    if (choices.fitting.empty()) found.complaints.push_back(no_grid_fits(open, why, choices.left_out));
 }
 
 }  // namespace syncline

@@ -153,6 +153,17 @@ TEST_CASE("bad input: an empty file name is an error") {
     }
 }
 
+TEST_CASE("bad input: an exchange without `ranks` has only its own operation's algorithms") {
+    const Bench bench;
+    bench.write("scenario.yaml",
+                "platform: platform.yaml\ncollective: {operation: broadcast, algorithm: pairwse, bytes: 1 kB}\n");
+    const Outcome outcome = bench.run();
+    CAPTURE(outcome.err);
+    check_refused(outcome, bench, false);
+    CHECK(errors_of(outcome).size() == 2);
+    CHECK_FALSE(holds(outcome.err, "pairwise"));
+}
+
 TEST_CASE("bad input: an error in an empty file shows no source line") {
     const Bench bench;
     for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "~\n", "\xef\xbb\xbf"}) {

@@ -89,7 +89,9 @@ TEST_CASE("explain: the text says why there is no closed form, and small shares 
     shows("platform.fabric.latency=1 ns", "< 0.1 % latency");
     shows("training.jitter=0.1", "  closed form of the iteration: none for iterations with jitter or stragglers\n");
     shows("training={ranks: 2, parallelism: pipeline}", "  closed form: none for a pipeline\n");
-    shows("platform.fabric.topology=ring", "  it does not apply here: ");
+    shows("platform.fabric.topology=ring", "  closed form of the iteration: none ");
+    shows("training={ranks: 4, exchange: parameter-server, schedule: priority, servers: {count: 2}}",
+          "  closed form of the iteration: none for a parameter server, except with `schedule: fifo`\n");
 }
 
 TEST_CASE("explain: invalid requests are refused with a hint") {

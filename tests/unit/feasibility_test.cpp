@@ -298,6 +298,39 @@ TEST_CASE("a plan about which there are no complaints can be lowered, an open on
     CHECK(found.choices.left_out[0].starts_with("1x8: the 1 sample of a replica"));
 }
 
+TEST_CASE("an error that all grids have in common is reported itself, different errors one by one") {
+    Training training;
+    training.open.grid.automatic = true;
+    training.open.batch = 64;
+    training.plan.parallelism.layout.height = 2;
+    Complaints complaints = complaints_of(training);
+    REQUIRE(complaints.size() == 1);
+    CHECK(complaints[0].key == "parallelism.domain");
+    CHECK(complaints[0].message == "model 'net' has no convolution whose images can be partitioned");
+    CHECK(complaints[0].hint == "`model` splits other layers");
+
+    training.plan.parallelism.layout.height = 1;
+    training.open.batch = 7;
+    training.plan.parallelism.pipeline.micro_batches = 4;
+    complaints = complaints_of(training);
+    REQUIRE(complaints.size() == 1);
+    CHECK(complaints[0].key == "parallelism.grid");
+    for (const char* grid : {"1x8: ", "; 2x4: ", "; 4x2: ", "; 8x1: the 7 samples"}) {
+        CAPTURE(grid, complaints[0].hint);
+        CHECK(complaints[0].hint.find(grid) != std::string::npos);
+    }
+}
+
+TEST_CASE("a combination that is not modelled does not hide a grid that does not fit") {
+    Training training;
+    training.plan.exchange = ExchangeKind::gossip;
+    training.plan.parallelism.layout.rows = 3;
+    const Complaints complaints = complaints_of(training);
+    REQUIRE(complaints.size() == 2);
+    CHECK(complaints[0].key == "exchange");
+    CHECK(complaints[1].key == "parallelism.model");
+}
+
 TEST_CASE("a cluster of as many nodes as needed has room for all ranks") {
     Training training;
     training.cluster.nodes = 0;

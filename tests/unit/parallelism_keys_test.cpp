@@ -387,6 +387,15 @@ TEST_CASE("batches that do not divide are errors") {
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
+TEST_CASE("keys that exclude each other do not hide a plan that cannot be carried out") {
+    const std::vector<Diagnostic> errors =
+        errors_of("ranks: 4, batch: 8, batch_per_rank: 2, parallelism: {pipeline: 3}");
+    REQUIRE(errors.size() == 2);
+    const bool first = contains(errors[0].message, "exclude each other");
+    CHECK(contains(errors[first ? 0 : 1].message, "'batch' and 'batch_per_rank' exclude each other"));
+    CHECK(contains(errors[first ? 1 : 0].message, "4 ranks cannot be divided into 3 stages"));
+}
+
 TEST_CASE("features for plain data parallelism are refused with any other") {
     const Mistake mistakes[] = {
         {"ranks: 4, parallelism: model, exchange: parameter-server", "parameter-server", "'parameter-server'",

@@ -180,8 +180,11 @@ function theory_figure(parent, result, explanation) {
     });
     const formula = explanation?.theory.formula || closed.formula;
     if (formula) {
-        const label = formula.startsWith("no") ? "Closed form: " : "Formula, for exchanges of S bytes: ";
-        made.element.append(make("p", {}, label, make("code", {}, formula)));
+        // The reason why there is no closed form may replace or follow the formula.
+        const [exchange, reason] = formula.split("; none ");
+        const label = /^(no exchange$|none )/.test(exchange) ? "Closed form: " : "Formula, for exchanges of S bytes: ";
+        made.element.append(make("p", {}, label, make("code", {}, exchange)));
+        if (reason) made.element.append(make("p", {}, `Closed form of the iteration: none ${reason}`));
     }
     if (!explanation) return;
     const {theory} = explanation;
