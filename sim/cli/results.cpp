@@ -39,16 +39,18 @@ std::vector<std::string> list(const std::string& option, const std::string& text
     return of_option(option, text, [&] { return batch::split_list(text); });
 }
 
-/// Checks each part separately on zero rows, so that an error names the option it comes from.
-void check(batch::Table& table, const batch::Query& query, const ResultsArguments& options) {
+/// Runs each part separately, so that an error names the option it comes from: on zero rows with the condition "0", on
+/// all of them with "1", for errors of values.
+void check(batch::Table& table, const batch::Query& query, const ResultsArguments& options, const std::string& rows) {
     const auto selects = [&](const batch::Query& part, const std::string& option, const std::string& text) {
         of_option(option, text, [&] { table.select(part); });
     };
-    for (const std::string& condition : query.where) selects({{condition}, {}, {}, {"point"}}, "--where", condition);
-    if (!query.columns.empty()) selects({{"0"}, {}, {}, query.columns}, "--columns", options.columns);
-    if (!query.group.empty()) selects({{"0"}, {}, query.group, {"point"}}, "--group", options.group);
+    for (const std::string& condition : query.where)
+        selects({{rows, condition}, {}, {}, {"point"}}, "--where", condition);
+    if (!query.columns.empty()) selects({{rows}, {}, {}, query.columns}, "--columns", options.columns);
+    if (!query.group.empty()) selects({{rows}, {}, query.group, {"point"}}, "--group", options.group);
     batch::Query sorted = query;
-    sorted.where = {"0"};
+    sorted.where = {rows};
     selects(sorted, "--sort", options.sort);
 }
 
@@ -75,18 +77,24 @@ void show(const ResultsArguments& options) {
     batch::Table table(store, options.study);
     batch::Query query{options.where, list("--sort", options.sort), list("--group", options.group),
                        list("--columns", options.columns)};
-    check(table, query, options);
+    check(table, query, options, "0");
     const batch::Query for_people = query;
     const bool whole_lines = options.format == "jsonl" && query.columns.empty() && query.group.empty();
     if (whole_lines)
         query.columns = {"study", "point", "repeat"};
     else if (query.columns.empty() && query.group.empty() && options.format != "table")
         query.columns = table.columns();
-    batch::Rows rows = table.select(query);
+    batch::Rows rows, shown;
+    try {
+        rows = table.select(query);
+        if (!options.report.empty()) shown = table.select(for_people);
+    } catch (const batch::SqlError& error) {
+        check(table, for_people, options, "1");
+        throw batch::located(error, {"--where", 1, 1, ""});
+    }
     if (rows.rows.empty()) say("no points in {} match\n", store.file().string());
     if (options.limit && *options.limit < rows.rows.size()) rows.rows.resize(*options.limit);
     if (!options.report.empty()) {
-        batch::Rows shown = table.select(for_people);
         shown.rows.resize(rows.rows.size());
         write_file(options.report, report_page(title_of(options), table, shown));
     }

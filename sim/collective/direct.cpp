@@ -78,7 +78,8 @@ std::shared_ptr<const CollectiveAlgorithm> algorithms::direct(const AlgorithmSpe
     if (operation == "gather") return std::make_shared<DirectRooted>(DirectRooted::Operation::gather);
     if (operation == "broadcast") return std::make_shared<DirectRooted>(DirectRooted::Operation::broadcast);
     if (operation == "reduce") return std::make_shared<DirectRooted>(DirectRooted::Operation::reduce);
-    return std::make_shared<Direct>(Direct::Operation::allreduce);
+    if (operation == "allreduce") return std::make_shared<Direct>(Direct::Operation::allreduce);
+    throw std::logic_error("there is no direct algorithm for " + operation);
 }
 
 }  // namespace syncline

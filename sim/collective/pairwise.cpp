@@ -1,4 +1,3 @@
-
 #include "sim/collective/factories.hpp"
 
 /// All-to-all in pairs: in step k = 1 … N-1 every rank sends the rank k places on its block, and receives its own from

@@ -1,4 +1,3 @@
-
 #include "sim/collective/factories.hpp"
 #include "sim/collective/fold.hpp"
 

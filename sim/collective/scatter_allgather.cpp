@@ -1,4 +1,3 @@
-
 #include "sim/collective/factories.hpp"
 
 /// Van de Geijn's broadcast: a scatter over the binomial tree, then an allgather around the ring.

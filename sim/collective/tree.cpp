@@ -61,7 +61,9 @@ void add_hops(Program& program, const std::vector<Hop>& hops, const TreeSchedule
 
 TreeOperation tree_operation(const AlgorithmSpec& spec) {
     if (spec.operation == "broadcast") return TreeOperation::broadcast;
-    return spec.operation == "reduce" ? TreeOperation::reduce : TreeOperation::allreduce;
+    if (spec.operation == "reduce") return TreeOperation::reduce;
+    if (spec.operation == "allreduce") return TreeOperation::allreduce;
+    throw std::logic_error("there is no tree for " + spec.operation);
 }
 
 Program tree_program(TreeOperation operation, const Partition& partition, const std::vector<Hop>& hops,

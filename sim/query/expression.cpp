@@ -39,19 +39,21 @@ std::size_t end_of_quoted(const std::string& text, std::size_t start) {
     throw SqlError(std::string("this ") + quote + " is not closed", "", text.substr(start));
 }
 
-/// Returns the end of a name, of which a quoted key may be a part: `calibration."gpt-3.6b".batch`.
-std::size_t end_of_name(const std::string& text, std::size_t start) {
+/// Returns where a name may end that begins at `start`, in ascending order: before each `.` and `-`, and after the last
+/// letter. A quoted key may be a part of it: `calibration."gpt-3.6b".batch`.
+std::vector<std::size_t> ends_of_name(const std::string& text, std::size_t start) {
+    std::vector<std::size_t> ends;
     std::size_t i = start;
     const auto next = [&] { return i + 1 < text.size() ? text[i + 1] : '\0'; };
     while (i < text.size()) {
-        if (text[i] == '.' && next() == '"')
-            i = end_of_quoted(text, i + 1);
-        else if (goes_on(text[i]) || ((text[i] == '.' || text[i] == '-') && goes_on(next())))
-            ++i;
-        else
-            break;
+        const bool separates = text[i] == '.' || text[i] == '-';
+        const bool quoted = text[i] == '.' && next() == '"';
+        if (!quoted && !goes_on(text[i]) && !(separates && goes_on(next()))) break;
+        if (separates) ends.push_back(i);
+        i = quoted ? end_of_quoted(text, i + 1) : i + 1;
     }
-    return i;
+    ends.push_back(i);
+    return ends;
 }
 
 }  // namespace
@@ -103,7 +105,9 @@ std::string ColumnNames::quoted(const std::string& expression) const {
             sql += quantity ? "quantity(" + text + ")" : text;
         } else if (is_letter(expression[i])) {
             const auto column = column_at(expression, i, end);
-            sql += column ? sql_name(*column) : expression.substr(i, end - i);
+            const std::string name = expression.substr(i, end - i);
+            // SQLite would not read a name of many parts. In quotes it is one, and reported as unknown.
+            sql += column ? sql_name(*column) : name.find('.') != std::string::npos ? sql_name(name) : name;
         } else {
             // The letters of a number, as in `1e-9`, begin no name.
             while (is_digit(expression[i]) && goes_on(expression[end])) ++end;
@@ -116,12 +120,13 @@ std::string ColumnNames::quoted(const std::string& expression) const {
 /// Returns the column with the longest name that begins at `begin`, and the name's end: `ranks-1` is a difference,
 /// `batch-size` may be a name. If there is none, returns the end of a text that contains no name.
 std::optional<std::string> ColumnNames::column_at(const std::string& text, std::size_t begin, std::size_t& end) const {
-    const std::size_t longest = end_of_name(text, begin);
-    for (end = longest; end != std::string::npos && end > begin; end = text.find_last_of(".-", end - 1)) {
-        if (end == longest && text[end] == '(') continue;  // a function
+    const std::vector<std::size_t> ends = ends_of_name(text, begin);
+    for (auto known = ends.rbegin(); known != ends.rend(); ++known) {
+        end = *known;
+        if (end == ends.back() && text[end] == '(') continue;  // a function
         if (auto column = find(text.substr(begin, end - begin))) return column;
     }
-    end = std::min(longest, text.find('-', begin));
+    end = *std::find_if(ends.begin(), ends.end() - 1, [&](std::size_t place) { return text[place] == '-'; });
     return {};
 }
 

@@ -31,6 +31,11 @@ std::string order_of(const std::string& sort, const Database& database, const st
     for (char& letter : word) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const bool descending = word == "desc";
     if (descending || word == "asc") expression.resize(space + (expression[space] == ')' ? 1 : 0));
+    // SQL takes an integer for the position of a column.
+    if (expression.find_first_of("0123456789") != std::string::npos &&
+        expression.find_first_not_of("0123456789+-() ") == std::string::npos)
+        throw SqlError(fmt::format("'{}' is a number, by which nothing can be sorted", expression),
+                       "name a column, or an expression of columns", expression);
     return fmt::format("{} {} NULLS LAST", checked(database, table, names, expression), descending ? "DESC" : "ASC");
 }
 
@@ -62,8 +67,7 @@ std::string checked(const Database& database, const std::string& table, const Co
         constexpr std::string_view begin = "no such column: ";
         const std::string message = error.what();
         if (message.starts_with(begin)) throw unknown(message.substr(begin.size()), names);
-        if (!error.hint().empty()) throw;
-        throw SqlError(message, "write texts in single quotes: algorithm = 'ring'", error.word());
+        throw;
     }
     return "(" + sql + ")";
 }

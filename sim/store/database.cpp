@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <utility>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/output/files.hpp"
 
 namespace syncline::batch {
@@ -47,15 +49,19 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 }
 
 /// Maximum length of a value in memory, in bytes.
-constexpr int longest = 10'000'000;
+constexpr int longest = 1'000'000;
 
-/// The functions that expressions may call.
-constexpr std::string_view functions =
-    " quantity root abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling coalesce cos cosh count "
-    "cume_dist degrees dense_rank exp first_value floor format glob group_concat ifnull iif instr lag "
-    "last_value lead length like ln log log10 log2 lower ltrim max min mod nth_value ntile nullif "
-    "percent_rank pi pow power printf radians rank replace round row_number rtrim sign sin sinh sqrt substr "
-    "substring sum tan tanh total trim trunc typeof upper ";
+/// The functions that expressions may call. None acts, and none makes a long value from a number or a short text.
+const std::vector<std::string> functions{
+    "quantity", "root",    "abs",      "acos",   "acosh",   "asin",     "asinh", "atan",   "atan2",     "atanh",
+    "ceil",     "ceiling", "coalesce", "cos",    "cosh",    "degrees",  "exp",   "floor",  "glob",      "hex",
+    "ifnull",   "iif",     "instr",    "length", "like",    "likely",   "ln",    "log",    "log10",     "log2",
+    "lower",    "ltrim",   "max",      "min",    "mod",     "nullif",   "pi",    "pow",    "power",     "quote",
+    "radians",  "round",   "rtrim",    "sign",   "sin",     "sinh",     "sqrt",  "substr", "substring", "tan",
+    "tanh",     "trim",    "trunc",    "typeof", "unicode", "unlikely", "upper"};
+
+/// The hint for functions of several points, and others that are not allowed.
+constexpr const char* about_one_point = "an expression is about one point; for means of several use results --group";
 
 struct Guard {
     const std::string& table;
@@ -69,9 +75,16 @@ int authorise(void* data, int action, const char* first, const char* second, con
     if (action == SQLITE_READ && first == guard.table) return SQLITE_OK;
     if (action == SQLITE_SELECT && !std::exchange(guard.selects, true)) return SQLITE_OK;
     const bool calls = action == SQLITE_FUNCTION;
-    if (calls && functions.find(fmt::format(" {} ", second)) != std::string_view::npos) return SQLITE_OK;
+    if (calls && std::find(functions.begin(), functions.end(), second) != functions.end()) return SQLITE_OK;
     guard.refused = calls ? second : "";
     return SQLITE_DENY;
+}
+
+/// Returns the hint for an error of SQLite's parser; it may be empty.
+std::string hint_for(std::string_view message) {
+    constexpr std::string_view unknown = "no such function: ";
+    if (message.starts_with(unknown)) return did_you_mean(message.substr(unknown.size()), functions, about_one_point);
+    return message.starts_with("misuse of") ? about_one_point : "";
 }
 
 /// Returns the system's error message, else that of SQLite.
@@ -201,17 +214,24 @@ void Database::check(const std::string& expression, const std::string& table) co
         sqlite3_set_authorizer(handle_, authorise, &guard);
         const int code = sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
         sqlite3_set_authorizer(handle_, nullptr, nullptr);
+        const bool bound = sqlite3_bind_parameter_count(statement) > 0;
         sqlite3_finalize(statement);
         if (guard.refused && guard.refused->empty())
             throw SqlError("an expression must not contain a query", "name columns and functions of them");
         if (guard.refused)
-            throw SqlError(fmt::format("the function '{}' is not allowed", *guard.refused),
-                           fmt::format("functions are{}", functions.substr(0, functions.size() - 1)), *guard.refused);
+            throw SqlError(fmt::format("the function '{}' is not allowed", *guard.refused), about_one_point,
+                           *guard.refused);
+        if (bound)
+            throw SqlError("an expression must not have parameters, such as ? and :name",
+                           "write values, and names of columns");
         if (code == SQLITE_ERROR) {
             const std::string message = sqlite3_errmsg(handle_);
+            // It was whole without brackets, so the closing one is in a comment.
+            if (*open != '\0' && message == "incomplete input")
+                throw SqlError("an expression must not end with a comment", "", expression);
             const int at = sqlite3_error_offset(handle_) - static_cast<int>(begin.size());
             const bool inside = at >= 0 && at < static_cast<int>(expression.size());
-            throw SqlError(message, "", inside ? expression.substr(static_cast<std::size_t>(at)) : "");
+            throw SqlError(message, hint_for(message), inside ? expression.substr(static_cast<std::size_t>(at)) : "");
         }
         if (code != SQLITE_OK) fail(code);
     }

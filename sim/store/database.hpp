@@ -80,8 +80,8 @@ public:
     /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
     /// Checks an expression from strangers. Throws SqlError unless it is a single one, with all its brackets closed,
-    /// that reads only columns of `table`, and calls only functions that neither act nor make long values. Queries are
-    /// refused, so that its time is bounded by the rows of the table.
+    /// that reads only columns of `table`, and calls only functions that do not act. Queries and parameters are
+    /// refused. In a database in memory, values of more than 1 MB are errors when the statement runs.
     void check(const std::string& expression, const std::string& table) const;
     /// Runs any number of statements without results.
     void run(const std::string& sql);

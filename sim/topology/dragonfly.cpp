@@ -143,12 +143,12 @@ constexpr ShapeParameter dragonfly_parameters[]{
 
 }  // namespace
 
-const Family families::dragonfly{.shape = Shape::dragonfly,
-                                 .name = "dragonfly",
-                                 .parameters = dragonfly_parameters,
-                                 .overlay = false,
-                                 .build = build_dragonfly,
-                                 .lay_out = groups_of_routers,
-                                 .cable_kinds = dragonfly_kinds};
+constinit const Family families::dragonfly{.shape = Shape::dragonfly,
+                                           .name = "dragonfly",
+                                           .parameters = dragonfly_parameters,
+                                           .overlay = false,
+                                           .build = build_dragonfly,
+                                           .lay_out = groups_of_routers,
+                                           .cable_kinds = dragonfly_kinds};
 
 }  // namespace syncline::shapes

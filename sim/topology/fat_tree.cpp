@@ -178,11 +178,11 @@ std::optional<Bisection> bisect_fat_tree(const TopologySpec&, const Topology& to
     return Bisection{(least - odd * of_each_host) / 2, true, "formula for fat trees: half of the weakest level"};
 }
 
-const Family families::fat_tree{.shape = Shape::fat_tree,
-                                .name = "fat-tree",
-                                .parameters = fat_tree_parameters,
-                                .overlay = false,
-                                .build = build_fat_tree,
-                                .bisection = bisect_fat_tree};
+constinit const Family families::fat_tree{.shape = Shape::fat_tree,
+                                          .name = "fat-tree",
+                                          .parameters = fat_tree_parameters,
+                                          .overlay = false,
+                                          .build = build_fat_tree,
+                                          .bisection = bisect_fat_tree};
 
 }  // namespace syncline::shapes

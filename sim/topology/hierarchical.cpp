@@ -187,7 +187,7 @@ Topology build_hierarchy(const Request& request, std::span<const HierarchyLevel>
     return topology;
 }
 
-const Family families::hierarchical{
+constinit const Family families::hierarchical{
     .shape = Shape::hierarchical,
     .name = "hierarchical",
     .called = "a hierarchical topology",

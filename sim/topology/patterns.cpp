@@ -112,35 +112,35 @@ constexpr ShapeParameter exponential_parameters[]{
 
 }  // namespace
 
-const Family families::star{
+constinit const Family families::star{
     .shape = Shape::star, .name = "star", .join = join_star, .lay_out = [](const TopologySpec&, const Topology& it) {
         return circle(it, true);
     }};
 
-const Family families::ring{
+constinit const Family families::ring{
     .shape = Shape::ring, .name = "ring", .join = join_ring, .factors = one_cycle, .bisection = bisect_torus};
 
-const Family families::full_mesh{.shape = Shape::full_mesh,
-                                 .name = "full-mesh",
-                                 .join = join_full_mesh,
-                                 .factors = one_cycle,
-                                 .bisection = bisect_full_mesh};
+constinit const Family families::full_mesh{.shape = Shape::full_mesh,
+                                           .name = "full-mesh",
+                                           .join = join_full_mesh,
+                                           .factors = one_cycle,
+                                           .bisection = bisect_full_mesh};
 
-const Family families::exponential{.shape = Shape::exponential,
-                                   .name = "exponential",
-                                   .called = "an exponential graph",
-                                   .parameters = exponential_parameters,
-                                   .join = join_exponential,
-                                   .branches = true,
-                                   .cable_kinds = distances_of,
-                                   .factors = one_cycle};
+constinit const Family families::exponential{.shape = Shape::exponential,
+                                             .name = "exponential",
+                                             .called = "an exponential graph",
+                                             .parameters = exponential_parameters,
+                                             .join = join_exponential,
+                                             .branches = true,
+                                             .cable_kinds = distances_of,
+                                             .factors = one_cycle};
 
-const Family families::hypercube{.shape = Shape::hypercube,
-                                 .name = "hypercube",
-                                 .join = join_hypercube,
-                                 .branches = true,
-                                 .cable_kinds = bits_of,
-                                 .factors = hypercube_factors,
-                                 .bisection = bisect_torus};
+constinit const Family families::hypercube{.shape = Shape::hypercube,
+                                           .name = "hypercube",
+                                           .join = join_hypercube,
+                                           .branches = true,
+                                           .cable_kinds = bits_of,
+                                           .factors = hypercube_factors,
+                                           .bisection = bisect_torus};
 
 }  // namespace syncline::shapes

@@ -53,12 +53,12 @@ constexpr ShapeParameter rails_parameters[]{
 
 }  // namespace
 
-const Family families::rails{.shape = Shape::rails,
-                             .name = "rails",
-                             .called = "a rails topology",
-                             .parameters = rails_parameters,
-                             .overlay = false,
-                             .build = build_rails,
-                             .bisection = bisect_fat_tree};
+constinit const Family families::rails{.shape = Shape::rails,
+                                       .name = "rails",
+                                       .called = "a rails topology",
+                                       .parameters = rails_parameters,
+                                       .overlay = false,
+                                       .build = build_rails,
+                                       .bisection = bisect_fat_tree};
 
 }  // namespace syncline::shapes

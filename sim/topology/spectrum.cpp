@@ -12,6 +12,7 @@
 #include <complex>
 #include <numbers>
 #include <numeric>
+#include <stdexcept>
 
 namespace syncline {
 
@@ -19,12 +20,13 @@ namespace {
 
 using Matrix = Eigen::SparseMatrix<double>;
 using Product = Spectra::SparseSymMatProd<double>;
-using Solver = Spectra::SymEigsSolver<Product>;
+using Inverse = Spectra::SparseSymShiftSolve<double>;
 using Spectra::SortRule;
 
-constexpr double tolerance = 1e-9;
-constexpr Eigen::Index few = 512;   ///< in hosts: up to here cubic time is acceptable
-constexpr Eigen::Index basis = 40;  ///< vectors that Spectra keeps
+constexpr double fine = 1e-9, rough = 1e-6, coarse = 1e-3;
+constexpr Eigen::Index few = 512;      ///< in hosts: up to here cubic time is acceptable
+constexpr Eigen::Index basis = 40;     ///< vectors that Spectra keeps
+constexpr Eigen::Index restarts = 40;  ///< of Lanczos' method
 
 Matrix mixing_matrix(const Network& network, bool one_way) {
     std::vector<double> degrees(network.vertices(), 0);
@@ -72,39 +74,65 @@ double second_of_cayley_graph(const Network& network, const std::vector<std::uin
     return second;
 }
 
-/// Runs Lanczos' method with restarts; the start is the same everywhere.
-Solver solved(Product& product, Eigen::Index count, SortRule which, Eigen::Index restarts, double error) {
-    Solver solver(product, count, basis);
-    solver.init();
-    solver.compute(which, restarts, error);
-    return solver;
-}
-
 /// Returns the second greatest modulus.
 double second_of(Eigen::VectorXd moduli) {
     std::sort(moduli.begin(), moduli.end());
     return moduli[moduli.size() - 2];
 }
 
-double second_of_symmetric(const Matrix& matrix) {
+struct Mode {
+    double value;
+    Eigen::VectorXd vector;
+};
+
+/// Returns the mode with the last of the greatest `count` eigenvalues, to the relative `error`; nothing if a solver of
+/// Spectra does not converge. Its start is the same everywhere.
+template <class Solver>
+std::optional<Mode> last_mode(Solver solver, SortRule which, Eigen::Index count, Eigen::Index most, double error) {
+    solver.init();
+    if (solver.compute(which, most, error) < count) return std::nullopt;
+    return Mode{solver.eigenvalues()[count - 1], solver.eigenvectors().col(count - 1)};
+}
+
+std::optional<Mode> greatest_mode(const Matrix& matrix, Eigen::Index count, double error) {
+    Product product(matrix);
+    return last_mode(Spectra::SymEigsSolver<Product>(product, count, basis), SortRule::LargestAlge, count, restarts,
+                     error);
+}
+
+Matrix identity_like(const Matrix& matrix) {
+    Matrix identity(matrix.rows(), matrix.cols());
+    identity.setIdentity();
+    return identity;
+}
+
+/// Returns λ2, without modulus, and its eigenvector, for more than a few hosts.
+std::optional<Mode> second_mode(const Matrix& matrix, double error) {
+    // Errors are relative: eigenvalues of 1 + W are not near 0.
+    if (auto mode = greatest_mode(matrix + identity_like(matrix), 2, error)) return Mode{mode->value - 1, mode->vector};
+    // Eigenvalues crowd below 1, as in long rings; the inverse of (1+ε)·1 - W separates them. Graphs that mix so slowly
+    // have small cuts, hence factors with few entries.
+    try {
+        Inverse inverse(matrix);
+        return last_mode(Spectra::SymEigsShiftSolver<Inverse>(inverse, 2, basis, 1 + 1e-8), SortRule::LargestMagn, 2,
+                         100, fine);
+    } catch (const std::invalid_argument&) {  // no factors
+        return std::nullopt;
+    }
+}
+
+std::optional<double> second_of_symmetric(const Matrix& matrix) {
     if (matrix.rows() <= few) {
         const Eigen::MatrixXd dense = matrix;
         return second_of(
             Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense, Eigen::EigenvaluesOnly).eigenvalues().cwiseAbs());
     }
-    Product product(matrix);
-    const auto plain = solved(product, 2, SortRule::LargestMagn, 10, tolerance);
-    if (plain.info() == Spectra::CompInfo::Successful) return plain.eigenvalues().cwiseAbs().minCoeff();
-
-    // Eigenvalues crowd below 1, as in long rings; the inverse of (1+ε)·1 - W separates them. Graphs that mix so slowly
-    // have small cuts, hence factors with few entries.
-    Spectra::SparseSymShiftSolve<double> inverse(matrix);
-    Spectra::SymEigsShiftSolver<Spectra::SparseSymShiftSolve<double>> crowded(inverse, 2, basis, 1 + 1e-8);
-    crowded.init();
-    crowded.compute(SortRule::LargestMagn, 100, tolerance);
-    // No eigenvalue if it does not converge.
-    const Eigen::VectorXd least = solved(product, 1, SortRule::SmallestAlge, 10, 1e-3).eigenvalues();
-    return std::max(crowded.eigenvalues().minCoeff(), -least.sum());
+    const Matrix opposite = identity_like(matrix) - matrix;
+    auto least = greatest_mode(opposite, 1, fine);
+    if (!least) least = greatest_mode(opposite, 1, coarse);
+    const auto second = second_mode(matrix, fine);
+    if (!second || !least) return std::nullopt;
+    return std::max(std::abs(second->value), least->value - 1);
 }
 
 double second_of_any(const Matrix& matrix) {
@@ -113,16 +141,13 @@ double second_of_any(const Matrix& matrix) {
 }
 
 /// Returns an approximate eigenvector to λ2, or nothing.
-Eigen::VectorXd second_mode(const Matrix& matrix) {
-    const Eigen::Index order = matrix.rows();
-    if (order <= few) {
+Eigen::VectorXd second_vector(const Matrix& matrix) {
+    if (matrix.rows() <= few) {
         const Eigen::MatrixXd dense = matrix;
-        return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense).eigenvectors().col(order - 2);
+        return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense).eigenvectors().col(matrix.rows() - 2);
     }
-    Product product(matrix);
-    const auto solver = solved(product, 2, SortRule::LargestAlge, 20, 1e-3);
-    if (solver.info() != Spectra::CompInfo::Successful) return {};
-    return solver.eigenvectors().col(1);
+    const auto mode = second_mode(matrix, rough);
+    return mode ? mode->vector : Eigen::VectorXd{};
 }
 
 }  // namespace
@@ -134,7 +159,8 @@ std::optional<double> spectral_gap(const Network& network, const std::vector<std
     const bool one_way = network.one_way();
     if (one_way && network.hosts() > few) return std::nullopt;
     const Matrix matrix = mixing_matrix(network, one_way);
-    return 1 - (one_way ? second_of_any(matrix) : second_of_symmetric(matrix));
+    const std::optional<double> second = one_way ? second_of_any(matrix) : second_of_symmetric(matrix);
+    return second ? std::optional(1 - *second) : std::nullopt;
 }
 
 std::vector<std::uint32_t> spectral_order(const Network& network) {
@@ -144,7 +170,7 @@ std::vector<std::uint32_t> spectral_order(const Network& network) {
     const Matrix matrix = mixing_matrix(network, false);
     // One-way links count for both ends, because the aim is a cut.
     const Matrix symmetric = (matrix + Matrix(matrix.transpose())) / 2;
-    const Eigen::VectorXd mode = second_mode(symmetric);
+    const Eigen::VectorXd mode = second_vector(symmetric);
     if (mode.size() == 0) return order;
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return mode[static_cast<Eigen::Index>(a)] < mode[static_cast<Eigen::Index>(b)];

@@ -14,7 +14,11 @@ namespace syncline {
 /// Cayley graphs of `factors` (see cyclic_factors) have λ_c = (1 + Σ_s exp(2πi Σ_j c_j s_j/k_j))/(d + 1), summed over
 /// the neighbours s of host 0: L. Babai, "Spectra of Cayley graphs", JCTB 27, 1979.
 ///
-/// Returns nothing if there are switches, and for other graphs with one-way links and more than 512 hosts.
+/// If |λ2| belongs to the least eigenvalue, and others crowd near it in a graph of more than 512 hosts, its error may
+/// be 1e-3.
+///
+/// Returns nothing if there are switches, for other graphs with one-way links and more than 512 hosts, and if no solver
+/// converges.
 std::optional<double> spectral_gap(const Network& network, const std::vector<std::uint32_t>& factors);
 
 /// Returns the hosts in the order of an approximate eigenvector to λ2 of the same matrix over hosts and switches. Its

@@ -139,13 +139,13 @@ std::optional<Bisection> bisect_torus(const TopologySpec& spec, const Topology& 
     return cut(2 * sum);
 }
 
-const Family families::torus{.shape = Shape::torus,
-                             .name = "torus",
-                             .parameters = torus_parameters,
-                             .build = build_torus,
-                             .lay_out = grid,
-                             .cable_kinds = dimension_kinds,
-                             .factors = torus_factors,
-                             .bisection = bisect_torus};
+constinit const Family families::torus{.shape = Shape::torus,
+                                       .name = "torus",
+                                       .parameters = torus_parameters,
+                                       .build = build_torus,
+                                       .lay_out = grid,
+                                       .cable_kinds = dimension_kinds,
+                                       .factors = torus_factors,
+                                       .bisection = bisect_torus};
 
 }  // namespace syncline::shapes

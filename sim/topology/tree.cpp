@@ -67,7 +67,7 @@ constexpr ShapeParameter tree_parameters[]{
 
 }  // namespace
 
-const Family families::tree{
+constinit const Family families::tree{
     .shape = Shape::tree,
     .name = "tree",
     .parameters = tree_parameters,

@@ -137,10 +137,10 @@ constexpr ShapeParameter graph_parameters[]{
 
 }  // namespace
 
-const Family families::graph{.shape = Shape::graph,
-                             .name = "graph",
-                             .parameters = graph_parameters,
-                             .build = build_graph,
-                             .lay_out = lay_out_graph};
+constinit const Family families::graph{.shape = Shape::graph,
+                                       .name = "graph",
+                                       .parameters = graph_parameters,
+                                       .build = build_graph,
+                                       .lay_out = lay_out_graph};
 
 }  // namespace syncline::shapes

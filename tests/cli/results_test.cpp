@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.hpp"
+#include "tests/cli/batch.hpp"
 #include "tests/cli/scenario.hpp"
 
 // Results as users read them: the kind of scaling, waiting times, and fractions of the peak.
@@ -9,10 +10,6 @@ using namespace syncline::test;
 using nlohmann::json;
 
 namespace {
-
-bool holds(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 struct Run : TinyFiles {
     std::string output(std::vector<std::string> options) const {
@@ -95,4 +92,19 @@ TEST_CASE("results: utilisations are fractions of the peak, and a note names mis
     CHECK(tokens["notes"].empty());
     CHECK(tokens["tokens_per_s"].get<double>() ==
           Approx(16 * tokens["throughput_samples_per_s"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("results: an error of a value names its option and is not a bug") {
+    const StudyBench bench(2);
+    REQUIRE(run_program(bench.batch()).status == 0);
+    for (const char* option : {"--where", "--sort", "--columns"})
+        for (const std::string format : {"table", "jsonl"}) {
+            const Outcome outcome =
+                run_in(bench, {"results", "out", option, "abs(-9223372036854775807 - point / point)", "--format",
+                               format, "--report", "page.html"});
+            CAPTURE(option, outcome.err);
+            CHECK(outcome.status == 3);
+            CHECK(holds(outcome.err, "integer overflow"));
+            CHECK(holds(outcome.err, option));
+        }
 }

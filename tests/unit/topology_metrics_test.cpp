@@ -6,7 +6,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/topology/cut.hpp"
 #include "sim/topology/metrics.hpp"
+#include "sim/topology/spectrum.hpp"
 #include "tests/catch.hpp"
 
 using namespace syncline;
@@ -297,6 +299,36 @@ TEST_CASE("the directed exponential graph mixes as B. Ying et al. prove") {
         CHECK(found.edge_connectivity == known.edge_connectivity);
         CHECK(found.spectral_gap.value() == Approx(known.spectral_gap.value()).margin(1e-8));
     }
+}
+
+TEST_CASE("the spectral gap of many hosts is exact where eigenvalues coincide or crowd") {
+    for (const std::uint32_t n : {520U, 600U}) {
+        Topology mesh = of_hosts(n);
+        for (std::uint32_t i = 0; i < n; ++i)
+            for (std::uint32_t k = 0; k < i; ++k) mesh.add_cable(i, k, fast);
+        CHECK(spectral_gap(Network(mesh, Weight::cables), {}).value() == Approx(1).margin(1e-9).epsilon(0));
+    }
+    const std::uint32_t n = 2000;
+    Topology ring = of_hosts(n);
+    for (std::uint32_t i = 0; i < n; ++i) ring.add_cable(i, (i + 1) % n, fast);
+    const double gap = (2 - 2 * std::cos(2 * pi / n)) / 3;
+    CHECK(spectral_gap(Network(ring, Weight::cables), {}).value() == Approx(gap).margin(1e-9).epsilon(0));
+}
+
+TEST_CASE("the bisection of a long ring and of a grid in mixed order is minimum") {
+    const auto mixed = [](std::uint32_t i, std::uint32_t n) {
+        return static_cast<std::uint32_t>(std::uint64_t{i} * 1237 % n);
+    };
+    const std::uint32_t n = 5000, side = 60;
+    Topology ring = of_hosts(n);
+    for (std::uint32_t i = 0; i < n; ++i) ring.add_cable(mixed(i, n), mixed((i + 1) % n, n), fast);
+    CHECK(least_of_some_halves(Network(ring, Weight::cables)) == 2);
+    Topology grid = of_hosts(side * side);
+    for (std::uint32_t i = 0; i < side * side; ++i) {
+        if (i % side != side - 1) grid.add_cable(mixed(i, side * side), mixed(i + 1, side * side), fast);
+        if (i / side != side - 1) grid.add_cable(mixed(i, side * side), mixed(i + side, side * side), fast);
+    }
+    CHECK(least_of_some_halves(Network(grid, Weight::cables)) == side);
 }
 
 TEST_CASE("a long path mixes slowly") {
