@@ -56,14 +56,15 @@ void add_collective(CLI::App& program, Action& action) {
         const std::string description = fmt::format("{{key scenario.collective.{}}}{}", key, more);
         return add_argument(*verb, key, shown, description, options->arguments);
     };
-    add_argument(*verb, "platform", "NAME|FILE", "{key scenario.platform}", options->arguments)->required();
-    add_argument(*verb, "transport", "NAME|FILE", "{key platform.transport} This one replaces the platform's",
+    const char* choice = "NAME|FILE|{KEYS}";
+    add_argument(*verb, "platform", choice, "{key scenario.platform}", options->arguments)->required();
+    add_argument(*verb, "transport", choice, "{key platform.transport} This one replaces the platform's",
                  options->arguments);
     add("ranks", "N")->required();
     add("operation", "NAME", fmt::format(" One of {}", fmt::join(exchange_operations(), ", ")));
     add("algorithm", "NAME", algorithms_by_operation());
-    add("selection", "NAME|FILE");
-    add("overlay", "TOPOLOGY");
+    add("selection", choice);
+    add("overlay", choice, " Keys are written {topology: ring}");
     add("segment", "SIZE");
     add("peers", "all|one|inner-outer");
     add("round", "K");
@@ -80,6 +81,7 @@ void add_collective(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     verb->add_flag("--dry-run", options->dry, "Show the algorithm and the reason for its choice, without simulating");
     add_seed(*verb, options->seed);
+    verb->get_option("--seed")->description("Seed of `placement: random` (default: 1)");
     add_format(*verb, options->format);
     add_out(*verb, options->directory, "Also write the results to DIR as collective.json, .csv and .txt");
     verb->callback([options, &action] {

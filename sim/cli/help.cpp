@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
@@ -7,7 +11,28 @@ namespace syncline::cli {
 
 namespace {
 
+void replace_all(std::string& text, const std::string& old, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(old, at)) != text.npos; at += by.size()) text.replace(at, old.size(), by);
+}
+
+/// Puts the sentence that begins with `word` into parentheses, as in other options: "(default: x)".
+void put_into_parentheses(std::string& text, const std::string& word) {
+    const std::size_t start = text.find(". " + word);
+    if (start == text.npos) return;
+    const std::size_t end = std::min(text.find(". ", start + 1), text.size());
+    std::string sentence = text.substr(start + 2, end - start - 2);
+    sentence.front() = static_cast<char>(std::tolower(sentence.front()));
+    if (sentence.starts_with("default")) std::erase(sentence, '`');
+    text.replace(start, end - start, " (" + sentence + ")");
+}
+
 class Formatter : public CLI::Formatter {
+    std::string make_help(const CLI::App* program, std::string name, CLI::AppFormatMode mode) const override {
+        std::string text = CLI::Formatter::make_help(program, std::move(name), mode);
+        for (const CLI::Option* option : program->get_options())  // keys that are options
+            for (const std::string& key : option->get_lnames()) replace_all(text, "`" + key + "`", "--" + key);
+        return text;
+    }
     std::string make_option_desc(const CLI::Option* option) const override {
         std::string text = option->get_description();
         const std::size_t start = text.find("{key "), end = text.find('}', start);
@@ -15,7 +40,9 @@ class Formatter : public CLI::Formatter {
         const std::size_t space = text.find(' ', start), kind = space + 1, dot = text.find('.', kind);
         text.replace(start, end + 1 - start,
                      config::description_of(text.substr(kind, dot - kind), text.substr(dot + 1, end - dot - 1)));
-        return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+        if (text.ends_with('.')) text.pop_back();
+        for (const char* word : {"Default: ", "Required"}) put_into_parentheses(text, word);
+        return text;
     }
 };
 

@@ -11,7 +11,8 @@ void describe(Fields& fields, RankPlacement& placement) {
     fields.choice(
         {"placement",
          "Rank placement: on devices in order (`packed`), one rank on each node in turn (`round-robin`), in random "
-         "order (`random`; see --seed), or a list with the device of each rank, numbered node by node."},
+         "order (`random`; see --seed), or a list with the device of each rank, numbered node by node: "
+         "`[0, 2, 1, 3]`."},
         order, {"packed", "round-robin", "random"}, &placement.devices);
     placement.order = static_cast<RankPlacement::Order>(order);
 }

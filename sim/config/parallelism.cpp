@@ -136,7 +136,9 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
          {"optimizer", Sharding::optimizer},
          {"gradients", Sharding::gradients},
          {"parameters", Sharding::parameters}});
-    fields.each({"layers", "Ranges of layers with a different layout."},
+    fields.each({"layers",
+                 "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
+                 "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},
                 [&](Fields& inner) { describe_range(inner, parallelism, open); });
 }
 

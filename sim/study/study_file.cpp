@@ -14,7 +14,7 @@ void describe(Fields& fields, Question& question) {
     fields.text({"objective",
                  "Objective: a figure of the results, such as `iteration_time_s`, or an expression over figures. It is "
                  "minimised; `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations and bandwidths are "
-                 "maximised, and a prefix `min:` or `max:` sets the direction. Plans of different batch sizes compare "
+                 "maximised, and a prefix `min:` or `max:` sets the direction. Points with different batch sizes compare "
                  "by `cost_per_million_samples`, not by `cost`."},
                 question.objective);
     std::vector<std::string> constraints;

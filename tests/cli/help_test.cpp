@@ -18,11 +18,24 @@ std::string help_of(const std::string& verb) {
     return outcome.out;
 }
 
-/// Returns the description of a key without its full stop, which help leaves out at the end.
-std::string description(const json& property) {
-    const std::string text = property["description"];
+/// Returns the description of a key as help shows it: without its full stop, with "(default: x)" and "(required)" as in
+/// other options, and with the names of those of `options` that it mentions.
+std::string description(const json& property, const json& options = json::object()) {
+    std::string text = property["description"];
     REQUIRE(text.ends_with('.'));
-    return text.substr(0, text.size() - 1);
+    text.pop_back();
+    const std::size_t given = text.rfind(". Default: "), required = text.rfind(". Required");
+    if (given != text.npos) {
+        std::string value = text.substr(given + 11);
+        std::erase(value, '`');
+        text = text.substr(0, given) + " (default: " + value + ")";
+    } else if (required != text.npos) {
+        text = text.substr(0, required) + " (r" + text.substr(required + 3) + ")";
+    }
+    for (const auto& [key, unused] : options.items())
+        for (std::size_t at; (at = text.find("`" + key + "`")) != text.npos;)
+            text.replace(at, key.size() + 2, "--" + key);
+    return text;
 }
 
 /// Calls `visit` with the path and the description of each key of a mapping, and of those inside.
@@ -47,10 +60,15 @@ TEST_CASE("help: options of `collective` are described as the scenario's keys") 
         const std::size_t option = help.find("\n  --" + key + " ");
         REQUIRE(option != help.npos);
         const std::size_t end = help.find("\n  --", option + 1);
-        CHECK(help.substr(option, end - option).find(description(property)) != help.npos);
+        CAPTURE(description(property, scenario["collective"]["properties"]));
+        CHECK(help.substr(option, end - option).find(description(property, scenario["collective"]["properties"])) !=
+              help.npos);
     }
     CHECK(help.find(description(scenario["platform"])) != help.npos);
     CHECK(help.find("{key") == help.npos);
+    CHECK(help.find("Default: ") == help.npos);
+    CHECK(help.find("(required without --sweep)") != help.npos);
+    CHECK(help.find("  Seed of `placement: random` (default: 1)\n") != help.npos);
 }
 
 TEST_CASE("help: options of `explore` and `workload` are described as the keys") {
