@@ -45,7 +45,7 @@ void teach(const lesson::Lesson& lesson, bool pauses) {
     write_stdout(fmt::format("# {}\n\n", lesson.title) + section(lesson::question) + section(lesson::prediction));
     if (pauses) wait_for_enter("when you have your prediction");
     write_stdout(section(lesson::run));
-    run({.scenario = lesson.scenario.string(), .check = true});
+    run(RunOptions{.scenario = lesson.scenario.string(), .check = true});
     write_stdout("\n" + section(lesson::answer) + section(lesson::exercises));
     if (pauses) wait_for_enter("for the answers to the exercises");
     write_stdout(section(lesson::solutions));

@@ -200,8 +200,8 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("exchange", Unit::text, "`allreduce`, `parameter-server` or `gossip`", 17,
                  [](const Result& r) { return r.exchange; })
             .add("algorithm", Unit::text,
-                 "the algorithm; with a selection what ran: `mpich: rabenseifner, recursive-doubling`; null with a "
-                 "parameter server or gossip",
+                 "the algorithm, or what a selection chose: `mpich: rabenseifner`; null with a parameter server or "
+                 "gossip",
                  18, [](const Result& r) { return given(r.algorithm); })
             .add(common::overlay, 19)
             .add("parallelism.rows", Unit::number, "ranks among which the layers are split", 30,

@@ -11,12 +11,13 @@ namespace {
 void open(Fields&) {}
 
 void describe(Fields& fields, Question& question) {
-    fields.text({"objective",
-                 "Objective: a figure of the results, such as `iteration_time_s`, or an expression over figures. It is "
-                 "minimised; `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations and bandwidths are "
-                 "maximised, and a prefix `min:` or `max:` sets the direction. Points with different batch sizes compare "
-                 "by `cost_per_million_samples`, not by `cost`."},
-                question.objective);
+    fields.text(
+        {"objective",
+         "Objective: a figure of the results, such as `iteration_time_s`, or an expression over figures. It is "
+         "minimised; `throughput`, `scaling_efficiency`, `tokens_per_s`, utilisations and bandwidths are "
+         "maximised, and a prefix `min:` or `max:` sets the direction. Points with different batch sizes compare "
+         "by `cost_per_million_samples`, not by `cost`."},
+        question.objective);
     std::vector<std::string> constraints;
     fields.texts(
         {"constraints", "Conditions, in SQL, that a point's results must satisfy: `memory.total_bytes < 16e9`."},
