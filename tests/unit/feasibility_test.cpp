@@ -250,7 +250,7 @@ TEST_CASE("each mistake is one complaint, about the setting to blame") {
 TEST_CASE("the scenario's schema knows the key of every complaint") {
     for (const Mistake& mistake : mistakes()) check_keys(complaints_of(mistake.change), "training");
     std::mt19937 random(1);
-    const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % most); };
+    const auto below = [&](std::int64_t most) { return static_cast<std::int64_t>(random()) % most; };
     std::set<std::string> blamed;
     std::size_t feasible = 0;
     for (int i = 0; i < 3000; ++i) {
