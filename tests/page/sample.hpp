@@ -94,13 +94,15 @@ inline Explanation sample_explanation(std::uint32_t ranks, const TimelineView& v
         made.links.push_back(std::move(link));
     }
     made.uncontended_time_s = 0.166;
-    made.theory = {{{"α", "latency of a message", 2e-6, "s"}, {"N", "ranks", ranks, ""}},
-                   "max(T, 2(N-1)(α + n/N·β))",
-                   0.165,
-                   window_s - 0.008,
-                   "computation",
-                   window_s,
-                   {{"contention", 0.004, "messages share links"}, {"overlap", 0.001, "exchanges beside computation"}}};
+    made.theory = {.terms = {{"α", "latency of a message", 2e-6, "s"}, {"N", "ranks", ranks, ""}},
+                   .formula = "max(T, 2(N-1)(α + n/N·β))",
+                   .why_not = "",
+                   .closed_form_s = 0.165,
+                   .lower_bound_s = window_s - 0.008,
+                   .lower_bound = "computation",
+                   .simulated_s = window_s,
+                   .differences = {{"contention", 0.004, "messages share links"},
+                                   {"overlap", 0.001, "exchanges beside computation"}}};
     made.what_if = {{"nic x2", "network ports twice as fast", 0.164, 1000, 1.04, ""},
                     {"latency x0.5", "half the latency", std::nullopt, std::nullopt, 1, "the platform has none"}};
     return made;
