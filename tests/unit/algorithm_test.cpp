@@ -1,10 +1,10 @@
 #include "sim/collective/algorithm.hpp"
 
 #include <bit>
-#include <numeric>
 #include <set>
 
 #include "tests/catch.hpp"
+#include "tests/unit/group_sizes.hpp"
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
@@ -46,13 +46,6 @@ TopologySpec user_graph(std::uint32_t ranks) {
         if (rank >= 4 && rank % 3 == 0) spec.edges.push_back({std::to_string(rank - 4), std::to_string(rank), {}});
     }
     return spec;
-}
-
-std::vector<std::uint32_t> group_sizes() {
-    std::vector<std::uint32_t> sizes(33);
-    std::iota(sizes.begin(), sizes.end(), 1u);
-    sizes.push_back(64);
-    return sizes;
 }
 
 std::vector<std::uint64_t> buffer_sizes(std::uint32_t ranks) {

@@ -11,6 +11,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/group_sizes.hpp"
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
@@ -116,14 +117,6 @@ inline std::string broken(Machine& machine, const Promise& promise) {
         }
     }
     return "";
-}
-
-/// Returns 1 … 33, and 64.
-inline std::vector<std::uint32_t> group_sizes() {
-    std::vector<std::uint32_t> sizes;
-    for (std::uint32_t ranks = 1; ranks <= 33; ++ranks) sizes.push_back(ranks);
-    sizes.push_back(64);
-    return sizes;
 }
 
 /// Returns zero, less than a byte per rank, a multiple of the ranks, and a size that they (except 7, 11 and 13) do not

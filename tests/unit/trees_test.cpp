@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "sim/collective/algorithm.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/group_sizes.hpp"
 #include "tests/unit/machine.hpp"
 #include "tests/unit/star_clock.hpp"
 
@@ -22,13 +22,6 @@ TopologySpec tree(std::int64_t arity) {
     spec.shape = Shape::tree;
     spec.arity = arity;
     return spec;
-}
-
-std::vector<std::uint32_t> group_sizes() {
-    std::vector<std::uint32_t> sizes(33);
-    std::iota(sizes.begin(), sizes.end(), 1u);
-    sizes.push_back(64);
-    return sizes;
 }
 
 /// Returns every tree, in pieces of several sizes.
