@@ -207,7 +207,7 @@ void describe(Fields& fields, Cluster& cluster) {
         cluster.nodes, 1, 1 << 24);
     if (fields.given("fabric") && fields.sound())
         fields.section({"fabric", ""}, [&](Fields& inner) { fit(inner, cluster); });
-    fields.section({"network", "SimGrid's model of the network."}, [&](Fields& inner) {
+    fields.section({"network", "Model of the network."}, [&](Fields& inner) {
         inner.one_of({"model",
                       "Network model: latency + bytes/bandwidth, shared fairly (`exact`); latency alone (`Constant`); "
                       "or SimGrid's own models, with their correction factors for TCP (`LV08`, `CM02`, `SMPI`)."},

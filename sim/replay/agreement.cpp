@@ -1,18 +1,14 @@
 #include "sim/replay/agreement.hpp"
 
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
-
 #include <algorithm>
 #include <numeric>
 
 namespace syncline {
 
-Agreement::Agreement(const TaskGraph& graph) : graph_(graph), queues_(graph.queues().size()) {
+Agreement::Agreement(const TaskGraph& graph, Simulator& simulator)
+    : graph_(graph), simulator_(simulator), queues_(graph.queues().size()) {
     if (queues_.empty()) return;
     dependents_.resize(graph.tasks().size());
-    wake_.resize(graph.streams().size());
     for (QueueId id = 0; id < queues_.size(); ++id) {
         Queue& queue = queues_[id];
         const std::span<const TaskId> first = graph.tasks_of(graph.queues()[id].front());
@@ -55,18 +51,16 @@ bool Agreement::choose(const Queue& queue, Round& round) {
     return true;
 }
 
-TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
+Coroutine<TaskId> Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
     Queue& queue = queues_[graph_.streams()[stream].queue];
     // Rounds are added and removed while this stream sleeps, but its own round stays.
     while (round(queue, iteration).sequence.size() <= position) {
         // Tasks that end at this very instant count as ready: let the streams run that have ended one.
-        simgrid::s4u::this_actor::yield();
+        co_await simulator_.yield(stream);
         Round& now = round(queue, iteration);
         if (now.sequence.size() > position || choose(queue, now)) break;
-        simgrid::s4u::SemaphorePtr& wake = wake_[stream];
-        if (!wake) wake = simgrid::s4u::Semaphore::create(0);
-        queue.asleep.push_back(wake);
-        wake->acquire();
+        queue.asleep.push_back(stream);
+        co_await simulator_.park(stream);
     }
     const std::span<const TaskId> tasks = graph_.tasks_of(stream);
     Round& own = round(queue, iteration);
@@ -75,12 +69,12 @@ TaskId Agreement::next(StreamId stream, std::uint32_t iteration, std::uint32_t p
         queue.rounds.pop_front();
         ++queue.first_round;
     }
-    return task;
+    co_return task;
 }
 
 void Agreement::ended(TaskId task, std::uint32_t iteration) {
     if (queues_.empty()) return;
-    std::vector<simgrid::s4u::SemaphorePtr> waking;
+    std::vector<StreamId> waking;
     for (const Dependent& dependent : dependents_[task]) {
         Queue& queue = queues_[dependent.queue];
         if (--round(queue, iteration + (dependent.next_iteration ? 1 : 0)).missing[dependent.item] > 0) continue;
@@ -90,8 +84,8 @@ void Agreement::ended(TaskId task, std::uint32_t iteration) {
     if (waking.empty()) return;
     // Tasks that end at this very instant count as ready, such as the other releases of a tick: they wake before
     // simulated time advances, after all others have run.
-    simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [waking] {
-        for (const simgrid::s4u::SemaphorePtr& wake : waking) wake->release();
+    simulator_.at_end_of_instant([this, waking] {
+        for (const StreamId stream : waking) simulator_.unpark(stream);
     });
 }
 

@@ -4,8 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include <simgrid/s4u/Semaphore.hpp>
-
+#include "sim/replay/simulator.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Order in which the streams of a queue execute their tasks: see TaskGraph::take_by_priority.
@@ -16,11 +15,11 @@ namespace syncline {
 
 class Agreement {
 public:
-    explicit Agreement(const TaskGraph& graph);
+    Agreement(const TaskGraph& graph, Simulator& simulator);
 
     /// Returns the task that `stream`, which is in a queue, executes as its `position`-th one of iteration `iteration`,
-    /// counted from 0. Puts the calling actor to sleep until there is one.
-    TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position);
+    /// counted from 0, as soon as there is one.
+    Coroutine<TaskId> next(StreamId stream, std::uint32_t iteration, std::uint32_t position);
 
     /// Records that `task` has ended in iteration `iteration`.
     void ended(TaskId task, std::uint32_t iteration);
@@ -41,7 +40,7 @@ private:
         std::vector<std::uint32_t> earlier;       ///< ... and on the one before
         std::deque<Round> rounds;                 ///< rounds that streams are in, or that tasks have ended in
         std::uint32_t first_round = 0;            ///< the number of the first of them
-        std::vector<simgrid::s4u::SemaphorePtr> asleep;
+        std::vector<StreamId> asleep;
     };
 
     struct Dependent {
@@ -55,9 +54,9 @@ private:
     static bool choose(const Queue& queue, Round& round);
 
     const TaskGraph& graph_;
+    Simulator& simulator_;
     std::vector<Queue> queues_;
     std::vector<std::vector<Dependent>> dependents_;  ///< by task; empty without queues
-    std::vector<simgrid::s4u::SemaphorePtr> wake_;    ///< by stream
 };
 
 }  // namespace syncline

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 
 namespace syncline {
 
 namespace {
-
-double now_s() {
-    return simgrid::s4u::Engine::get_clock();
-}
 
 /// Returns true if two times of one step, after `at_s` seconds, are equal up to rounding.
 bool same(double a_s, double b_s, double at_s) {
@@ -88,16 +81,16 @@ public:
     bool anything = false;     ///< true if any step was folded
 };
 
-Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded)
+Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded, Simulator& simulator)
     : graph_(graph),
       wires_(wires),
       unfolded_(unfolded),
+      simulator_(simulator),
       around_{one_at_a_time(graph), decides_nothing(graph)},
       users_(wires.resources(), 0),
       changed_s_(wires.resources(), 0),
       own_(wires.resources(), 0),
-      folded_(wires.resources(), nullptr),
-      wake_(graph.streams().size()) {}
+      folded_(wires.resources(), nullptr) {}
 
 Folding::~Folding() = default;
 
@@ -121,28 +114,23 @@ Folding::Pass Folding::begin(ExchangeId exchange, std::uint32_t member, std::uin
     return {exchange, iteration, times[member]++, &layout(exchange, iteration).sections[member]};
 }
 
-simgrid::s4u::Semaphore& Folding::wake(StreamId stream) {
-    if (!wake_[stream]) wake_[stream] = simgrid::s4u::Semaphore::create(0);
-    return *wake_[stream];
-}
-
 void Folding::use(const RingSection& section, const Ring* by) {
     for (const std::uint32_t resource : section.uses) {
         ++users_[resource];
-        changed_s_[resource] = now_s();
+        changed_s_[resource] = simulator_.now_s();
         if (folded_[resource] != nullptr && folded_[resource] != by) disturb(*folded_[resource]);
     }
     if (!section.uses_all) return;
     ++users_of_all_;
-    all_changed_s_ = now_s();
+    all_changed_s_ = simulator_.now_s();
     for (const auto& [key, ring] : rings_)
         if (ring.get() != by && (ring->cut > 0 || ring->waits())) disturb(*ring);
 }
 
-Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const RingSection& section) {
+Coroutine<Folding::Visit> Folding::enter(StreamId stream, const Pass& pass, const RingSection& section) {
     if (section.ring == RingSection::no_ring || !folds(pass.exchange)) {
         use(section, nullptr);
-        return {&section, nullptr, 0, false};
+        co_return Visit{&section, nullptr, 0, false};
     }
     const Key key{pass.exchange, pass.time, section.ring};
     const FoldedRing& shape = layout(pass.exchange, pass.iteration).rings[section.ring];
@@ -157,27 +145,27 @@ Folding::Visit Folding::enter(StreamId stream, const Pass& pass, const RingSecti
     if (watched)
         for (const std::uint32_t resource : section.uses) folded_[resource] = &ring;
     const auto place = static_cast<std::uint32_t>(ring.members.size());
-    ring.members.push_back({stream, &section, now_s(), false});
-    if (!shape.gathers) return {&section, &ring, place, shape.padded};
+    ring.members.push_back({stream, &section, simulator_.now_s(), false});
+    if (!shape.gathers) co_return Visit{&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
-        while (ring.members.size() < shape.members) wake(stream).acquire();
+        while (ring.members.size() < shape.members) co_await simulator_.park(stream);
     } else {
         let_go(ring);
         // Waking a member lets others run, which may finish the ring.
         std::vector<StreamId> others;
-        if (shape.delays) add_error(ring, now_s() - ring.members.front().last_s);
+        if (shape.delays) add_error(ring, simulator_.now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
-            member.last_s = now_s();
+            member.last_s = simulator_.now_s();
             if (member.stream != stream) others.push_back(member.stream);
         }
-        for (const StreamId other : others) wake(other).release();
+        for (const StreamId other : others) simulator_.unpark(other);
     }
-    return {&section, &ring, place, shape.padded};
+    co_return Visit{&section, &ring, place, shape.padded};
 }
 
-std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
+Coroutine<std::uint32_t> Folding::stepped(StreamId stream, const Visit& visit, std::uint32_t steps) {
     Ring& ring = *visit.ring;
-    const double at_s = now_s();
+    const double at_s = simulator_.now_s();
     Ring::Boundary& boundary = ring.boundary(steps);
     const double took_s = at_s - ring.members[visit.place].last_s;
     ring.members[visit.place].last_s = at_s;
@@ -190,16 +178,16 @@ std::uint32_t Folding::stepped(const Visit& visit, std::uint32_t steps) {
     boundary.last_s = at_s;
     ring.furthest = std::max(ring.furthest, steps);
     if (boundary.come == ring.shape.members) judge(ring, steps);
-    if (ring.cut != steps) return 0;
+    if (ring.cut != steps) co_return 0;
 
     Ring::Member& member = ring.members[visit.place];  // judge() moves no member
     member.folds = true;
     ++ring.began;
     const double seconds = ring.folded * ring.folded_step_s;
-    simgrid::s4u::this_actor::sleep_for(seconds);
+    co_await simulator_.sleep(stream, seconds);
     member.folds = false;
     member.last_s = at_s + seconds;
-    return ring.folded;
+    co_return ring.folded;
 }
 
 void Folding::judge(Ring& ring, std::uint32_t number) {
@@ -258,7 +246,8 @@ void Folding::disturb(Ring& ring) {
     }
     // Members that wake at this moment have completed the folded steps.
     const auto asleep = [&](const Ring::Member& member) {
-        return member.folds && member.last_s + ring.folded * ring.folded_step_s - now_s() > 1e-6 * ring.folded_step_s;
+        return member.folds &&
+               member.last_s + ring.folded * ring.folded_step_s - simulator_.now_s() > 1e-6 * ring.folded_step_s;
     };
     if (ring.began == ring.shape.members && std::none_of(ring.members.begin(), ring.members.end(), asleep)) return;
     give_up(ring);
@@ -266,7 +255,7 @@ void Folding::disturb(Ring& ring) {
 
 void Folding::give_up(const Ring& ring) {
     const std::uint32_t channel = graph_.exchange(std::get<0>(ring.key)).channel;
-    simgrid::kernel::timer::Timer::set(now_s(), [channel] { throw Disturbed{channel}; });
+    simulator_.at_end_of_instant([channel] { throw Disturbed{channel}; });
 }
 
 void Folding::let_go(const Ring& ring) {
@@ -278,11 +267,11 @@ void Folding::let_go(const Ring& ring) {
 void Folding::leave(const Visit& visit) {
     for (const std::uint32_t resource : visit.section->uses) {
         --users_[resource];
-        changed_s_[resource] = now_s();
+        changed_s_[resource] = simulator_.now_s();
     }
     if (visit.section->uses_all) {
         --users_of_all_;
-        all_changed_s_ = now_s();
+        all_changed_s_ = simulator_.now_s();
     }
     Ring* ring = visit.ring;
     if (ring == nullptr || ++ring->left < ring->shape.members) return;

@@ -7,9 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include <simgrid/s4u/Semaphore.hpp>
-
 #include "sim/replay/fold_layout.hpp"
+#include "sim/replay/simulator.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Folding: of repeated steps, some are simulated message by message, and the rest is extrapolated.
@@ -41,7 +40,7 @@ struct Disturbed {
 class Folding {
 public:
     /// Exchanges of the channels `unfolded` are not folded.
-    Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded);
+    Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded, Simulator& simulator);
     ~Folding();
     Folding(const Folding&) = delete;
     Folding& operator=(const Folding&) = delete;
@@ -67,11 +66,11 @@ public:
     };
     Pass begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
 
-    /// Puts the calling actor to sleep until the ring's other members have arrived, if the ring gathers.
-    Visit enter(StreamId stream, const Pass& pass, const RingSection& section);
+    /// Waits until the ring's other members have arrived, if the ring gathers.
+    Coroutine<Visit> enter(StreamId stream, const Pass& pass, const RingSection& section);
     /// Records that the member has completed `steps` of its section. Returns the number of further steps that are
     /// folded, after sleeping for their time.
-    std::uint32_t stepped(const Visit& visit, std::uint32_t steps);
+    Coroutine<std::uint32_t> stepped(StreamId stream, const Visit& visit, std::uint32_t steps);
     void leave(const Visit& visit);
 
     /// Returns the maximum error in the time of an iteration due to folding.
@@ -81,7 +80,6 @@ private:
     using Key = std::tuple<ExchangeId, std::uint32_t, std::uint32_t>;  // exchange, Pass::time, ring of the layout
 
     const FoldLayout& layout(ExchangeId exchange, std::uint32_t iteration);
-    simgrid::s4u::Semaphore& wake(StreamId stream);
     void use(const RingSection& section, const Ring* by);
     void judge(Ring& ring, std::uint32_t number);
     /// Returns true if no other section has used its links since then.
@@ -96,6 +94,7 @@ private:
     const TaskGraph& graph_;
     Wires& wires_;
     const std::vector<std::uint32_t>& unfolded_;
+    Simulator& simulator_;
     /// By algorithm, group, channel, bytes, and, if its programs differ by iteration, the iteration.
     std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint32_t, std::uint64_t, std::uint32_t>,
              std::unique_ptr<FoldLayout>>
@@ -103,14 +102,13 @@ private:
     std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: number of executions begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
     const Surroundings around_;
-    std::vector<std::uint32_t> users_;              ///< by resource: active sections that use it
-    std::vector<double> changed_s_;                 ///< by resource: time at which the last of them began or ended
-    std::uint32_t users_of_all_ = 0;                ///< sections that use all resources ...
-    double all_changed_s_ = 0;                      ///< ... and time at which the last of them began or ended
-    std::vector<std::uint32_t> own_;                ///< scratch: resources of one ring
-    std::vector<Ring*> folded_;                     ///< by resource: the folded ring that uses it
-    std::vector<simgrid::s4u::SemaphorePtr> wake_;  ///< by stream
-    std::vector<double> errors_s_;                  ///< by iteration
+    std::vector<std::uint32_t> users_;  ///< by resource: active sections that use it
+    std::vector<double> changed_s_;     ///< by resource: time at which the last of them began or ended
+    std::uint32_t users_of_all_ = 0;    ///< sections that use all resources ...
+    double all_changed_s_ = 0;          ///< ... and time at which the last of them began or ended
+    std::vector<std::uint32_t> own_;    ///< scratch: resources of one ring
+    std::vector<Ring*> folded_;         ///< by resource: the folded ring that uses it
+    std::vector<double> errors_s_;      ///< by iteration
 };
 
 }  // namespace syncline

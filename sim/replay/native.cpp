@@ -16,7 +16,10 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-std::vector<sg::Host*> load_native(const NativePlatform& platform) {
+namespace {
+
+/// Loads the platform and returns its hosts that are nodes, in order.
+std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
     const sg::Engine* engine = sg::Engine::get_instance();
     try {
         engine->load_platform(platform.file);
@@ -37,8 +40,6 @@ std::vector<sg::Host*> load_native(const NativePlatform& platform) {
     if (hosts.empty()) throw ReplayError(fmt::format("{} has no hosts", platform.file));
     return hosts;
 }
-
-namespace {
 
 /// Throws if there is no route, or if it uses a WIFI link, whose stations have no rates: SimGrid would end the process
 /// that sends the first message.
@@ -99,6 +100,22 @@ private:
 
 }  // namespace
 
+std::vector<std::uint32_t> NativeLinks::route(std::uint32_t from, std::uint32_t to) const {
+    std::vector<sg::Link*> path;
+    double latency_s = 0;
+    hosts.at(from)->route_to(hosts.at(to), path, &latency_s);
+    std::vector<std::uint32_t> numbers;
+    for (const sg::Link* link : path) numbers.push_back(number.at(link));
+    return numbers;
+}
+
+NativeLinks load_native(const NativePlatform& platform) {
+    NativeLinks loaded{load_hosts(platform), sg::Engine::get_instance()->get_all_links(), {}};
+    for (const sg::Link* link : loaded.links)
+        loaded.number.emplace(link, static_cast<std::uint32_t>(loaded.number.size()));
+    return loaded;
+}
+
 void inspect(Cluster& cluster) {
     const NativePlatform& platform = *cluster.native;
     const Overheard overheard;
@@ -110,7 +127,7 @@ void inspect(Cluster& cluster) {
             std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
             int count = 2;
             static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
-            const std::vector<sg::Host*> hosts = load_native(platform);
+            const std::vector<sg::Host*> hosts = load_hosts(platform);
             engine->seal_platform();
             require_routes(hosts);
             for (const sg::Link* link : engine->get_all_links()) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/Link.hpp>
 
 #include "sim/platform/cluster.hpp"
 
@@ -14,8 +17,17 @@ namespace syncline {
 /// and WIFI links on routes; with more than 256 nodes, only routes from and to the first are checked.
 void inspect(Cluster& cluster);
 
-/// Loads the platform into this process's engine and returns the hosts that are nodes, in order. Throws ReplayError if
-/// one is missing.
-std::vector<simgrid::s4u::Host*> load_native(const NativePlatform& platform);
+/// A native platform that is loaded into this process's engine.
+struct NativeLinks {
+    std::vector<simgrid::s4u::Host*> hosts;  ///< those that are nodes, in order
+    std::vector<simgrid::s4u::Link*> links;
+    std::unordered_map<const simgrid::s4u::Link*, std::uint32_t> number;  ///< the same, by link
+
+    /// Returns the numbers of the links from one node to another.
+    std::vector<std::uint32_t> route(std::uint32_t from, std::uint32_t to) const;
+};
+
+/// Throws ReplayError if the platform cannot be loaded, or if one of its hosts is missing.
+NativeLinks load_native(const NativePlatform& platform);
 
 }  // namespace syncline

@@ -1,7 +1,6 @@
 #include "sim/replay/replay.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
@@ -9,7 +8,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/replay/stream_actor.hpp"
+#include "sim/replay/actor_simulator.hpp"
+#include "sim/replay/event_simulator.hpp"
+#include "sim/replay/hosts.hpp"
+#include "sim/replay/stream_replay.hpp"
 #include "sim/replay/wires.hpp"
 
 namespace syncline {
@@ -26,6 +28,12 @@ std::uint32_t channels(const TaskGraph& graph) {
     return count;
 }
 
+Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, Wires& wires, const ReplayOptions& options) {
+    if (latency_is_ours(cluster.network) && !cluster.native && options.oracle == ReplayOptions::Oracle::none)
+        return new EventSimulator(wires, graph.streams().size());
+    return new ActorSimulator(*new Hosts(wires), graph);
+}
+
 }  // namespace
 
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
@@ -39,26 +47,21 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     int count = 2;
     // Never destroyed: the destructor would unwind the stack of every remaining actor for no benefit, because a process
     // runs one simulation and ends.
-    static sg::Engine* const engine = new sg::Engine(&count, arguments.data());
-    configure_network(cluster);
-    // Stacks of 64 KiB suffice for thousands of actors, none of them deep. Guard pages would make each stack a mapping
-    // of its own, and a process may have only 65530.
-    sg::Engine::set_config("contexts/stack-size:64");
-    sg::Engine::set_config("contexts/guard-size:0");
-
+    [[maybe_unused]] static const sg::Engine* const engine = new sg::Engine(&count, arguments.data());
+    configure_network(cluster, options.oracle == ReplayOptions::Oracle::full);
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
-    // Also never destroyed: if iterations are found to repeat, actors still wait on objects that these own.
+    // Also never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
     static Wires* const wires = new Wires(cluster, places, channels(graph), options.contention);
-    static Session* const session = new Session(*wires, graph, options);
-    static auto* const actors = new std::vector<std::unique_ptr<StreamActor>>;
+    static Simulator* const simulator = make_simulator(cluster, graph, *wires, options);
+    static Session* const session = new Session(*simulator, *wires, graph, options);
+    static auto* const streams = new std::vector<std::unique_ptr<StreamReplay>>;
+    static auto* const programs = new std::vector<Coroutine<>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-        actors->push_back(std::make_unique<StreamActor>(*session, stream));
-        sg::Host* host = wires->host(graph.streams()[stream].process, 0);
-        sg::Actor::create("stream", host, [actor = actors->back().get()] { actor->run(); });
+        streams->push_back(std::make_unique<StreamReplay>(*session, stream));
+        programs->push_back(streams->back()->run());
     }
-    // Thrown here, before SimGrid ends the deadlocked actors.
-    sg::Engine::on_deadlock_cb([&cluster] {
+    const auto stuck = [&cluster] {
         // A platform in SimGrid's format may have links that fail over time.
         if (cluster.native)
             throw ReplayError("deadlock: no event is pending; do links of the platform fail?" + session->stuck());
@@ -66,12 +69,12 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         if (cluster.transport.window > 0)
             throw ReplayError("deadlock: no event is pending; is the transport's window too small?" + session->stuck());
         throw std::logic_error("deadlock: no event is pending; these streams wait for each other" + session->stuck());
-    });
+    };
     try {
-        engine->run();
+        simulator->run(*programs, stuck);
     } catch (const AllKnown&) {
     }
-    for (const auto& actor : *actors) actor->report_bytes();
+    for (const auto& stream : *streams) stream->report_bytes();
     session->finish();
     return std::move(session->timeline);
 }

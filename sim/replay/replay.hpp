@@ -12,10 +12,11 @@
 
 /// Replays a task graph on a cluster, message by message, on SimGrid.
 ///
-/// There is one actor per stream. It executes the stream's tasks in order, or as the streams of its queue agree
-/// (agreement.hpp), waits for the dependencies of each, and either sleeps for the task's seconds or runs its member's
-/// program of a collective. A message is a put and a get in a mailbox: it starts when both sides have arrived, shares
-/// its links with all other traffic on them, and then both sides wait for its route's latency.
+/// There is one program per stream (stream_replay.hpp). It executes the stream's tasks in order, or as the streams of
+/// its queue agree (agreement.hpp), waits for the dependencies of each, and either sleeps for the task's seconds or
+/// runs its member's program of a collective. A message starts when both its sides have arrived, shares its links with
+/// all other traffic on them, and then both sides wait for its route's latency. Programs run in a Simulator
+/// (simulator.hpp): with the exact model on our solver, with SimGrid's models as its actors.
 ///
 /// SimGrid allows one simulation per process; only this folder uses SimGrid.
 namespace syncline {
@@ -31,7 +32,9 @@ struct ReplayOptions {
     std::uint32_t window = 1;      ///< ... and the number of measured ones: counters are their mean
     bool messages = false;         ///< also record every message: see trace.hpp
     bool contention = true;        ///< if false, every message has each link for itself
-    bool fold = false;             ///< simulate repeated steps once (folding.hpp); not with `messages`
+    /// An oracle for tests: leaves messages to SimGrid even with the exact model, and to one of its two solvers.
+    enum class Oracle { none, lazy, full } oracle = Oracle::none;
+    bool fold = false;  ///< simulate repeated steps once (folding.hpp); not with `messages`
     /// Channels whose exchanges are not folded, because their rings are disturbed while they are folded.
     std::vector<std::uint32_t> unfolded = {};
     /// Called every few thousand messages.

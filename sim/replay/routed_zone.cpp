@@ -14,35 +14,17 @@ void RoutedZone::put(const Point& point, const Place& place, std::uint32_t chann
 
 void RoutedZone::set_link(Wiring::Link number, const simgrid::s4u::Link* link) {
     links_.resize(std::max<std::size_t>(links_.size(), number + 1));
-    in_flight_.resize(links_.size());
     links_[number] = {link->get_impl(), link->get_latency()};
-}
-
-std::uint64_t RoutedZone::announce(const Point& from, const Point& to) {
-    return connections_[{from.id(), to.id()}].announced++;
-}
-
-std::vector<Wiring::Link> RoutedZone::take(const Point& from, const Point& to, std::uint64_t number) {
-    Connection& connection = connections_[{from.id(), to.id()}];
-    std::vector<Wiring::Link> way;
-    way.swap(connection.ways.at(number - connection.first));
-    for (const Wiring::Link link : way) --in_flight_[link];
-    for (; !connection.ways.empty() && connection.ways.front().empty(); ++connection.first) connection.ways.pop_front();
-    return way;
 }
 
 void RoutedZone::get_local_route(const Point* from, const Point* to, simgrid::kernel::routing::Route* into,
                                  double* latency_s) {
     const Sender& sender = senders_[from->id()];
     Last& last = last_[from->id()];
-    if (adapts_ || last.to != to->id()) {
+    if (last.to != to->id()) {
         last.to = to->id();
         last.links.clear();
-        wiring_.route(sender.place, senders_[to->id()].place, last.links, sender.channel, in_flight_);
-    }
-    if (adapts_) {
-        for (const Wiring::Link link : last.links) ++in_flight_[link];
-        connections_[{from->id(), to->id()}].ways.push_back(last.links);
+        wiring_.route(sender.place, senders_[to->id()].place, last.links, sender.channel);
     }
     for (const Wiring::Link link : last.links) {
         into->link_list_.push_back(links_[link].link);

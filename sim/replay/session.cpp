@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
 #include <utility>
 
 #include "sim/taskgraph/ticks.hpp"
@@ -28,17 +25,19 @@ bool iterations_alike(const TaskGraph& graph) {
 
 }  // namespace
 
-Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOptions& options)
-    : wires(network),
+Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const ReplayOptions& options)
+    : simulator(runner),
+      wires(network),
       graph(task_graph),
       iterations(options.iterations),
       options_(options),
-      agreement_(task_graph),
+      agreement_(task_graph, runner),
       ended_(graph.tasks().size(), 0),
       first_waiter_(graph.tasks().size(), nobody),
-      waiters_(graph.streams().size()),
+      next_waiter_(graph.streams().size()),
       computations_(graph.processes().size()),
       engines_(graph.processes().size()),
+      copied_s_(graph.streams().size()),
       began_s_(graph.processes().size()),
       steps_(graph.streams().size()),
       folded_(iterations, 0),
@@ -50,17 +49,14 @@ Session::Session(Wires& network, const TaskGraph& task_graph, const ReplayOption
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, wires, options.unfolded);
+    folding_.emplace(graph, wires, options.unfolded, simulator);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
 }
 
-void Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
-    Waiter& waiter = waiters_[stream];
-    while (ended_[task] <= iteration) {
-        if (!waiter.wake) waiter.wake = simgrid::s4u::Semaphore::create(0);
-        waiter.next = first_waiter_[task];
-        first_waiter_[task] = stream;
-        waiter.wake->acquire();
+Coroutine<> Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
+    while (!has_ended(task, iteration)) {
+        next_waiter_[stream] = std::exchange(first_waiter_[task], stream);
+        co_await simulator.park(stream);
     }
 }
 
@@ -78,50 +74,63 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
     end_s = std::max(end_s, now_s);
     if (steady_ && shown_ == options_.measured && steady_->ended(task, iteration, now_s)) repeat_from(iteration);
     agreement_.ended(task, iteration);
-    // The list is emptied first: waking an actor lets others run, which may begin to wait for this task's next
+    // The list is emptied first: waking a stream may let others run, which may begin to wait for this task's next
     // iteration.
     for (StreamId stream = std::exchange(first_waiter_[task], nobody); stream != nobody;) {
-        const StreamId next = waiters_[stream].next;
-        waiters_[stream].wake->release();
+        const StreamId next = next_waiter_[stream];
+        simulator.unpark(stream);
         stream = next;
     }
 }
 
-void Session::compute(ProcessId process, std::uint32_t iteration, double seconds) {
+Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double seconds) {
+    const ProcessId process = graph.streams()[stream].process;
     seconds *= graph.processes()[process].pace.factor(iteration);
     const double slowed = graph.processes()[process].speed_beside_exchange;
-    if (slowed == 1) return simgrid::s4u::this_actor::sleep_for(seconds);
+    if (slowed == 1) {
+        co_await simulator.sleep(stream, seconds);
+        co_return;
+    }
     Computation& computation = computations_[process];
-    if (!computation.changed) computation.changed = simgrid::s4u::Semaphore::create(0);
-    computation.under_way = true;
+    computation.under_way = stream;
     for (double left_s = seconds; left_s > 0;) {
         const double speed = computation.exchanges > 0 ? slowed : 1;
-        const double start_s = simgrid::s4u::Engine::get_clock();
-        const bool done = computation.changed->acquire_timeout(left_s / speed);
-        if (done) break;
-        left_s -= (simgrid::s4u::Engine::get_clock() - start_s) * speed;
+        const double start_s = simulator.now_s();
+        computation.changed = false;
+        co_await simulator.park(stream, left_s / speed);
+        if (!computation.changed) break;
+        left_s -= (simulator.now_s() - start_s) * speed;
     }
-    computation.under_way = false;
+    computation.under_way = Computation::none;
 }
 
-void Session::await_tick(ProcessId process, std::uint32_t iteration, double period_s) {
-    const double since_s = simgrid::s4u::Engine::get_clock() - began_s_[process][iteration % 2];
+double Session::until_tick_s(ProcessId process, std::uint32_t iteration, double period_s) const {
+    const double since_s = simulator.now_s() - began_s_[process][iteration % 2];
     const double left_s = next_tick(since_s, period_s) - since_s;
     // Releases at the tick that was just awaited happen at the same instant.
-    if (left_s > tick_rounding * since_s) simgrid::s4u::this_actor::sleep_for(left_s);
+    return left_s > tick_rounding * since_s ? left_s : 0;
 }
 
-double Session::copy_s(ProcessId process, bool outwards, double seconds) {
-    if (seconds == 0) return 0;
-    const double now_s = simgrid::s4u::Engine::get_clock();
-    double& until_s = outwards ? engines_[process].out_until_s : engines_[process].in_until_s;
-    until_s = std::max(until_s, now_s) + seconds;
-    return until_s - now_s;
+Coroutine<> Session::copy(StreamId stream, bool outwards, double seconds) {
+    CopyEngine& engine = engines_[graph.streams()[stream].process][outwards];
+    engine.ready.emplace_back(stream, seconds);
+    if (engine.ready.size() == 1) {
+        simulator.at_end_of_instant([this, &engine] {
+            std::sort(engine.ready.begin(), engine.ready.end());
+            for (const auto& [ready, copy_s] : std::exchange(engine.ready, {})) {
+                engine.until_s = std::max(engine.until_s, simulator.now_s()) + copy_s;
+                copied_s_[ready] = engine.until_s;
+                simulator.unpark(ready);
+            }
+        });
+    }
+    co_await simulator.park(stream);
+    co_await simulator.sleep(stream, copied_s_[stream] - simulator.now_s());
 }
 
 void Session::pace_changes(Computation& computation) {
-    // A signal that comes too late is taken by the next computation, which finds its pace unchanged and continues.
-    if (computation.under_way) computation.changed->release();
+    computation.changed = true;
+    if (computation.under_way != Computation::none) simulator.unpark(computation.under_way);
 }
 
 void Session::exchange_begins(ProcessId process) {
@@ -137,7 +146,7 @@ void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     messages_ += messages;
     if (options_.progress && messages_ >= next_report_) {
         next_report_ = messages_ + report_every;
-        options_.progress({messages_, simgrid::s4u::Engine::get_clock()});
+        options_.progress({messages_, simulator.now_s()});
     }
 }
 
@@ -160,10 +169,10 @@ void Session::repeat_from(std::uint32_t last) {
             if (Interval* recorded = interval(task, i))
                 *recorded = {intervals[task].start_s + later_s(i), intervals[task].end_s + later_s(i)};
     }
-    simgrid::kernel::timer::Timer::set(simgrid::s4u::Engine::get_clock(), [] { throw AllKnown{}; });
+    simulator.at_end_of_instant([] { throw AllKnown{}; });
 }
 
-void Session::carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires) {
+void Session::carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
     timeline.sent_by[pair.from] += bytes;
     timeline.received_by[pair.to] += bytes;

@@ -4,20 +4,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Semaphore.hpp>
 
 #include "sim/replay/agreement.hpp"
 #include "sim/replay/folding.hpp"
-#include "sim/replay/mailbox_pool.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/replay/simulator.hpp"
 #include "sim/replay/steady.hpp"
 #include "sim/replay/wires.hpp"
 
-/// State shared by the actors of one simulation. SimGrid runs one actor at a time, so no locks are needed.
+/// State shared by the streams of one simulation. One stream runs at a time, so no locks are needed.
 namespace syncline {
 
 /// Thrown when the rest of the simulation is known, because iterations repeat.
@@ -25,27 +23,28 @@ struct AllKnown {};
 
 class Session {
 public:
-    Session(Wires& network, const TaskGraph& task_graph, const ReplayOptions& options);
+    Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const ReplayOptions& options);
 
-    /// Puts the calling actor, of `stream`, to sleep until `task` has ended in iteration `iteration`.
-    void await(StreamId stream, TaskId task, std::uint32_t iteration);
-    /// Returns the task that `stream` executes as its `position`-th of iteration `iteration`; if the stream is in a
-    /// queue, its actor sleeps until the queue has agreed on it.
-    TaskId next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
-        if (graph.streams()[stream].queue == Stream::no_queue) return graph.tasks_of(stream)[position];
+    bool has_ended(TaskId task, std::uint32_t iteration) const { return ended_[task] > iteration; }
+    /// Makes `stream` wait until `task` has ended in iteration `iteration`.
+    Coroutine<> await(StreamId stream, TaskId task, std::uint32_t iteration);
+    /// Returns the task that `stream`, which is in a queue, executes as its `position`-th of iteration `iteration`, as
+    /// soon as the queue has agreed on it.
+    Coroutine<TaskId> next(StreamId stream, std::uint32_t iteration, std::uint32_t position) {
         return agreement_.next(stream, iteration, position);
     }
     void started(TaskId task, std::uint32_t iteration, double now_s);
-    /// Makes the engine throw AllKnown, before simulated time advances, if the rest need not be simulated.
+    /// Makes the simulator throw AllKnown, before simulated time advances, if the rest need not be simulated.
     void ended(TaskId task, std::uint32_t iteration, double now_s);
-    /// Puts the calling actor, of the compute stream of `process`, to sleep for the time that `seconds` of undisturbed
-    /// computation take at its pace, with concurrent exchanges of the same process.
-    void compute(ProcessId process, std::uint32_t iteration, double seconds);
-    /// Puts the calling actor to sleep until the next tick of a clock that `process` started when it began `iteration`.
-    void await_tick(ProcessId process, std::uint32_t iteration, double period_s);
-    /// Returns the time from now until a copy of `seconds` out of the device of `process`, or into it, has ended: after
-    /// the copies that others of its streams have begun. There is one at a time in each direction.
-    double copy_s(ProcessId process, bool outwards, double seconds);
+    /// Makes `stream`, the compute stream of a process, sleep for the time that `seconds` of undisturbed computation
+    /// take at the process's pace, with concurrent exchanges of the same process.
+    Coroutine<> compute(StreamId stream, std::uint32_t iteration, double seconds);
+    /// Returns the time until the next tick of a clock that `process` started when it began `iteration`.
+    double until_tick_s(ProcessId process, std::uint32_t iteration, double period_s) const;
+    /// Makes `stream` wait until its copy of `seconds` out of the device of its process, or into it, has ended: after
+    /// the copies that others of the process's streams have begun. There is one at a time in each direction; of streams
+    /// that are ready at the same instant, the one with the lowest number is first.
+    Coroutine<> copy(StreamId stream, bool outwards, double seconds);
     /// Record that an exchange of `process` begins or ends.
     void exchange_begins(ProcessId process);
     void exchange_ends(ProcessId process);
@@ -55,8 +54,8 @@ public:
     /// Returns null if every step is simulated.
     Folding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// Counts the bytes sent from one process to another in the measured iterations, and their bytes on the wires. If
-    /// messages choose their path when they start, links are counted per message instead (Wires::through).
-    void carried(const MailboxPool::Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
+    /// messages choose their path when they start, links are counted per message instead.
+    void carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wires);
     /// Returns true for the iterations in which messages and bytes are counted.
     bool measures(std::uint32_t iteration) const {
         if (steady_) return iteration == 0;  // all iterations send the same, and later ones may not be simulated
@@ -79,44 +78,43 @@ public:
     /// Describes the tasks at which unfinished streams are stuck.
     std::string stuck() const;
 
+    Simulator& simulator;
     Wires& wires;
     const TaskGraph& graph;
     const std::uint32_t iterations;
     Timeline timeline;
-    MailboxPool mailboxes;
 
 private:
     static constexpr StreamId nobody = ~StreamId{0};
 
-    struct Waiter {
-        simgrid::s4u::SemaphorePtr wake;
-        StreamId next = nobody;  ///< another stream that waits for the same task
-    };
-
-    /// State that slows a process's computation down, and the semaphore that signals its changes.
+    /// State that slows a process's computation down.
     struct Computation {
+        static constexpr StreamId none = ~StreamId{0};
+
         std::uint32_t exchanges = 0;  ///< number in flight
-        bool under_way = false;
-        simgrid::s4u::SemaphorePtr changed;
+        StreamId under_way = none;    ///< the stream that computes
+        bool changed = false;         ///< since that stream has set its pace
     };
 
-    /// Times until which the device's copy engines are busy.
-    struct CopyEngines {
-        double out_until_s = 0, in_until_s = 0;
+    /// A device's copies in one direction.
+    struct CopyEngine {
+        double until_s = 0;                              ///< time until which it is busy
+        std::vector<std::pair<StreamId, double>> ready;  ///< streams that are ready at this instant, and their seconds
     };
 
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
-    static void pace_changes(Computation& computation);
+    void pace_changes(Computation& computation);
 
     const ReplayOptions& options_;
     Agreement agreement_;
-    std::vector<std::uint32_t> ended_;       ///< by task: iterations it has ended in
-    std::vector<StreamId> first_waiter_;     ///< by task
-    std::vector<Waiter> waiters_;            ///< by stream
-    std::vector<Computation> computations_;  ///< by process
-    std::vector<CopyEngines> engines_;       ///< by process
+    std::vector<std::uint32_t> ended_;                ///< by task: iterations it has ended in
+    std::vector<StreamId> first_waiter_;              ///< by task
+    std::vector<StreamId> next_waiter_;               ///< by stream: another one that waits for the same task
+    std::vector<Computation> computations_;           ///< by process
+    std::vector<std::array<CopyEngine, 2>> engines_;  ///< by process: inwards, outwards
+    std::vector<double> copied_s_;                    ///< by stream: the end of its copy
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.
     std::vector<std::array<double, 2>> began_s_;
     struct At {

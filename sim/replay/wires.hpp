@@ -2,51 +2,47 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/Link.hpp>
-
 #include "sim/platform/wiring.hpp"
+#include "sim/replay/native.hpp"
 #include "sim/replay/timeline.hpp"
 
-/// A Cluster as SimGrid's hosts and links.
-///
-/// SimGrid asks for the route of each message; a zone of ours answers from a Wiring, so no table of routes is built
-/// (routed_zone.hpp). A SimGrid host is a place; if routes depend on the channel or on the traffic in flight, it is one
-/// process and channel, so that the zone knows whose message asks. With the network model `exact` (or Constant),
-/// SimGrid's links have no latency: the actor that waits for a message sleeps for its latency (see StreamActor).
-/// SimGrid would hold each message back for its latency, and share links in proportion to 1/latency, which no network
-/// does; and if several messages complete their latency at the same instant, its lazy solver (3.32) forgets the links
-/// of all but the first.
+/// The links of a cluster as messages between processes use them: routes, costs in addition to the bytes, and traffic.
 namespace syncline {
 
-class RoutedZone;
+/// The bandwidth of links that restrict nothing.
+inline constexpr double unlimited_Bps = 1e18;
 
-/// Chooses the network model; must be called before the engine's first zone is created.
-void configure_network(const Cluster& cluster);
+/// Returns true if streams sleep for messages' latency; otherwise SimGrid's network model adds it.
+bool latency_is_ours(NetworkModel model);
 
 class Wires {
 public:
-    /// Builds the hosts and links for the processes at `places`, or loads the native platform. Channels are 0 …
-    /// channels-1. Without `contention` every message has each link for itself, except on a native platform.
+    /// Processes are at `places`, channels are 0 … channels-1. Without `contention` every message has each link for
+    /// itself, except on a native platform, which is loaded into the engine.
     Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels = 1, bool contention = true);
 
-    /// Returns the host of a process while it sends or receives on a channel.
-    simgrid::s4u::Host* host(std::uint32_t process, std::uint32_t channel) const {
-        return hosts_[by_channel_ ? process * channels_ + channel : process];
-    }
-    bool hosts_by_channel() const { return by_channel_; }
-    /// Returns true if messages choose their path when they start. Then each is announced by put() and, when its bytes
-    /// are delivered, reported by through(), which returns its path; otherwise the path is route_numbers().
+    const std::vector<Place>& places() const { return places_; }
+    std::uint32_t channels() const { return channels_; }
+    /// One of the two is null: the links are those of a modelled cluster or of a native platform.
+    Wiring* wiring() const { return wiring_.get(); }
+    const NativeLinks* native() const { return native_ ? &*native_ : nullptr; }
+
+    std::size_t links() const { return links_.size(); }
+    double link_latency_s(std::size_t link) const { return links_[link].latency_s; }
+    /// Returns false if every message has the link's whole bandwidth for itself.
+    bool shared(std::size_t link) const { return links_[link].shared; }
+    bool streams_wait() const { return latency_is_ours(network_); }
+    /// Returns true if messages choose their path when they start: route_numbers() is then that of an idle fabric, or
+    /// that of one with the given numbers of messages on its links.
     bool adapts() const { return adapts_; }
-    /// Announces a connection's next message and returns its number.
-    std::uint64_t put(std::uint32_t from, std::uint32_t to, std::uint32_t channel);
-    std::vector<std::uint32_t> through(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
-                                       std::uint64_t number);
+    /// Returns true if the route between two processes depends on the channel.
+    bool routes_by_channel() const { return by_channel_; }
 
     const Transport& transport() const { return transport_; }
     /// Returns true if both processes are on one node, which determines the terms of their messages.
@@ -64,7 +60,7 @@ public:
 
     /// Returns the time of a message between two processes in addition to its bytes, except for what SimGrid adds; the
     /// transport's latency is included.
-    double latency_s(std::uint32_t from, std::uint32_t to);
+    double latency_s(std::uint32_t from, std::uint32_t to) const;
     /// Returns true if bytes take no time from one process to the other: over an unlimited loopback, and always in the
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
@@ -88,17 +84,14 @@ public:
     }
     /// Appends the resources that a message sent by `from` shares with others, except for its receiver's copies.
     void append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
-                       std::vector<std::uint32_t>& numbers);
+                       std::vector<std::uint32_t>& numbers) const;
 
     /// Return all links, and the indices of the links from one process to another.
     std::vector<TracedLink> traced() const;
-    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel = 0);
+    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel = 0,
+                                             std::span<const std::uint32_t> in_flight = {}) const;
 
 private:
-    void build(const Cluster& cluster);
-    void load(const Cluster& cluster);
-    void note(const simgrid::s4u::Link* link, std::string name, double latency_s);
-
     struct Known {
         std::string name;
         double bandwidth_Bps = 0;
@@ -114,17 +107,14 @@ private:
     const std::vector<Place> places_;
     const NetworkModel network_;
     const bool free_loopback_;
-    const bool contention_;
     const std::uint32_t channels_;
     bool by_channel_ = false, adapts_ = false;
     const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;
-    std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel
-    Wiring* wiring_ = nullptr;                // null on a native platform; lives as long as the engine
-    RoutedZone* zone_ = nullptr;
+    std::unique_ptr<Wiring> wiring_;
+    std::optional<NativeLinks> native_;
     std::vector<Known> links_;
-    std::unordered_map<const simgrid::s4u::Link*, std::uint32_t> number_;  // on a native platform
 };
 
 }  // namespace syncline

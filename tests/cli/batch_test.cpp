@@ -181,12 +181,13 @@ TEST_CASE("batch: a killed worker is a failed point, and the batch continues") {
 TEST_CASE("batch: a point that exhausts the memory is a failed point, and the batch continues") {
 #if !defined(SYNCLINE_SANITIZED)
     const StudyBench bench(1);
-    bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [4, 12000]\n");
-    bench.write(
-        "exchange.yaml",
-        "platform: platform.yaml\ncollective: {operation: allreduce, algorithm: ring, ranks: 16, bytes: 1 MB}\n");
+    bench.write("study.yaml", "base: exchange.yaml\naxes:\n  collective.ranks: [4, 4000]\n");
+    // Every rank has a connection to every other.
+    bench.write("exchange.yaml",
+                "platform: platform.yaml\n"
+                "collective: {operation: all-to-all, algorithm: direct, ranks: 16, bytes: 1 MB}\n");
     std::string platform{tiny_platform};
-    platform.replace(platform.find("nodes: 16"), 9, "nodes: 12000");
+    platform.replace(platform.find("nodes: 16"), 9, "nodes: 4000");
     bench.write("platform.yaml", platform);
     rlimit before{};
     REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);

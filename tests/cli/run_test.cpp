@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
+#include "tests/sanitized.hpp"
 
 // Tests `syncline run` as users see it: its output, its files, and its end.
 
@@ -511,8 +512,13 @@ TEST_CASE("run: a killed program leaves no process behind") {
 TEST_CASE("run: a terminal shows the progress of a long run, and then clears it") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
+#if defined(SYNCLINE_SANITIZED)
+    const std::string ranks = "training.ranks=64";
+#else
+    const std::string ranks = "training.ranks=192";
+#endif
     const Outcome outcome =
-        run_program({.arguments = {"run", "long.yaml", "--set", "training.ranks=64", "--set", "training.iterations=4"},
+        run_program({.arguments = {"run", "long.yaml", "--set", ranks, "--set", "training.iterations=4"},
                      .directory = directory.path(),
                      .err = Stderr::terminal,
                      .limit_s = 60});

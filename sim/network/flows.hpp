@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/network/schedule.hpp"
+
+/// Flows of bytes over links that they share max-min fairly.
+///
+/// At every instant the rates of all flows are max-min fair: no rate can grow without reducing that of a flow which is
+/// no faster. A flow's rate is that of its bottleneck, the link on its route where it gets the least, or its own bound.
+/// Source: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (progressive filling).
+///
+/// Rates change only when a flow starts or ends, and only where that can be felt. A flow feels a change if one of its
+/// links is saturated and another flow on that link changes. So the solver starts from the flows that are new and from
+/// those on saturated links that a flow has left, adds all flows on their saturated links, and so on, and fills the
+/// links of these flows alone. If that saturates a link with flows outside, they are added and the filling is repeated.
+/// A flow that is alone on all its links gets the narrowest one's bandwidth without any of this. All starts and ends of
+/// an instant are solved together.
+///
+/// Flows with the same route and the same bound always have the same rate. They are one bundle, which is one variable
+/// of the solver, weighted by their number. A bundle counts the bytes that each of its flows has received since the
+/// bundle was last empty; a flow ends when this count has grown by its bytes.
+///
+/// Units: bytes, seconds, bytes per second. Links with infinite bandwidth restrict nothing and should be left out.
+///
+/// Time: O(hops) for a flow alone on its links, else the total number of hops of the bundles reached, times the
+/// logarithm of their links. Memory: 8 bytes for each hop of a bundle, 16 for each flow.
+namespace syncline {
+
+class Flows {
+public:
+    using Link = std::uint32_t;
+    using Bundle = std::uint32_t;
+
+    explicit Flows(const std::vector<double>& bandwidths_Bps);
+
+    /// Adds a bundle of flows over these links, each at most once. A flow has at most `bound_Bps`, which may be
+    /// infinite if there are links.
+    Bundle add_bundle(std::span<const Link> links, double bound_Bps);
+    /// Forgets a bundle without flows; its number may be given to another one.
+    void remove_bundle(Bundle bundle);
+
+    /// Starts a flow of more than 0 bytes. `owner` is what end() returns for it.
+    void start(Bundle bundle, double bytes, std::uint32_t owner, double now_s);
+    /// Returns the time at which the next flow ends, after sharing the links among the flows that are under way;
+    /// infinity if there are none.
+    double next_end_s(double now_s);
+    /// Removes the flows that end up to `precision_s` after `now_s`, which is at least next_end_s(), and appends their
+    /// owners.
+    void end(double now_s, double precision_s, std::vector<std::uint32_t>& owners);
+
+private:
+    struct UnderWay {
+        double ends_at = 0;  ///< bytes that a flow of the bundle must have received
+        std::uint32_t owner = 0;
+    };
+
+    struct Variable {
+        double bound_Bps = 0;
+        double narrowest_Bps = 0;  ///< of its links
+        double rate_Bps = 0;       ///< of each flow
+        double received = 0;       ///< bytes of each flow at ...
+        double since_s = 0;        ///< ... this time
+        double used_Bps = 0;       ///< rate of all its flows together, as counted by the links
+        std::uint32_t round = 0;
+        std::uint32_t position = 0;   ///< in active_
+        bool waits = false;           ///< for a rate: in fresh_
+        std::vector<UnderWay> flows;  ///< a heap by ends_at
+    };
+
+    /// The part of a bundle that the solver reads most.
+    struct Shape {
+        std::uint32_t first_hop = 0, hops = 0;
+        double weight = 0;  ///< number of flows
+    };
+
+    struct User {
+        Bundle bundle = 0;
+        std::uint32_t hop = 0;  ///< index in hops_: the bundle's use of the link
+    };
+
+    struct Channel {
+        double bandwidth_Bps = 0;
+        double used_Bps = 0;
+        double weight = 0;        ///< number of flows
+        std::vector<User> users;  ///< bundles with flows
+
+        bool saturated() const { return used_Bps >= bandwidth_Bps * (1 - 1e-10); }
+    };
+
+    /// A link in the solution under way.
+    struct Filling {
+        std::uint32_t round = 0;
+        bool inner = false;       ///< all its flows are part of the solution
+        bool overflowed = false;  ///< it must be inner, because its flows outside would feel the solution
+        double free_Bps = 0;
+        double inside_Bps = 0;     ///< rates so far of its flows that are part of the solution
+        double growing = 0;        ///< number of its flows whose rate is not known yet
+        std::uint32_t inside = 0;  ///< bundles
+    };
+
+    /// Sets the rate of a bundle that is alone on all its links and returns true; false if it is not.
+    bool share_alone(Bundle bundle, double now_s);
+    std::span<const Link> hops(Bundle bundle) const;
+    void enter(Bundle bundle);
+    void leave(Bundle bundle);
+    void receive(Variable& variable, double now_s) const;
+    void set_rate(Bundle bundle, double rate_Bps, double now_s);
+    void reschedule(Bundle bundle);
+    void share(double now_s);
+    void reach(Bundle bundle);
+    /// Collects the bundles and links that the change can reach.
+    void collect();
+    void collect_all();
+    void fill();
+    void freeze(Bundle bundle, double rate_Bps);
+
+    std::vector<Channel> links_;
+    std::vector<Filling> fillings_;  // by link
+    std::vector<Variable> bundles_;
+    std::vector<Shape> shapes_;                 // by bundle
+    std::vector<double> filled_Bps_;            // by bundle: rate in the solution under way; below 0: not known yet
+    std::vector<Bundle> active_;                // bundles with flows
+    std::vector<Link> hops_;                    // of all bundles
+    std::vector<std::uint32_t> positions_;      // by hop: in the link's list of users
+    std::vector<std::vector<Bundle>> removed_;  // by number of hops
+    Schedule ends_;                             // by bundle: the end of its next flow
+    std::vector<Bundle> fresh_;                 // bundles in which a flow has started
+    std::vector<Link> released_;                // saturated links that a flow has left
+    // The solution under way:
+    std::uint32_t round_ = 0;
+    std::vector<Bundle> reached_;
+    std::vector<Link> touched_;
+    std::vector<User> growing_;
+    std::vector<std::pair<double, Link>> levels_;    // a heap: the rate of its flows at which a link is full
+    std::vector<std::pair<double, Bundle>> bounds_;  // in order: the rate beyond which a bundle cannot grow
+};
+
+}  // namespace syncline

@@ -1,0 +1,150 @@
+#include "sim/replay/actor_simulator.hpp"
+
+#include <fmt/format.h>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace syncline {
+
+namespace sg = simgrid::s4u;
+
+ActorSimulator::ActorSimulator(Hosts& hosts, const TaskGraph& graph)
+    : hosts_(hosts), graph_(graph), streams_(graph.streams().size()) {}
+
+void ActorSimulator::run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) {
+    // Stacks of 64 KiB suffice for thousands of actors, none of them deep. Guard pages would make each stack a mapping
+    // of its own, and a process may have only 65530.
+    sg::Engine::set_config("contexts/stack-size:64");
+    sg::Engine::set_config("contexts/guard-size:0");
+    for (StreamId stream = 0; stream < programs.size(); ++stream) {
+        sg::Host* host = hosts_.of(graph_.streams()[stream].process, 0);
+        sg::Actor::create("stream", host, [&program = programs[stream]] {
+            program.resume();
+            program.result();  // throws what the program has thrown
+        });
+    }
+    sg::Engine::on_deadlock_cb(stuck);
+    sg::Engine::get_instance()->run();
+}
+
+double ActorSimulator::now_s() const {
+    return sg::Engine::get_clock();
+}
+
+void ActorSimulator::at_end_of_instant(std::function<void()> act) {
+    simgrid::kernel::timer::Timer::set(sg::Engine::get_clock(), std::move(act));
+}
+
+ConnectionId ActorSimulator::connect(const Pair& pair, bool lasting) {
+    // Must come first: other actors may run while SimGrid creates a mailbox.
+    sg::Mailbox* mailbox =
+        lasting ? sg::Mailbox::by_name(fmt::format("{}:{}:{}", pair.channel, pair.from, pair.to)) : nullptr;
+    if (free_connections_.empty()) {
+        free_connections_.push_back(static_cast<ConnectionId>(connections_.size()));
+        connections_.emplace_back();
+    }
+    const ConnectionId number = free_connections_.back();
+    free_connections_.pop_back();
+    connections_[number] = {pair, mailbox};
+    return number;
+}
+
+void ActorSimulator::release(ConnectionId connection) {
+    free_connections_.push_back(connection);
+}
+
+sg::Mailbox* ActorSimulator::mailbox(ConnectionId connection, bool sends) {
+    if (sg::Mailbox* own = connections_[connection].mailbox) return own;
+    const Pair pair = connections_[connection].pair;
+    // Must precede the look-ups: other actors may run while SimGrid creates a mailbox.
+    if (free_mailboxes_.empty()) free_mailboxes_.push_back(sg::Mailbox::by_name(fmt::format("pool:{}", pooled_++)));
+    const auto [found, first] = waiting_.try_emplace(pair);
+    Waiting& waiting = found->second;
+    if (first) {
+        waiting = {free_mailboxes_.back(), 0, sends};
+        free_mailboxes_.pop_back();
+    }
+    sg::Mailbox* const mailbox = waiting.mailbox;
+    if (waiting.sends == sends) {
+        ++waiting.messages;
+    } else if (--waiting.messages == 0) {
+        free_mailboxes_.push_back(mailbox);
+        waiting_.erase(found);
+    }
+    return mailbox;
+}
+
+void ActorSimulator::begin_step(StreamId stream) {
+    streams_[stream].messages.clear();
+    streams_[stream].in_flight.clear();
+}
+
+void ActorSimulator::receive(StreamId stream, ConnectionId connection) {
+    static void* received = nullptr;
+    hosts_.move(connections_[connection].pair.to, connections_[connection].pair.channel);
+    streams_[stream].messages.push_back(mailbox(connection, false)->get_async<void>(&received));
+}
+
+void ActorSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
+    static char token;  // messages carry no data, but SimGrid requires an address
+    hosts_.move(connections_[connection].pair.from, connections_[connection].pair.channel);
+    sg::CommPtr comm = mailbox(connection, true)->put_init(&token, bytes);
+    if (limit_Bps < std::numeric_limits<double>::infinity()) comm->set_rate(limit_Bps);
+    comm->start();
+    streams_[stream].messages.push_back(comm);
+    streams_[stream].in_flight.push_back(comm);
+}
+
+double ActorSimulator::end_s(StreamId stream, std::size_t index) const {
+    const sg::CommPtr& comm = streams_[stream].messages[index];
+    return comm->get_state() == sg::Activity::State::FINISHED ? comm->get_finish_time()
+                                                              : std::numeric_limits<double>::infinity();
+}
+
+bool ActorSimulator::begin_sleep(StreamId, double seconds, std::coroutine_handle<>) {
+    if (seconds > 0) sg::this_actor::sleep_for(seconds);
+    return false;
+}
+
+bool ActorSimulator::begin_park(StreamId stream, std::coroutine_handle<> caller) {
+    return begin_park(stream, -1, caller);  // SimGrid: without end
+}
+
+bool ActorSimulator::begin_park(StreamId stream, double seconds, std::coroutine_handle<>) {
+    if (!streams_[stream].awake) {
+        sg::SemaphorePtr made = sg::Semaphore::create(0);  // others may run meanwhile
+        streams_[stream].awake = std::move(made);
+    }
+    const sg::SemaphorePtr& awake = streams_[stream].awake;
+    streams_[stream].parked = true;
+    const bool too_late = awake->acquire_timeout(seconds);
+    // It may have been unparked at the very instant at which the time was over.
+    if (too_late && !std::exchange(streams_[stream].parked, false)) awake->acquire();
+    return false;
+}
+
+void ActorSimulator::unpark(StreamId stream) {
+    if (std::exchange(streams_[stream].parked, false)) streams_[stream].awake->release();
+}
+
+bool ActorSimulator::begin_yield(StreamId, std::coroutine_handle<>) {
+    sg::this_actor::yield();
+    return false;
+}
+
+bool ActorSimulator::begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<>) {
+    StreamState& state = streams_[stream];
+    if (window == 0) {
+        for (const sg::CommPtr& comm : state.messages) comm->wait();
+        return false;
+    }
+    while (state.in_flight.size() >= window)
+        state.in_flight.erase(state.in_flight.begin() + sg::Comm::wait_any(state.in_flight));
+    return false;
+}
+
+}  // namespace syncline

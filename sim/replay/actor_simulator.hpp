@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <simgrid/s4u/Comm.hpp>
+#include <simgrid/s4u/Mailbox.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
+
+#include "sim/replay/hosts.hpp"
+#include "sim/replay/simulator.hpp"
+
+/// SimGrid's network models: each stream is an actor, and a message is a put and a get in a mailbox.
+///
+/// SimGrid never frees a mailbox, so a pair that meets for one message has none of its own, or an all-to-all would need
+/// memory quadratic in the number of ranks. It borrows one while a message waits for its other side: the side that
+/// arrives first takes a free mailbox, and it becomes free again when the other side arrives, because SimGrid matches
+/// put and get when the second of them is posted.
+///
+/// The bound on a message's rate (Comm::set_rate) is not a factor on SimGrid's bandwidth (set_bw_factor_cb): with a
+/// factor a message occupies its whole share of each link and moves less data with it, so that two connections that
+/// reach half of a link each would have a quarter each, while real ones fill it together.
+namespace syncline {
+
+class ActorSimulator : public Simulator {
+public:
+    ActorSimulator(Hosts& hosts, const TaskGraph& graph);
+
+    void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override;
+    double now_s() const override;
+    void at_end_of_instant(std::function<void()> act) override;
+    ConnectionId connect(const Pair& pair, bool lasting) override;
+    void release(ConnectionId connection) override;
+    void unpark(StreamId stream) override;
+    void begin_step(StreamId stream) override;
+    void receive(StreamId stream, ConnectionId connection) override;
+    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
+    double end_s(StreamId stream, std::size_t index) const override;
+    std::span<const std::uint32_t> path(StreamId, std::size_t) const override { return {}; }
+
+private:
+    struct StreamState {
+        simgrid::s4u::SemaphorePtr awake;
+        bool parked = false;
+        std::vector<simgrid::s4u::CommPtr> messages;   ///< of the step
+        std::vector<simgrid::s4u::CommPtr> in_flight;  ///< those of them that it sends and that may not have ended
+    };
+
+    struct Connection {
+        Pair pair;
+        simgrid::s4u::Mailbox* mailbox = nullptr;  ///< if null, each message borrows one
+    };
+
+    /// Messages of a pair that wait for their other side.
+    struct Waiting {
+        simgrid::s4u::Mailbox* mailbox = nullptr;
+        std::uint32_t messages = 0;
+        bool sends = false;  ///< the side that is present is the sender's
+    };
+
+    bool begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) override;
+    bool begin_park(StreamId stream, std::coroutine_handle<> caller) override;
+    bool begin_park(StreamId stream, double seconds, std::coroutine_handle<> caller) override;
+    bool begin_yield(StreamId stream, std::coroutine_handle<> caller) override;
+    bool begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) override;
+
+    /// Returns the mailbox in which the calling actor must post its side of the pair's next message, before it does
+    /// anything else.
+    simgrid::s4u::Mailbox* mailbox(ConnectionId connection, bool sends);
+
+    Hosts& hosts_;
+    const TaskGraph& graph_;
+    std::vector<StreamState> streams_;
+    std::vector<Connection> connections_;
+    std::vector<ConnectionId> free_connections_;
+    std::unordered_map<Pair, Waiting, Pair::Hash> waiting_;
+    std::vector<simgrid::s4u::Mailbox*> free_mailboxes_;
+    std::size_t pooled_ = 0;
+};
+
+}  // namespace syncline

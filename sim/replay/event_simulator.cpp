@@ -1,0 +1,319 @@
+#include "sim/replay/event_simulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <simgrid/kernel/resource/Model.hpp>
+#include <simgrid/s4u/Actor.hpp>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/s4u/Host.hpp>
+#include <simgrid/s4u/NetZone.hpp>
+#include <simgrid/s4u/Semaphore.hpp>
+
+namespace syncline {
+
+namespace sg = simgrid::s4u;
+
+namespace {
+
+constexpr double precision_s = 1e-12;
+
+std::vector<double> bandwidths(const Wires& wires) {
+    std::vector<double> result;
+    for (std::size_t link = 0; link < wires.links(); ++link) result.push_back(wires.bandwidth_Bps(link));
+    return result;
+}
+
+}  // namespace
+
+/// Our part of SimGrid's engine.
+class EventSimulator::Clock : public simgrid::kernel::resource::Model {
+public:
+    explicit Clock(EventSimulator& simulator) : Model("streams"), simulator_(simulator) {}
+
+    /// Returns the time from now until something happens; negative if nothing will.
+    double next_occurring_event(double now_s) override {
+        if (!simulator_.awake_.empty()) return 0;
+        const double next_s = std::min(simulator_.flows_.next_end_s(now_s), simulator_.sleeps_.next_s());
+        return std::isinf(next_s) ? -1 : std::max(0.0, next_s - now_s);
+    }
+    void update_actions_state(double now_s, double) override {
+        simulator_.happen(now_s);
+        if (simulator_.running_ == 0 && all_ended_ != nullptr) std::exchange(all_ended_, nullptr)->release();
+    }
+
+    simgrid::s4u::SemaphorePtr all_ended_;
+
+private:
+    EventSimulator& simulator_;
+};
+
+EventSimulator::EventSimulator(Wires& wires, std::size_t streams)
+    : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
+    if (wires.adapts()) in_flight_.resize(wires.links(), 0);
+}
+
+EventSimulator::~EventSimulator() = default;
+
+void EventSimulator::run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) {
+    programs_ = programs;
+    running_ = programs.size();
+    for (StreamId stream = 0; stream < programs.size(); ++stream) awake_.push_back(stream);
+    if (programs.empty()) return;
+
+    // SimGrid ends when no actor is left, and finds a deadlock if those that are left wait for nothing that will
+    // happen.
+    sg::NetZone* zone = sg::create_full_zone("cluster");
+    sg::Host* host = zone->create_host("host", 1e9);
+    zone->seal();
+    const auto clock = std::make_shared<Clock>(*this);
+    clock->all_ended_ = sg::Semaphore::create(0);
+    sg::Engine* engine = sg::Engine::get_instance();
+    engine->add_model(clock);
+    sg::Actor::create("streams", host, [ended = clock->all_ended_] { ended->acquire(); });
+    sg::Engine::on_deadlock_cb(stuck);
+    engine->run();
+}
+
+void EventSimulator::resume(StreamId stream) {
+    const std::coroutine_handle<> caller = std::exchange(streams_[stream].caller, nullptr);
+    if (caller)
+        caller.resume();
+    else
+        programs_[stream].resume();  // its beginning
+    if (!programs_[stream].done()) return;
+    --running_;
+    programs_[stream].result();  // throws what it has thrown
+}
+
+void EventSimulator::happen(double now_s) {
+    now_s_ = now_s;
+    flows_.end(now_s, precision_s, ended_);
+    for (const Index message : ended_) end(message);
+    ended_.clear();
+    while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
+    while (!awake_.empty() || !weightless_.empty() || !last_acts_.empty()) {
+        while (!awake_.empty() || !weightless_.empty()) {
+            std::swap(awake_, waking_);
+            for (const StreamId stream : waking_) resume(stream);
+            waking_.clear();
+            std::swap(weightless_, ended_);
+            for (const Index message : ended_) end(message);
+            ended_.clear();
+        }
+        const std::vector<std::function<void()>> acts = std::exchange(last_acts_, {});
+        for (const std::function<void()>& act : acts) act();
+    }
+}
+
+void EventSimulator::suspend(StreamId stream, Wait wait, std::coroutine_handle<> caller) {
+    streams_[stream].caller = caller;
+    streams_[stream].wait = wait;
+}
+
+void EventSimulator::wake(StreamId stream) {
+    streams_[stream].wait = Wait::none;
+    awake_.push_back(stream);
+}
+
+bool EventSimulator::begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) {
+    if (seconds <= 0) return false;
+    suspend(stream, Wait::time, caller);
+    sleeps_.set(stream, now_s_ + seconds);
+    return true;
+}
+
+bool EventSimulator::begin_park(StreamId stream, std::coroutine_handle<> caller) {
+    suspend(stream, Wait::unpark, caller);
+    return true;
+}
+
+bool EventSimulator::begin_park(StreamId stream, double seconds, std::coroutine_handle<> caller) {
+    suspend(stream, Wait::unpark_or_time, caller);
+    sleeps_.set(stream, now_s_ + seconds);
+    return true;
+}
+
+bool EventSimulator::begin_yield(StreamId stream, std::coroutine_handle<> caller) {
+    suspend(stream, Wait::none, caller);
+    awake_.push_back(stream);
+    return true;
+}
+
+void EventSimulator::unpark(StreamId stream) {
+    const Wait wait = streams_[stream].wait;
+    if (wait != Wait::unpark && wait != Wait::unpark_or_time) return;
+    if (wait == Wait::unpark_or_time) sleeps_.cancel(stream);
+    wake(stream);
+}
+
+bool EventSimulator::begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) {
+    StreamState& state = streams_[stream];
+    if (window == 0 ? state.open == 0 : state.in_flight < window) return false;
+    state.window = window;
+    suspend(stream, window == 0 ? Wait::messages : Wait::window, caller);
+    return true;
+}
+
+void EventSimulator::begin_step(StreamId stream) {
+    streams_[stream].ends_s.clear();
+    streams_[stream].paths.clear();
+}
+
+EventSimulator::Index EventSimulator::match(Connection& connection, ConnectionId number, bool sends) {
+    if (connection.first != nobody && connection.sends != sends) {
+        const Index found = connection.first;
+        connection.first = messages_[found].next;
+        return found;
+    }
+    Index added = free_message_;
+    if (added == nobody) {
+        added = static_cast<Index>(messages_.size());
+        messages_.emplace_back();
+    } else {
+        free_message_ = messages_[added].next;
+    }
+    Message& message = messages_[added];
+    message.connection = number;
+    message.next = nobody;
+    ++connection.users;
+    if (connection.first == nobody)
+        connection.first = added;
+    else
+        messages_[connection.last].next = added;
+    connection.last = added;
+    connection.sends = sends;
+    return added;
+}
+
+void EventSimulator::receive(StreamId stream, ConnectionId connection) {
+    StreamState& state = streams_[stream];
+    Connection& used = connections_[connection];
+    const bool present = used.first != nobody && used.sends;
+    const Index number = match(used, connection, false);
+    messages_[number].receiver = stream;
+    messages_[number].received = static_cast<std::uint32_t>(state.ends_s.size());
+    state.ends_s.push_back(std::numeric_limits<double>::infinity());
+    ++state.open;
+    if (present) start(number);
+}
+
+void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
+    StreamState& state = streams_[stream];
+    Connection& used = connections_[connection];
+    const bool present = used.first != nobody && !used.sends;
+    const Index number = match(used, connection, true);
+    Message& message = messages_[number];
+    message.bytes = static_cast<double>(bytes);
+    message.limit_Bps = limit_Bps;
+    message.sender = stream;
+    message.sent = static_cast<std::uint32_t>(state.ends_s.size());
+    state.ends_s.push_back(std::numeric_limits<double>::infinity());
+    ++state.open;
+    ++state.in_flight;
+    if (present) start(number);
+}
+
+Pair EventSimulator::route_key(const Pair& pair) const {
+    return {wires_.routes_by_channel() ? pair.channel : 0, pair.from, pair.to};
+}
+
+Flows::Bundle EventSimulator::add_bundle(std::span<const std::uint32_t> links, double limit_Bps) {
+    links_.clear();
+    for (const std::uint32_t link : links) {
+        if (wires_.shared(link) && wires_.bandwidth_Bps(link) < unlimited_Bps)
+            links_.push_back(link);
+        else
+            limit_Bps = std::min(limit_Bps, wires_.bandwidth_Bps(link));
+    }
+    return flows_.add_bundle(links_, limit_Bps);
+}
+
+Flows::Bundle EventSimulator::bundle(Connection& connection, double limit_Bps) {
+    if (connection.route == nullptr) {
+        const Pair& pair = connection.pair;
+        Route& route = routes_[route_key(pair)];
+        if (route.users++ == 0) route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        connection.route = &route;
+    }
+    Route& route = *connection.route;
+    for (const auto& [bound_Bps, bundle] : route.bundles)
+        if (bound_Bps == limit_Bps) return bundle;
+    route.bundles.emplace_back(limit_Bps, add_bundle(route.links, limit_Bps));
+    return route.bundles.back().second;
+}
+
+void EventSimulator::start(Index number) {
+    Message& message = messages_[number];
+    if (wires_.adapts()) {
+        const Pair& pair = connections_[message.connection].pair;
+        std::vector<std::uint32_t> path = wires_.route_numbers(pair.from, pair.to, pair.channel, in_flight_);
+        for (const std::uint32_t link : path) ++in_flight_[link];
+        if (message.bytes > 0) message.bundle = add_bundle(path, message.limit_Bps);
+        StreamState& sender = streams_[message.sender];
+        sender.paths.resize(std::max<std::size_t>(sender.paths.size(), message.sent + 1));
+        sender.paths[message.sent] = std::move(path);
+    } else if (message.bytes > 0) {
+        message.bundle = bundle(connections_[message.connection], message.limit_Bps);
+    }
+    if (message.bytes > 0)
+        flows_.start(message.bundle, message.bytes, number, now_s_);
+    else
+        weightless_.push_back(number);
+}
+
+void EventSimulator::end(Index number) {
+    Message& message = messages_[number];
+    if (wires_.adapts()) {
+        for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
+        if (message.bytes > 0) flows_.remove_bundle(message.bundle);
+    }
+    ended(message.receiver, message.received, false);
+    ended(message.sender, message.sent, true);
+    const ConnectionId connection = message.connection;
+    message.next = free_message_;
+    free_message_ = number;
+    release(connection);
+}
+
+void EventSimulator::ended(StreamId stream, std::uint32_t index, bool sent) {
+    StreamState& state = streams_[stream];
+    state.ends_s[index] = now_s_;
+    --state.open;
+    if (sent) --state.in_flight;
+    if ((state.wait == Wait::messages && state.open == 0) ||
+        (state.wait == Wait::window && state.in_flight < state.window))
+        wake(stream);
+}
+
+ConnectionId EventSimulator::connect(const Pair& pair, bool) {
+    const auto [found, added] = connection_of_.try_emplace(pair, 0);
+    if (added) {
+        if (free_connections_.empty()) {
+            free_connections_.push_back(static_cast<ConnectionId>(connections_.size()));
+            connections_.emplace_back();
+        }
+        found->second = free_connections_.back();
+        free_connections_.pop_back();
+        connections_[found->second] = {};
+        connections_[found->second].pair = pair;
+    }
+    ++connections_[found->second].users;
+    return found->second;
+}
+
+void EventSimulator::release(ConnectionId number) {
+    if (--connections_[number].users == 0) drop(number);
+}
+
+void EventSimulator::drop(ConnectionId number) {
+    const Connection& connection = connections_[number];
+    if (connection.route != nullptr && --connection.route->users == 0) {
+        for (const auto& [bound_Bps, bundle] : connection.route->bundles) flows_.remove_bundle(bundle);
+        routes_.erase(route_key(connection.pair));
+    }
+    connection_of_.erase(connection.pair);
+    free_connections_.push_back(number);
+}
+
+}  // namespace syncline

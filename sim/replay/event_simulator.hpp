@@ -1,0 +1,130 @@
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/network/flows.hpp"
+#include "sim/network/schedule.hpp"
+#include "sim/replay/simulator.hpp"
+#include "sim/replay/wires.hpp"
+
+/// The exact network model: messages are flows (sim/network), and streams are coroutines that an event resumes.
+///
+/// It is a model of SimGrid's engine, like SimGrid's own of processors and networks (kernel::resource::Model), and so
+/// shares its clock. At each instant at which a flow ends or a stream has slept enough, all streams run that can, until
+/// none can; then links are shared anew. Events closer than a picosecond are one instant.
+///
+/// Without contention every flow has the narrowest bandwidth of its route for itself.
+namespace syncline {
+
+class EventSimulator : public Simulator {
+public:
+    /// `wires` must be those of a modelled fabric, and outlive this.
+    explicit EventSimulator(Wires& wires, std::size_t streams);
+    ~EventSimulator() override;
+
+    void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override;
+    double now_s() const override { return now_s_; }
+    void at_end_of_instant(std::function<void()> act) override { last_acts_.push_back(std::move(act)); }
+    ConnectionId connect(const Pair& pair, bool lasting) override;
+    void release(ConnectionId connection) override;
+    void unpark(StreamId stream) override;
+    void begin_step(StreamId stream) override;
+    void receive(StreamId stream, ConnectionId connection) override;
+    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
+    double end_s(StreamId stream, std::size_t index) const override { return streams_[stream].ends_s[index]; }
+    std::span<const std::uint32_t> path(StreamId stream, std::size_t index) const override {
+        return streams_[stream].paths[index];
+    }
+
+private:
+    class Clock;
+    using Index = std::uint32_t;
+    static constexpr Index nobody = ~Index{0};
+
+    enum class Wait : std::uint8_t { none, time, unpark, unpark_or_time, messages, window };
+
+    struct StreamState {
+        std::coroutine_handle<> caller;
+        Wait wait = Wait::none;
+        std::uint32_t open = 0;       ///< messages of the step that have not ended
+        std::uint32_t in_flight = 0;  ///< those of them that it sends
+        std::uint32_t window = 0;
+        std::vector<double> ends_s;  ///< by message of the step
+        std::vector<std::vector<std::uint32_t>> paths;
+    };
+
+    struct Message {
+        double bytes = 0, limit_Bps = 0;
+        ConnectionId connection = 0;
+        StreamId sender = 0, receiver = 0;
+        std::uint32_t sent = 0, received = 0;  ///< its index in the step of each side
+        Flows::Bundle bundle = 0;
+        Index next = nobody;  ///< in the connection's queue, or among the free ones
+    };
+
+    struct Route {
+        std::uint32_t users = 0;
+        std::vector<std::uint32_t> links;
+        std::vector<std::pair<double, Flows::Bundle>> bundles;  ///< by bound
+    };
+
+    struct Connection {
+        Pair pair;
+        Route* route = nullptr;   ///< null until its first message starts
+        std::uint32_t users = 0;  ///< sides that have it and messages in it
+        /// Messages of which one side is present, in order.
+        Index first = nobody, last = nobody;
+        bool sends = false;  ///< the side that is present is the sender's
+    };
+
+    bool begin_sleep(StreamId stream, double seconds, std::coroutine_handle<> caller) override;
+    bool begin_park(StreamId stream, std::coroutine_handle<> caller) override;
+    bool begin_park(StreamId stream, double seconds, std::coroutine_handle<> caller) override;
+    bool begin_yield(StreamId stream, std::coroutine_handle<> caller) override;
+    bool begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) override;
+    void suspend(StreamId stream, Wait wait, std::coroutine_handle<> caller);
+    void wake(StreamId stream);
+
+    /// Returns the message whose other side is present, or a new one that waits for it.
+    Index match(Connection& connection, ConnectionId number, bool sends);
+    void start(Index number);
+    void end(Index number);
+    void ended(StreamId stream, std::uint32_t index, bool sent);
+    Pair route_key(const Pair& pair) const;
+    Flows::Bundle bundle(Connection& connection, double limit_Bps);
+    Flows::Bundle add_bundle(std::span<const std::uint32_t> links, double limit_Bps);
+    /// Lets go of a connection that nobody uses.
+    void drop(ConnectionId number);
+    /// Runs everything that happens at this instant.
+    void happen(double now_s);
+    void resume(StreamId stream);
+
+    Wires& wires_;
+    Flows flows_;
+    Schedule sleeps_;  // by stream
+    double now_s_ = 0;
+    std::vector<StreamState> streams_;
+    std::span<const Coroutine<>> programs_;  // by stream
+    std::size_t running_ = 0;                // programs that have not ended
+    std::vector<StreamId> awake_, waking_;
+    std::vector<Index> weightless_;  // messages without bytes that have started
+    std::vector<std::function<void()>> last_acts_;
+    std::vector<Message> messages_;
+    Index free_message_ = nobody;
+    std::vector<Connection> connections_;
+    std::vector<ConnectionId> free_connections_;
+    std::unordered_map<Pair, ConnectionId, Pair::Hash> connection_of_;
+    std::unordered_map<Pair, Route, Pair::Hash> routes_;
+    std::vector<std::uint32_t> in_flight_;  // messages by link, if they choose their path
+    std::vector<Index> ended_;
+    std::vector<std::uint32_t> links_;  // scratch
+};
+
+}  // namespace syncline

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <simgrid/s4u/Host.hpp>
+
+#include "sim/replay/simulator.hpp"
+#include "sim/replay/wires.hpp"
+
+/// A cluster's places as SimGrid's hosts, for the network models that are SimGrid's own.
+///
+/// SimGrid asks for the route of each message; a zone of ours answers from a Wiring, so no table of routes is built
+/// (routed_zone.hpp). A host is a place; if routes depend on the channel, it is one process and channel, so that the
+/// zone knows whose message asks.
+///
+/// If latency is time in which streams sleep (Wires::streams_wait()), SimGrid's links have none. SimGrid would hold
+/// each message back for its latency, and share links in proportion to 1/latency, which no network does; and if several
+/// messages complete their latency at the same instant, its lazy solver (3.32) forgets the links of all but the first.
+namespace syncline {
+
+/// Chooses SimGrid's network model; must be called before the engine's first zone is created. `full`: SimGrid solves
+/// for all flows at every event, even where it need not.
+void configure_network(const Cluster& cluster, bool full = false);
+
+class Hosts {
+public:
+    /// Builds the hosts and links of a modelled cluster, or takes those of a native platform.
+    explicit Hosts(Wires& wires);
+
+    /// Returns the host of a process while it sends or receives on a channel.
+    simgrid::s4u::Host* of(ProcessId process, std::uint32_t channel) const {
+        return hosts_[by_channel_ ? process * channels_ + channel : process];
+    }
+    /// Moves the calling actor, one of `process`, to the host from which it sends or receives on a channel.
+    void move(ProcessId process, std::uint32_t channel) const;
+
+private:
+    const bool by_channel_;
+    const std::uint32_t channels_;
+    std::vector<simgrid::s4u::Host*> hosts_;  // by process, or by process and channel
+};
+
+}  // namespace syncline
