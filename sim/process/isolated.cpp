@@ -100,6 +100,8 @@ Isolated::Isolated(const std::function<std::string()>& work, Role role) : role_(
             close(in_.get());
             release_interrupts();
             if (role == Role::worker) become_worker(said_.get());
+        } else if (role == Role::part) {
+            end_when_interrupted(process_);
         }
     }
     if (process_ == 0) run_child(parent, out.get(), work);
@@ -134,6 +136,7 @@ int Isolated::reap() {
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
     process_ = 0;
+    if (role_ == Role::part) end_when_interrupted(0);
     return status;
 }
 
@@ -175,12 +178,7 @@ std::string Isolated::outcome() {
 
 std::string isolate(const std::function<std::string()>& work, bool last) {
     if (last && std::exchange(alone, false)) return work();
-    Isolated process(work, Isolated::Role::part);
-    const struct Tied {
-        explicit Tied(pid_t child) { end_when_interrupted(child); }
-        ~Tied() { end_when_interrupted(0); }
-    } tied(process.process());
-    return process.outcome();
+    return Isolated(work, Isolated::Role::part).outcome();
 }
 
 void isolated_already() {
