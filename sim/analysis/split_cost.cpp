@@ -36,12 +36,13 @@ public:
             protocol.bandwidth_factor != plain.bandwidth_factor)
             why_not_ = "none for a protocol's latencies";
         else if (!most_s || !least_s || !in_step(algorithm, ranks, most))
-            why_not_ = fmt::format("none where ranks run ahead of each other, as in {}", algorithm.formula());
+            why_not_ =
+                fmt::format("none where ranks run ahead of each other, as in {}", algorithm.formula(message_.travels));
         if (!why_not_.empty()) return;
         span_.most_s += times * *most_s;
         span_.least_s += times * *least_s;
-        if (std::find(formulas_.begin(), formulas_.end(), algorithm.formula()) == formulas_.end())
-            formulas_.push_back(algorithm.formula());
+        if (std::find(formulas_.begin(), formulas_.end(), algorithm.formula(message_.travels)) == formulas_.end())
+            formulas_.push_back(algorithm.formula(message_.travels));
     }
 
     const Span& span() const { return span_; }

@@ -22,7 +22,7 @@ namespace {
 MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     const TopologySpec& star = cluster.fabric.topology;
     const double bandwidth_Bps = std::min(star.bandwidth_Bps.front(), cluster.transport.host_Bps);
-    return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps};
+    return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps, latency_travels(cluster)};
 }
 
 /// Returns the end of the last bucket's exchange. It is the same for every order of buckets, since no order leaves the
@@ -90,7 +90,8 @@ std::optional<MessageCost> ring_message_cost(const Cluster& cluster, const std::
             taken[link] = true;
             narrowest_Bps = std::min(narrowest_Bps, wiring.wire(link).bandwidth_Bps);
         }
-        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / reduction_Bps(cluster)};
+        const MessageCost cost{wiring.latency_s(links), 1 / narrowest_Bps, 1 / reduction_Bps(cluster),
+                               latency_travels(cluster)};
         if (!common) common = cost;
         if (cost.alpha_s != common->alpha_s || cost.beta_s_per_B != common->beta_s_per_B) return std::nullopt;
     }
@@ -132,7 +133,7 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
         const auto [known, added] = idle.try_emplace(algorithm);
         if (added) {
             known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
-            formulas.push_back(algorithm->formula());
+            formulas.push_back(algorithm->formula(latency_travels(cluster)));
         }
         costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
     }

@@ -14,10 +14,16 @@
 namespace syncline {
 
 /// Hockney's model of a message, α + β·bytes, and γ for each byte that is reduced.
+///
+/// If α blocks, a message keeps its sender and its receiver for this time (R. Hockney, "The communication challenge for
+/// MPP: Intel Paragon and Meiko CS-2", Parallel Computing 20 (1994) 389-398). If it travels, its sender is free after
+/// β·bytes, and its receiver has it α later (the L of LogGP: A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman,
+/// "LogGP", SPAA 1995). Then messages for different steps of a member follow each other, in the order of its program.
 struct MessageCost {
     double alpha_s = 0;
     double beta_s_per_B = 0;
     double gamma_s_per_B = 0;
+    bool travels = false;  ///< α
 };
 
 class CollectiveAlgorithm {
@@ -39,8 +45,8 @@ public:
     /// non-blocking switch and all start at the same time. Nothing if there is no closed form.
     virtual std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const = 0;
 
-    /// Returns the cost in the literature's notation, for display.
-    virtual std::string formula() const = 0;
+    /// Returns the cost in the literature's notation, for display, if α travels or blocks.
+    virtual std::string formula(bool travels) const = 0;
 };
 
 /// Returns whether some rank has nothing to do in some round. Its state after that round depends on its neighbours'.

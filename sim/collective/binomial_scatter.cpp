@@ -9,7 +9,8 @@
 /// scatter sends the largest subtree first, the gather receives the smallest first. There are N-1 messages; the root
 /// sends or receives ⌈lg N⌉ of them in turn, all blocks except its own. If N divides S, no child takes longer than the
 /// root does concurrently: ⌈lg N⌉α + (N-1)/N·S·β. Otherwise subtrees with equal numbers of blocks differ by a byte, a
-/// child may take longer, and there is no closed form. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
+/// child may take longer, and there is no closed form. If α travels it counts ⌊lg N⌋ times, as in binomial_tree.cpp.
+/// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
 /// collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
@@ -40,11 +41,13 @@ public:
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         if (bytes % ranks != 0) return {};
-        return std::bit_width(ranks - 1) * message.alpha_s +
-               static_cast<double>(bytes - bytes / ranks) * message.beta_s_per_B;
+        const auto hops = static_cast<double>(message.travels ? std::bit_width(ranks) - 1 : std::bit_width(ranks - 1));
+        return hops * message.alpha_s + static_cast<double>(bytes - bytes / ranks) * message.beta_s_per_B;
     }
 
-    std::string formula() const override { return "⌈lg N⌉α + (N-1)/N·Sβ"; }
+    std::string formula(bool travels) const override {
+        return travels ? "⌊lg N⌋α + (N-1)/N·Sβ" : "⌈lg N⌉α + (N-1)/N·Sβ";
+    }
 };
 
 class BinomialGather : public CollectiveAlgorithm {
@@ -64,7 +67,7 @@ public:
         return BinomialScatter().cost(ranks, bytes, message);
     }
 
-    std::string formula() const override { return BinomialScatter().formula(); }
+    std::string formula(bool travels) const override { return BinomialScatter().formula(travels); }
 };
 
 }  // namespace

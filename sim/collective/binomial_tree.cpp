@@ -9,7 +9,12 @@
 /// places away, then to the rank at a quarter, and so on: ⌈lg N⌉(α + S·β), for any N. A reduction is the same
 /// backwards, with the nearest rank first: ⌈lg N⌉(α + S·β + S·γ). N - 1 messages of S bytes each way; an all-reduce is
 /// a reduction and then a broadcast. Rank 1 is the last to be served and the first to send for any N, so ranks that are
-/// missing from a full tree change nothing. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
+/// missing from a full tree change nothing.
+///
+/// If α travels, rank r gets the buffer after as many α as its number has bits set, and the last step is still in time
+/// for all: ⌈lg N⌉S·β + ⌊lg N⌋α, because with N ≠ 2^k no number of ⌈lg N⌉ bits is all ones. In a reduction the last
+/// message of the root arrives while it adds the one before, if N ≠ 2^k: ⌊lg N⌋(α + S·β + S·γ), and max(S·β, S·γ) more.
+/// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective
 /// communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
@@ -37,10 +42,22 @@ public:
     }
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
-        return tree_cost(operation_, std::bit_width(ranks - 1), static_cast<double>(bytes), message);
+        const auto size = static_cast<double>(bytes);
+        if (!message.travels || std::has_single_bit(ranks))
+            return tree_cost(operation_, std::bit_width(ranks - 1), size, message);
+        const double more_s = size * message.beta_s_per_B;
+        const double down = operation_ == TreeOperation::reduce ? 0 : more_s;
+        const double up = operation_ == TreeOperation::broadcast ? 0 : std::max(more_s, size * message.gamma_s_per_B);
+        return tree_cost(operation_, std::bit_width(ranks) - 1, size, message) + up + down;
     }
 
-    std::string formula() const override { return tree_formula(operation_, "⌈lg N⌉", "S"); }
+    std::string formula(bool travels) const override {
+        if (!travels) return tree_formula(operation_, "⌈lg N⌉", "S");
+        const char* more = operation_ == TreeOperation::broadcast ? "Sβ"
+                           : operation_ == TreeOperation::reduce  ? "max(Sβ, Sγ)"
+                                                                  : "Sβ + max(Sβ, Sγ)";
+        return tree_formula(operation_, "⌊lg N⌋", "S") + ", and " + more + " more unless N is a power of two";
+    }
 
 private:
     TreeOperation operation_;

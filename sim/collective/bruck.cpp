@@ -7,7 +7,8 @@
 /// Allgather: a rank sends the blocks that it has, its own and those that follow, modulo N, to the rank 2^k before it;
 /// in the last step only as many as are missing. The time is ⌈lg N⌉α + (N-1)/N·S·β; if N does not divide S, each step
 /// counts the largest such range of blocks. That is exact for any S: with s = S mod N, the rank v for which s·v mod N
-/// is largest sends the largest range in every step, because s·v mod N + gcd(s, N) = N.
+/// is largest sends the largest range in every step, because s·v mod N + gcd(s, N) = N. If α travels
+/// there is no closed form for such S: rank v waits for messages that come from elsewhere, and so only for their α.
 ///
 /// All-to-all: data for the rank d places on waits in slot d, for all d. In step k a rank sends all slots whose number
 /// has bit k set to the rank 2^k places on, in one message, and puts the received slots in their place; in the end slot
@@ -48,6 +49,7 @@ public:
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         const Partition partition{bytes, ranks};
+        if (message.travels && !partition.even()) return {};
         double total = 0;
         for (std::uint32_t distance = 1; distance < ranks; distance *= 2) {
             const auto size = static_cast<double>(partition.largest(std::min(distance, ranks - distance)));
@@ -56,7 +58,7 @@ public:
         return total;
     }
 
-    std::string formula() const override { return "⌈lg N⌉α + (N-1)/N·Sβ"; }
+    std::string formula(bool) const override { return "⌈lg N⌉α + (N-1)/N·Sβ"; }
 };
 
 class BruckAllToAll : public CollectiveAlgorithm {
@@ -82,7 +84,7 @@ public:
         return total;
     }
 
-    std::string formula() const override { return "Σₖ α + nₖ⌈S/N⌉β, nₖ = number of distances 1 … N-1 with bit k"; }
+    std::string formula(bool) const override { return "Σₖ α + nₖ⌈S/N⌉β, nₖ = number of distances 1 … N-1 with bit k"; }
 };
 
 }  // namespace

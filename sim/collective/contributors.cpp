@@ -20,7 +20,9 @@
 /// - (ii) `ring-broadcast`: a ring among the contributors, then contributor i passes the result on to the receivers
 ///   i+q, i+2q, …, so that the largest such group has g = ⌈q'/q⌉ members, including the contributor. (q-1)(α +
 ///   ⌈S/q⌉·β), and then, by doubling the number of ranks that have it, ⌈lg g⌉(α + S·β); or along a chain in m segments,
-///   each passed on while the next one arrives, (g-2 + m)(α + ⌈S/m⌉·β) if g > 1. (q-1)·S bytes, and S for each further
+///   each passed on while the next one arrives, (g-2 + m)(α + ⌈S/m⌉·β) if g > 1. If α travels, these are the largest
+///   of ⌈lg g⌉S·β + (1 + ⌊lg(g - 2^(⌈lg g⌉-1))⌋)α and (⌈lg g⌉-1)(α + S·β), because member p is served in step 1 + ⌊lg
+///   p⌋ after as many α as p has bits set; and (g-2 + m)⌈S/m⌉·β + (g-1)α. (q-1)·S bytes, and S for each further
 ///   receiver.
 /// - `spread-doubling`: contributor i concurrently sends their parts to the ranks whose N-th part of the result lies in
 ///   its contribution, and recursive doubling gathers these. The contributors' links are busy for at most ⌈S/q⌉, so the
@@ -84,7 +86,7 @@ public:
         return RingAllgather(contributors_).cost(ranks, bytes, message);
     }
 
-    std::string formula() const override { return "(N-1)(α + ⌈S/q⌉β), q contributors"; }
+    std::string formula(bool) const override { return "(N-1)(α + ⌈S/q⌉β), q contributors"; }
 
 private:
     std::uint32_t contributors_;
@@ -119,15 +121,26 @@ public:
         const std::uint32_t group = group_size(0);
         if (group == 1) return ring;
         if (contributors_ > 1 && bytes % contributors_ != 0) return {};
-        if (segment_bytes_ == 0) return ring + std::bit_width(group - 1) * transfer(bytes);
+        if (segment_bytes_ == 0) {
+            const auto steps = static_cast<double>(std::bit_width(group - 1));
+            if (!message.travels) return ring + steps * transfer(bytes);
+            const std::uint32_t last = group - std::bit_floor(group - 1);  // members that are served in the last step
+            const double last_s = ring + static_cast<double>(std::bit_width(last)) * message.alpha_s +
+                                  steps * (transfer(bytes) - message.alpha_s);
+            return std::max(last_s, ring + (steps - 1) * transfer(bytes));
+        }
         const std::uint32_t segments = segment_count(bytes, segment_bytes_, contributors_);
         if (bytes % segments != 0) return {};
-        return ring + (group - 2.0 + segments) * transfer(Partition{bytes, segments}.largest());
+        const double steps = group - 2.0 + segments, hops = message.travels ? group - 1 : steps;
+        return ring + hops * message.alpha_s +
+               steps * (transfer(Partition{bytes, segments}.largest()) - message.alpha_s);
     }
 
-    std::string formula() const override {
+    std::string formula(bool travels) const override {
         const std::string ring = "(q-1)(α + ⌈S/q⌉β) + ";
-        return ring + (segment_bytes_ == 0 ? "⌈lg(q'/q)⌉(α + Sβ)" : "(⌈q'/q⌉-2 + m)(α + ⌈S/m⌉β)");
+        if (segment_bytes_ == 0)
+            return ring + (travels ? "⌈lg g⌉Sβ + hα with h ≤ ⌈lg g⌉" : "⌈lg g⌉(α + Sβ)") + ", g = ⌈q'/q⌉";
+        return ring + (travels ? "(g-2 + m)⌈S/m⌉β + (g-1)α" : "(g-2 + m)(α + ⌈S/m⌉β)") + ", g = ⌈q'/q⌉";
     }
 
 private:
@@ -188,7 +201,7 @@ public:
         return doubling_->cost(ranks, bytes, message);
     }
 
-    std::string formula() const override { return "< (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)Sβ"; }
+    std::string formula(bool) const override { return "< (⌈lg N⌉ + 1)α + (1/q + (N-1)/N)Sβ"; }
 
 private:
     std::uint32_t contributors_;
@@ -213,7 +226,7 @@ public:
         return (contributors_ - 1.0) * (transfer + block * message.gamma_s_per_B) + (receivers_ - 1.0) * transfer;
     }
 
-    std::string formula() const override { return "(q-1)(α + ⌈S/b⌉(β + γ)) + (q'-1)(α + ⌈S/b⌉β), b = min(q, q')"; }
+    std::string formula(bool) const override { return "(q-1)(α + ⌈S/b⌉(β + γ)) + (q'-1)(α + ⌈S/b⌉β), b = min(q, q')"; }
 
 private:
     Partition partition(std::uint64_t bytes) const {

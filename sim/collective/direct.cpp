@@ -29,7 +29,7 @@ std::optional<double> Direct::cost(std::uint32_t ranks, std::uint64_t bytes, con
     return (operation_ == Operation::allreduce ? 2 * step : step) + (reduces() ? at_rank * message.gamma_s_per_B : 0);
 }
 
-std::string Direct::formula() const {
+std::string Direct::formula(bool) const {
     switch (operation_) {
         case Operation::reduce_scatter:
             return "α + (N-1)⌈S/N⌉(β + γ)";
@@ -64,7 +64,7 @@ std::optional<double> DirectRooted::cost(std::uint32_t ranks, std::uint64_t byte
     return message.alpha_s + at_root * (message.beta_s_per_B + gamma);
 }
 
-std::string DirectRooted::formula() const {
+std::string DirectRooted::formula(bool) const {
     if (operation_ == Operation::reduce) return "α + (N-1)S(β + γ)";
     return whole() ? "α + (N-1)Sβ" : "α + (S-⌊S/N⌋)β";
 }

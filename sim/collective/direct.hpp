@@ -27,7 +27,7 @@ public:
     explicit Direct(Operation operation) : operation_(operation) {}
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override;
+    std::string formula(bool) const override;
 
 private:
     bool reduces() const { return operation_ == Operation::reduce_scatter || operation_ == Operation::allreduce; }
@@ -43,7 +43,7 @@ public:
     explicit DirectRooted(Operation operation) : operation_(operation) {}
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override;
+    std::string formula(bool) const override;
 
 private:
     bool whole() const { return operation_ == Operation::broadcast || operation_ == Operation::reduce; }

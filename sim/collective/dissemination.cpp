@@ -25,7 +25,7 @@ public:
         return std::bit_width(ranks - 1) * message.alpha_s;
     }
 
-    std::string formula() const override { return "⌈lg N⌉α"; }
+    std::string formula(bool) const override { return "⌈lg N⌉α"; }
 };
 
 }  // namespace

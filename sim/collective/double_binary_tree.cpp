@@ -18,10 +18,12 @@
 /// receivers, connected by the edges, form a bipartite graph of degree two, which consists of paths and cycles of even
 /// length.
 ///
-/// Time with c = S/(2m) and the latest first step A ≤ 2⌈lg N⌉: A + 2(m-1) steps of α + c·β each, with c·γ for a
-/// reduction (see tree.hpp; with three ranks c·γ less, because the rank that sends in the second step sends again in
-/// the third, while another rank adds what was sent in the second). An all-reduce is a reduction and then a broadcast.
-/// There is no closed form for buffers that 2m does not divide. (N-1)·S bytes each way.
+/// Time, if α blocks, with c = S/(2m) and the latest first step A ≤ 2⌈lg N⌉: A + 2(m-1) steps of α + c·β each, with c·γ
+/// for a reduction (see tree.hpp; with three ranks c·γ less, because the rank that sends in the second step sends again
+/// in the third, while another rank adds what was sent in the second). An all-reduce is a reduction and then a
+/// broadcast. There is no closed form for buffers that 2m does not divide. (N-1)·S bytes each way. If α travels there
+/// is none for N > 2, but this time is an upper bound: a rank works on both trees in turn, so each tree waits for the
+/// other's latency.
 ///
 /// Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 /// Parallel Computing 35 (2009) 581-594; trees and steps are from the paper, the choice of the first colour is made
@@ -85,6 +87,7 @@ public:
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         if (ranks == 1) return 0;
+        if (message.travels) return {};
         const TreeSchedule steps = schedule(bytes);
         const std::uint32_t blocks = 2 * steps.segments;
         if (bytes % blocks != 0) return {};
@@ -95,7 +98,7 @@ public:
         return seconds;
     }
 
-    std::string formula() const override { return tree_formula(operation_, "(A + 2(m-1))", "c"); }
+    std::string formula(bool) const override { return tree_formula(operation_, "(A + 2(m-1))", "c"); }
 
 private:
     /// One tree, by rank; rank 0 is above the root.

@@ -104,7 +104,7 @@ public:
         return message.alpha_s + degree * static_cast<double>(bytes) * (message.beta_s_per_B + message.gamma_s_per_B);
     }
 
-    std::string formula() const override { return one_peer_ ? "α + Sβ + Sγ" : "α + dSβ + dSγ"; }
+    std::string formula(bool) const override { return one_peer_ ? "α + Sβ + Sγ" : "α + dSβ + dSγ"; }
 
 private:
     struct Peer {

@@ -13,7 +13,7 @@ class Halo : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "α + min(2, N-1)Sβ"; }
+    std::string formula(bool) const override { return "α + min(2, N-1)Sβ"; }
 };
 
 }  // namespace syncline

@@ -76,7 +76,7 @@ public:
         return total;
     }
 
-    std::string formula() const override { return "Σ 2(gᵢ-1)(α + ⌈S/(g₁…gᵢ)⌉β) + (gᵢ-1)⌈S/(g₁…gᵢ)⌉γ"; }
+    std::string formula(bool) const override { return "Σ 2(gᵢ-1)(α + ⌈S/(g₁…gᵢ)⌉β) + (gᵢ-1)⌈S/(g₁…gᵢ)⌉γ"; }
 
 private:
     std::vector<std::uint32_t> sizes_;  ///< innermost first

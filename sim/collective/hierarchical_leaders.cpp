@@ -15,8 +15,10 @@
 /// Time if every group's tree has one level: Σ 2α + (gᵢ-1)·S·(2β + γ) with the sizes gᵢ of the first groups, and for a
 /// ring of p leaders 2(p-1)(α + ⌈S/p⌉β) + (p-1)⌈S/p⌉γ in place of its level. Smaller last groups change nothing: a
 /// leader starts a level when all ranks below it are done, and the first leader is never the last. There is no closed
-/// form for deeper trees. Source: the two-level all-reduce of MPI libraries, e.g. H. Zhu, D. Goodell, W. Gropp, R.
-/// Thakur, "Hierarchical collectives in MPICH2", EuroPVM/MPI 2009; the times follow from the links' capacities.
+/// form for deeper trees; nor, if α travels, where the last group of a level is a smaller one, because its leader's
+/// data comes early enough to follow that of the leader's own group on the wires. Source: the two-level all-reduce of
+/// MPI libraries, e.g. H. Zhu, D. Goodell, W. Gropp, R. Thakur, "Hierarchical collectives in MPICH2", EuroPVM/MPI 2009;
+/// the times follow from the links' capacities.
 namespace syncline {
 
 namespace {
@@ -95,6 +97,7 @@ public:
                                 (level.last_tree.children.empty() ||
                                  level.last_tree.children[0].size() == level.last_tree.children.size() - 1);
             if (!direct) return {};
+            if (message.travels && !level.last_tree.parent.empty()) return {};
             if (level.size == 1) continue;
             total += 2 * message.alpha_s +
                      (level.size - 1) * static_cast<double>(bytes) * (2 * message.beta_s_per_B + message.gamma_s_per_B);
@@ -102,7 +105,7 @@ public:
         return total;
     }
 
-    std::string formula() const override {
+    std::string formula(bool) const override {
         const std::string tree = "Σ 2α + (gᵢ-1)S(2β + γ)";
         return ring_leaders_ == 1 ? tree : tree + " + 2(p-1)(α + ⌈S/p⌉β) + (p-1)⌈S/p⌉γ";
     }

@@ -64,7 +64,7 @@ public:
         return message.alpha_s + static_cast<double>(bytes) * (message.beta_s_per_B + message.gamma_s_per_B);
     }
 
-    std::string formula() const override { return "α + Sβ + Sγ"; }
+    std::string formula(bool) const override { return "α + Sβ + Sγ"; }
 
 private:
     /// Returns the rank that `rank` sends to (`direction` 1) or receives from (-1) in `round`.

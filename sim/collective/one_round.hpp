@@ -17,7 +17,7 @@ public:
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         return of_->cost(ranks, bytes, message);
     }
-    std::string formula() const override { return of_->formula(); }
+    std::string formula(bool travels) const override { return of_->formula(travels); }
 
 private:
     std::shared_ptr<const CollectiveAlgorithm> of_;

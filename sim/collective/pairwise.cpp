@@ -31,7 +31,7 @@ public:
         return (ranks - 1.0) * (message.alpha_s + static_cast<double>(bytes / ranks) * message.beta_s_per_B);
     }
 
-    std::string formula() const override { return "(N-1)(α + S/N·β)"; }
+    std::string formula(bool) const override { return "(N-1)(α + S/N·β)"; }
 };
 
 }  // namespace

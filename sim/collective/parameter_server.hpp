@@ -15,13 +15,13 @@ namespace syncline {
 class Push : public DirectRooted {
 public:
     Push() : DirectRooted(Operation::reduce) {}
-    std::string formula() const override { return "α + N·S·β + N·S·γ"; }
+    std::string formula(bool) const override { return "α + N·S·β + N·S·γ"; }
 };
 
 class Pull : public DirectRooted {
 public:
     Pull() : DirectRooted(Operation::broadcast) {}
-    std::string formula() const override { return "α + N·S·β"; }
+    std::string formula(bool) const override { return "α + N·S·β"; }
 };
 
 /// Returns the cost for one buffer sliced over `servers` servers on nodes of their own: "push", including the servers'

@@ -104,6 +104,7 @@ std::uint64_t bytes_of_repetitions(const Partition& partition, const Message& me
 class Walk {
 public:
     explicit Walk(const Program& program) : program_(&program) {}
+    bool operator==(const Walk&) const = default;
 
     bool done() const { return step_ == program_->steps.size(); }
     std::uint32_t number() const { return step_; }  ///< of the step, in the program

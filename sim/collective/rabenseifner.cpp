@@ -58,7 +58,7 @@ public:
         return total;
     }
 
-    std::string formula() const override {
+    std::string formula(bool) const override {
         return "2⌊lg N⌋α + (P-1)/P·S(2β + γ), P = 2^⌊lg N⌋, and 2(α + Sβ) + Sγ more unless N is a power of two";
     }
 };

@@ -17,6 +17,9 @@
 /// is no closed form. MPICH's algorithm for such N sends the missing blocks down subtrees within the steps, up to 2⌊lg
 /// N⌋ messages in turn; Open MPI has none.
 ///
+/// If α travels and ranks are folded, those that act for two are ahead of others by some of the α, depending on N:
+/// there is no closed form.
+///
 /// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int.
 /// J. High Perform. Comput. Appl. 19 (2005) 49-66; the time of the folded allgather follows from the steps.
 namespace syncline {
@@ -43,6 +46,7 @@ public:
     }
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
+        if (message.travels && !std::has_single_bit(ranks)) return {};
         const auto size = static_cast<double>(bytes);
         const double transfer = message.alpha_s + size * message.beta_s_per_B;
         const double reduction = size * message.gamma_s_per_B;
@@ -50,7 +54,7 @@ public:
         return std::has_single_bit(ranks) ? doubling : doubling + 2 * transfer + reduction;
     }
 
-    std::string formula() const override {
+    std::string formula(bool) const override {
         return "⌊lg N⌋(α + Sβ + Sγ), and 2(α + Sβ) + Sγ more unless N is a power of two";
     }
 };
@@ -81,7 +85,7 @@ public:
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         const Fold fold(ranks);
-        if (fold.extra != 0 && bytes % ranks != 0) return {};
+        if (fold.extra != 0 && (bytes % ranks != 0 || message.travels)) return {};
         const Partition partition{bytes, ranks};
         const auto transfer = [&](std::uint32_t blocks) {
             return message.alpha_s + static_cast<double>(partition.largest(blocks)) * message.beta_s_per_B;
@@ -92,7 +96,7 @@ public:
         return total;
     }
 
-    std::string formula() const override {
+    std::string formula(bool) const override {
         return "lg N·α + (N-1)/N·Sβ; (⌊lg N⌋+2)α + (2^⌊lg N⌋ + Σₖ min(2ᵏ, r) + N-1)/N·Sβ unless N = 2^⌊lg N⌋ + r is a "
                "power of two";
     }

@@ -9,9 +9,10 @@
 /// N⌋ ranks hand over their whole buffer before and get their block of the sum after; places that act for two ranks
 /// keep two blocks. Place 0 keeps the most in every step: with c = S/N the time is (⌊lg N⌋ + 2)α + (S + (2^⌊lg N⌋ - 1 +
 /// Σₖ min(2ᵏ, r))·c)(β + γ) + c·β, k < ⌊lg N⌋. If N does not divide S, with 2^k ranks halves are rounded up; otherwise
-/// there is no closed form. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
-/// operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66, and MPICH's
-/// reduce_scatter_intra_recursive_halving.c; the time of the folded algorithm follows from the steps.
+/// there is no closed form; nor if α travels and ranks are folded (recursive_doubling.cpp). Source: R. Thakur, R.
+/// Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", Int. J. High Perform.
+/// Comput. Appl. 19 (2005) 49-66, and MPICH's reduce_scatter_intra_recursive_halving.c; the time of the folded
+/// algorithm follows from the steps.
 namespace syncline {
 
 namespace {
@@ -42,7 +43,7 @@ public:
 
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override {
         const Fold fold(ranks);
-        if (fold.extra != 0 && bytes % ranks != 0) return {};
+        if (fold.extra != 0 && (bytes % ranks != 0 || message.travels)) return {};
         const Partition partition{bytes, ranks};
         const auto transfer = [&](std::uint32_t blocks) {
             return message.alpha_s + static_cast<double>(partition.largest(blocks)) * message.beta_s_per_B;
@@ -56,7 +57,7 @@ public:
         return total;
     }
 
-    std::string formula() const override {
+    std::string formula(bool) const override {
         return "lg N·α + (N-1)/N·S(β+γ); (⌊lg N⌋+2)α + (N + 2^⌊lg N⌋-1 + Σₖ min(2ᵏ, r))/N·S(β+γ) + S/N·β unless N = "
                "2^⌊lg N⌋ + r is a power of two";
     }

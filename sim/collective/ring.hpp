@@ -36,14 +36,14 @@ class RingAllreduce : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ"; }
+    std::string formula(bool) const override { return "2(N-1)(α + ⌈S/N⌉β) + (N-1)⌈S/N⌉γ"; }
 };
 
 class RingReduceScatter : public CollectiveAlgorithm {
 public:
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "(N-1)(α + ⌈S/N⌉β + ⌈S/N⌉γ)"; }
+    std::string formula(bool) const override { return "(N-1)(α + ⌈S/N⌉β + ⌈S/N⌉γ)"; }
 };
 
 class RingAllgather : public CollectiveAlgorithm {
@@ -51,7 +51,7 @@ public:
     explicit RingAllgather(std::uint32_t contributors) : contributors_(contributors) {}
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
     std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
-    std::string formula() const override { return "(N-1)(α + ⌈S/q⌉β), q contributors"; }
+    std::string formula(bool) const override { return "(N-1)(α + ⌈S/q⌉β), q contributors"; }
 
 private:
     std::uint32_t contributors_;

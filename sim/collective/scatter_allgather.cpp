@@ -5,9 +5,9 @@
 /// Time ⌈lg N⌉α + (N-1)/N·S·β + (N-1)(α + S/N·β), about 2S·β for large buffers, for any N. A rank enters the ring when
 /// its part of the scatter is done, but the root is among the last, and no rank can overtake it. There is no closed
 /// form if N does not divide S, as for the scatter. N-1 + N(N-1) messages; a rank receives its blocks of the scatter
-/// twice, as in MPICH. Source: M. Barnett, L. Shuler, R. van de Geijn et al., "Interprocessor collective communication
-/// library (InterCom)", SHPCC 1994; R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
-/// operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
+/// twice, as in MPICH. If α travels, the scatter has ⌊lg N⌋α. Source: M. Barnett, L. Shuler, R. van de Geijn et al.,
+/// "Interprocessor collective communication library (InterCom)", SHPCC 1994; R. Thakur, R. Rabenseifner, W. Gropp,
+/// "Optimization of collective communication operations in MPICH", Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 namespace syncline {
 
 namespace {
@@ -30,7 +30,9 @@ public:
         return *scatter_s + *allgather_->cost(ranks, bytes, message);
     }
 
-    std::string formula() const override { return "(⌈lg N⌉ + N-1)α + 2(N-1)/N·Sβ"; }
+    std::string formula(bool travels) const override {
+        return travels ? "(⌊lg N⌋ + N-1)α + 2(N-1)/N·Sβ" : "(⌈lg N⌉ + N-1)α + 2(N-1)/N·Sβ";
+    }
 
 private:
     std::shared_ptr<const CollectiveAlgorithm> scatter_, allgather_;

@@ -61,7 +61,7 @@ public:
         return (ranks - 1.0) * (count * phase + message.alpha_s + block * message.beta_s_per_B);
     }
 
-    std::string formula() const override { return "(N-1)(m(α + ⌈S/Nm⌉β + ⌈S/Nm⌉γ) + α + ⌈S/N⌉β)"; }
+    std::string formula(bool) const override { return "(N-1)(m(α + ⌈S/Nm⌉β + ⌈S/Nm⌉γ) + α + ⌈S/N⌉β)"; }
 
 private:
     double segment_bytes_;

@@ -45,7 +45,7 @@ struct TreeSchedule {
 Program tree_program(TreeOperation operation, const Partition& partition, const std::vector<Hop>& hops,
                      const TreeSchedule& schedule);
 
-/// Returns the seconds of `steps` steps up, down, or both ways, with messages of `bytes`.
+/// Returns the seconds of `steps` steps up, down, or both ways, with messages of `bytes`, if α blocks.
 double tree_cost(TreeOperation operation, double steps, double bytes, const MessageCost& message);
 
 /// Returns the same for display: `steps` is the factor before the parentheses, `size` the size of a message.

@@ -217,6 +217,16 @@ void describe(Fields& fields, Cluster& cluster) {
                       {"CM02", NetworkModel::CM02},
                       {"SMPI", NetworkModel::SMPI},
                       {"Constant", NetworkModel::Constant}});
+        Latency latency = cluster.latency;
+        inner.one_of(
+            {"latency",
+             "What waits for a message's latency: its receiver (`travelling`, the way of LogGP and of real "
+             "networks); or also its sender and the receiver's next message (`blocking`, the α-β model of "
+             "textbooks). SimGrid's own models, and platforms in its format, always block. Default: `travelling`."},
+            latency, {{"travelling", Latency::travelling}, {"blocking", Latency::blocking}});
+        if (inner.given("latency") && latency == Latency::travelling && !latency_is_ours(cluster.network))
+            return inner.reject("latency", "with SimGrid's network models latency blocks", "`latency: blocking`");
+        cluster.latency = latency;
     });
     fields.section({"routing", "Routing of messages through the fabric."},
                    [&](Fields& inner) { describe(inner, cluster, cluster.fabric.routing); });

@@ -77,6 +77,10 @@ public:
                        std::pair(recorded.interval(b).start_s, recorded.interval(b).end_s);
             });
         const TaskGraph& graph = recorded.graph();
+        const std::vector<MessageRecord>& messages = recorded.trace().messages;
+        for (MessageId id = 0; id < messages.size(); ++id)
+            received_.emplace_back(graph.tasks()[messages[id].receiver].stream, messages[id].through_s, id);
+        std::sort(received_.begin(), received_.end());
         place_.resize((recorded.last_iteration() + 1 - recorded.first_iteration()) * graph.tasks().size());
         for (const std::vector<Ran>& tasks : ran_)
             for (std::uint32_t i = 0; i < tasks.size(); ++i) place_[place_of(tasks[i])] = i;
@@ -145,12 +149,27 @@ private:
             add(kind_of(act.kind), what, names_.process(recorded_.process_of(act.task)), act.start_s);
             return;
         }
-        const MessageRecord& message = recorded_.trace().messages[act.last];
-        const ProcessId from = recorded_.process_of(message.sender), to = recorded_.process_of(message.receiver);
-        const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
-        add(PathKind::latency, what, where, message.through_s);
-        add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
-        at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
+        for (MessageId id = act.last; id != Act::no_message && now_s_ > recorded_.window().start_s;) {
+            const MessageRecord& message = recorded_.trace().messages[id];
+            const ProcessId from = recorded_.process_of(message.sender), to = recorded_.process_of(message.receiver);
+            const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
+            add(PathKind::latency, what, where, message.through_s);
+            add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
+            at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
+            id = message.put_s >= message.got_s ? Act::no_message
+                                                : received_at(stream_of(message.receiver), message.got_s);
+        }
+    }
+
+    StreamId stream_of(TaskId task) const { return recorded_.graph().tasks()[task].stream; }
+
+    /// Returns the message whose end let the stream post its next receive at this time; none if the stream did itself.
+    MessageId received_at(StreamId stream, double at_s) const {
+        const auto found = std::lower_bound(received_.begin(), received_.end(), std::tuple(stream, at_s, MessageId{0}));
+        if (found == received_.end() || std::get<0>(*found) != stream || std::get<1>(*found) != at_s)
+            return Act::no_message;
+        const MessageRecord& message = recorded_.trace().messages[std::get<2>(*found)];
+        return message.start_s() < at_s ? std::get<2>(*found) : Act::no_message;
     }
 
     /// Returns the member that entered the exchange last.
@@ -215,9 +234,10 @@ private:
     const Recorded& recorded_;
     const TaskNames& names_;
     const BusiestLinks busiest_;
-    std::vector<std::vector<Ran>> ran_;  ///< by stream, in order of time
-    std::vector<std::uint32_t> place_;   ///< index in its stream's list, by place_of()
-    std::vector<PathPiece> pieces_;      ///< in reverse order of time
+    std::vector<std::vector<Ran>> ran_;                              ///< by stream, in order of time
+    std::vector<std::tuple<StreamId, double, MessageId>> received_;  ///< with the time of the last byte, in order
+    std::vector<std::uint32_t> place_;                               ///< index in its stream's list, by place_of()
+    std::vector<PathPiece> pieces_;                                  ///< in reverse order of time
     Ran at_;
     double now_s_ = 0;
     std::optional<Ran> cause_;

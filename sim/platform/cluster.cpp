@@ -15,6 +15,14 @@ Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s)
     return cluster;
 }
 
+bool latency_is_ours(NetworkModel model) {
+    return model == NetworkModel::exact || model == NetworkModel::Constant;
+}
+
+bool latency_travels(const Cluster& cluster) {
+    return cluster.latency == Latency::travelling && latency_is_ours(cluster.network) && !cluster.native;
+}
+
 Routing::Policy policy_of(const Fabric& fabric) {
     const bool levels = fabric.topology.shape == Shape::fat_tree;
     return fabric.routing.policy.value_or(levels ? Routing::Policy::d_mod_k : Routing::Policy::ecmp);

@@ -92,6 +92,11 @@ struct Fabric {
 /// the size; the others are SimGrid's own, with the correction factors for TCP that they include.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
+/// The time between a message's last byte leaving its links and its arrival: `travelling`, as in LogGP, its sender is
+/// free meanwhile, and the next message may follow on the wires; `blocking`, the α-β model of textbooks, its sender and
+/// the receiver's next message wait, too. SimGrid's network models, and platforms in its format, block.
+enum class Latency { travelling, blocking };
+
 /// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.
 struct NativePlatform {
     std::string file;
@@ -106,6 +111,7 @@ struct Cluster {
     NodeDesign node;
     Fabric fabric;
     NetworkModel network = NetworkModel::exact;
+    Latency latency = Latency::travelling;
     Transport transport;
     std::optional<NativePlatform> native;
 };
@@ -113,6 +119,12 @@ struct Cluster {
 /// Returns a star of `nodes` one-device nodes: every node has a full-duplex link to one switch, so a message crosses
 /// two links and takes 2·latency + bytes/bandwidth when nothing shares them.
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
+
+/// Returns true if streams wait for messages' latency; otherwise SimGrid's network model adds it.
+bool latency_is_ours(NetworkModel model);
+
+/// Returns true if latency travels on this cluster.
+bool latency_travels(const Cluster& cluster);
 
 /// Returns the fabric's routing policy, or the default: D-mod-k on fat trees, ecmp elsewhere.
 Routing::Policy policy_of(const Fabric& fabric);

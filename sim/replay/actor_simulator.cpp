@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 namespace syncline {
 
@@ -78,15 +79,24 @@ sg::Mailbox* ActorSimulator::mailbox(ConnectionId connection, bool sends) {
     return mailbox;
 }
 
-void ActorSimulator::begin_step(StreamId stream) {
-    streams_[stream].messages.clear();
+void ActorSimulator::begin_step(StreamId stream, std::uint32_t) {
+    streams_[stream].sent.clear();
+    streams_[stream].received.clear();
     streams_[stream].in_flight.clear();
+}
+
+void ActorSimulator::withdraw(StreamId, ConnectionId) {
+    throw std::logic_error("receives are posted in the step that takes them");
+}
+
+void ActorSimulator::on_receipt(StreamId, std::function<void()>) {
+    throw std::logic_error("receives are posted in the step that takes them");
 }
 
 void ActorSimulator::receive(StreamId stream, ConnectionId connection) {
     static void* received = nullptr;
     hosts_.move(connections_[connection].pair.to, connections_[connection].pair.channel);
-    streams_[stream].messages.push_back(mailbox(connection, false)->get_async<void>(&received));
+    streams_[stream].received.push_back(mailbox(connection, false)->get_async<void>(&received));
 }
 
 void ActorSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
@@ -95,12 +105,11 @@ void ActorSimulator::send(StreamId stream, ConnectionId connection, std::uint64_
     sg::CommPtr comm = mailbox(connection, true)->put_init(&token, bytes);
     if (limit_Bps < std::numeric_limits<double>::infinity()) comm->set_rate(limit_Bps);
     comm->start();
-    streams_[stream].messages.push_back(comm);
+    streams_[stream].sent.push_back(comm);
     streams_[stream].in_flight.push_back(comm);
 }
 
-double ActorSimulator::end_s(StreamId stream, std::size_t index) const {
-    const sg::CommPtr& comm = streams_[stream].messages[index];
+double ActorSimulator::end_s(const sg::CommPtr& comm) {
     return comm->get_state() == sg::Activity::State::FINISHED ? comm->get_finish_time()
                                                               : std::numeric_limits<double>::infinity();
 }
@@ -139,7 +148,8 @@ bool ActorSimulator::begin_yield(StreamId, std::coroutine_handle<>) {
 bool ActorSimulator::begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<>) {
     StreamState& state = streams_[stream];
     if (window == 0) {
-        for (const sg::CommPtr& comm : state.messages) comm->wait();
+        for (const sg::CommPtr& comm : state.received) comm->wait();
+        for (const sg::CommPtr& comm : state.sent) comm->wait();
         return false;
     }
     while (state.in_flight.size() >= window)

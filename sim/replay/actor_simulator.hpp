@@ -20,6 +20,8 @@
 /// arrives first takes a free mailbox, and it becomes free again when the other side arrives, because SimGrid matches
 /// put and get when the second of them is posted.
 ///
+/// Receives are posted in the step that takes them: with SimGrid's models latency is part of the message.
+///
 /// The bound on a message's rate (Comm::set_rate) is not a factor on SimGrid's bandwidth (set_bw_factor_cb): with a
 /// factor a message occupies its whole share of each link and moves less data with it, so that two connections that
 /// reach half of a link each would have a quarter each, while real ones fill it together.
@@ -35,18 +37,24 @@ public:
     ConnectionId connect(const Pair& pair, bool lasting) override;
     void release(ConnectionId connection) override;
     void unpark(StreamId stream) override;
-    void begin_step(StreamId stream) override;
+    void begin_step(StreamId stream, std::uint32_t receives) override;
     void receive(StreamId stream, ConnectionId connection) override;
+    void withdraw(StreamId, ConnectionId) override;
+    void on_receipt(StreamId, std::function<void()>) override;
+    std::uint32_t untaken(StreamId) const override { return 0; }
     void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
-    double end_s(StreamId stream, std::size_t index) const override;
+    double sent_s(StreamId stream, std::size_t index) const override { return end_s(streams_[stream].sent[index]); }
+    double received_s(StreamId stream, std::size_t index) const override {
+        return end_s(streams_[stream].received[index]);
+    }
     std::span<const std::uint32_t> path(StreamId, std::size_t) const override { return {}; }
 
 private:
     struct StreamState {
         simgrid::s4u::SemaphorePtr awake;
         bool parked = false;
-        std::vector<simgrid::s4u::CommPtr> messages;   ///< of the step
-        std::vector<simgrid::s4u::CommPtr> in_flight;  ///< those of them that it sends and that may not have ended
+        std::vector<simgrid::s4u::CommPtr> sent, received;  ///< messages of the step
+        std::vector<simgrid::s4u::CommPtr> in_flight;       ///< those of them that it sends and that may not have ended
     };
 
     struct Connection {
@@ -67,6 +75,7 @@ private:
     bool begin_yield(StreamId stream, std::coroutine_handle<> caller) override;
     bool begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) override;
 
+    static double end_s(const simgrid::s4u::CommPtr& comm);
     /// Returns the mailbox in which the calling actor must post its side of the pair's next message, before it does
     /// anything else.
     simgrid::s4u::Mailbox* mailbox(ConnectionId connection, bool sends);

@@ -9,6 +9,7 @@
 #include <simgrid/s4u/Host.hpp>
 #include <simgrid/s4u/NetZone.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
+#include <stdexcept>
 
 namespace syncline {
 
@@ -92,8 +93,10 @@ void EventSimulator::happen(double now_s) {
     for (const Index message : ended_) end(message);
     ended_.clear();
     while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
-    while (!awake_.empty() || !weightless_.empty() || !last_acts_.empty()) {
-        while (!awake_.empty() || !weightless_.empty()) {
+    while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty() || !last_acts_.empty()) {
+        while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty()) {
+            for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
+            up_to_date_.clear();
             std::swap(awake_, waking_);
             for (const StreamId stream : waking_) resume(stream);
             waking_.clear();
@@ -149,15 +152,29 @@ void EventSimulator::unpark(StreamId stream) {
 
 bool EventSimulator::begin_wait(StreamId stream, std::uint32_t window, std::coroutine_handle<> caller) {
     StreamState& state = streams_[stream];
-    if (window == 0 ? state.open == 0 : state.in_flight < window) return false;
+    if (window == 0 ? state.has_ended() : state.in_flight < window) return false;
     state.window = window;
     suspend(stream, window == 0 ? Wait::messages : Wait::window, caller);
     return true;
 }
 
-void EventSimulator::begin_step(StreamId stream) {
-    streams_[stream].ends_s.clear();
-    streams_[stream].paths.clear();
+void EventSimulator::begin_step(StreamId stream, std::uint32_t receives) {
+    constexpr std::size_t many = 64;
+    StreamState& state = streams_[stream];
+    state.sent_s.clear();
+    state.paths.clear();
+    state.first += state.receives;
+    state.receives = receives;
+    state.taken += receives;
+    if (state.first < many && state.first < state.received_s.size()) return;
+    state.received_s.erase(state.received_s.begin(),
+                           state.received_s.begin() + static_cast<std::ptrdiff_t>(state.first));
+    state.first = 0;
+}
+
+std::uint32_t EventSimulator::untaken(StreamId stream) const {
+    const StreamState& state = streams_[stream];
+    return state.received - std::min(state.received, state.taken);
 }
 
 EventSimulator::Index EventSimulator::match(Connection& connection, ConnectionId number, bool sends) {
@@ -192,10 +209,27 @@ void EventSimulator::receive(StreamId stream, ConnectionId connection) {
     const bool present = used.first != nobody && used.sends;
     const Index number = match(used, connection, false);
     messages_[number].receiver = stream;
-    messages_[number].received = static_cast<std::uint32_t>(state.ends_s.size());
-    state.ends_s.push_back(std::numeric_limits<double>::infinity());
-    ++state.open;
+    messages_[number].received = state.posted++;
+    state.received_s.push_back(std::numeric_limits<double>::infinity());
     if (present) start(number);
+}
+
+void EventSimulator::withdraw(StreamId stream, ConnectionId connection) {
+    StreamState& state = streams_[stream];
+    Connection& used = connections_[connection];
+    Index before = nobody, last = used.first;
+    while (last != nobody && last != used.last) last = messages_[before = last].next;
+    if (last == nobody || used.sends || messages_[last].receiver != stream ||
+        messages_[last].received + 1 != state.posted)
+        throw std::logic_error("a receive is withdrawn whose message has started");
+    if (before == nobody)
+        used.first = nobody;
+    else
+        messages_[before].next = nobody;
+    used.last = before;
+    --state.posted;
+    state.received_s.pop_back();
+    let_go(last);
 }
 
 void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
@@ -207,9 +241,8 @@ void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_
     message.bytes = static_cast<double>(bytes);
     message.limit_Bps = limit_Bps;
     message.sender = stream;
-    message.sent = static_cast<std::uint32_t>(state.ends_s.size());
-    state.ends_s.push_back(std::numeric_limits<double>::infinity());
-    ++state.open;
+    message.sent = static_cast<std::uint32_t>(state.sent_s.size());
+    state.sent_s.push_back(std::numeric_limits<double>::infinity());
     ++state.in_flight;
     if (present) start(number);
 }
@@ -268,20 +301,26 @@ void EventSimulator::end(Index number) {
         for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
         if (message.bytes > 0) flows_.remove_bundle(message.bundle);
     }
-    ended(message.receiver, message.received, false);
-    ended(message.sender, message.sent, true);
-    const ConnectionId connection = message.connection;
-    message.next = free_message_;
-    free_message_ = number;
-    release(connection);
+    StreamState &receiver = streams_[message.receiver], &sender = streams_[message.sender];
+    receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = now_s_;
+    if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
+    sender.sent_s[message.sent] = now_s_;
+    --sender.in_flight;
+    wake_if_ended(message.receiver);
+    wake_if_ended(message.sender);
+    let_go(number);
 }
 
-void EventSimulator::ended(StreamId stream, std::uint32_t index, bool sent) {
-    StreamState& state = streams_[stream];
-    state.ends_s[index] = now_s_;
-    --state.open;
-    if (sent) --state.in_flight;
-    if ((state.wait == Wait::messages && state.open == 0) ||
+void EventSimulator::let_go(Index number) {
+    Message& message = messages_[number];
+    message.next = free_message_;
+    free_message_ = number;
+    release(message.connection);
+}
+
+void EventSimulator::wake_if_ended(StreamId stream) {
+    const StreamState& state = streams_[stream];
+    if ((state.wait == Wait::messages && state.has_ended()) ||
         (state.wait == Wait::window && state.in_flight < state.window))
         wake(stream);
 }

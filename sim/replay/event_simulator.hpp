@@ -35,10 +35,18 @@ public:
     ConnectionId connect(const Pair& pair, bool lasting) override;
     void release(ConnectionId connection) override;
     void unpark(StreamId stream) override;
-    void begin_step(StreamId stream) override;
+    void begin_step(StreamId stream, std::uint32_t receives) override;
     void receive(StreamId stream, ConnectionId connection) override;
+    void withdraw(StreamId stream, ConnectionId connection) override;
+    void on_receipt(StreamId stream, std::function<void()> act) override {
+        streams_[stream].on_receipt = std::move(act);
+    }
+    std::uint32_t untaken(StreamId stream) const override;
     void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
-    double end_s(StreamId stream, std::size_t index) const override { return streams_[stream].ends_s[index]; }
+    double sent_s(StreamId stream, std::size_t index) const override { return streams_[stream].sent_s[index]; }
+    double received_s(StreamId stream, std::size_t index) const override {
+        return streams_[stream].received_s[streams_[stream].first + index];
+    }
     std::span<const std::uint32_t> path(StreamId stream, std::size_t index) const override {
         return streams_[stream].paths[index];
     }
@@ -53,18 +61,26 @@ private:
     struct StreamState {
         std::coroutine_handle<> caller;
         Wait wait = Wait::none;
-        std::uint32_t open = 0;       ///< messages of the step that have not ended
-        std::uint32_t in_flight = 0;  ///< those of them that it sends
+        std::uint32_t in_flight = 0;  ///< messages that the step sends and that have not ended
         std::uint32_t window = 0;
-        std::vector<double> ends_s;  ///< by message of the step
+        // Numbers of receives, counted by the stream: posted, ended, and taken by this step or an earlier one.
+        std::uint32_t posted = 0, received = 0, taken = 0;
+        std::uint32_t receives = 0;      ///< those that the step takes
+        std::size_t first = 0;           ///< in received_s, the first of these
+        std::vector<double> sent_s;      ///< ends, by message that the step sends
+        std::vector<double> received_s;  ///< ends, of the last receives, up to the one that was posted last
         std::vector<std::vector<std::uint32_t>> paths;
+        std::function<void()> on_receipt;
+
+        bool has_ended() const { return in_flight == 0 && received >= taken; }
     };
 
     struct Message {
         double bytes = 0, limit_Bps = 0;
         ConnectionId connection = 0;
         StreamId sender = 0, receiver = 0;
-        std::uint32_t sent = 0, received = 0;  ///< its index in the step of each side
+        std::uint32_t sent = 0;      ///< its index in the sender's step
+        std::uint32_t received = 0;  ///< its number among the receiver's
         Flows::Bundle bundle = 0;
         Index next = nobody;  ///< in the connection's queue, or among the free ones
     };
@@ -96,7 +112,8 @@ private:
     Index match(Connection& connection, ConnectionId number, bool sends);
     void start(Index number);
     void end(Index number);
-    void ended(StreamId stream, std::uint32_t index, bool sent);
+    void let_go(Index number);
+    void wake_if_ended(StreamId stream);
     Pair route_key(const Pair& pair) const;
     Flows::Bundle bundle(Connection& connection, double limit_Bps);
     Flows::Bundle add_bundle(std::span<const std::uint32_t> links, double limit_Bps);
@@ -114,7 +131,8 @@ private:
     std::span<const Coroutine<>> programs_;  // by stream
     std::size_t running_ = 0;                // programs that have not ended
     std::vector<StreamId> awake_, waking_;
-    std::vector<Index> weightless_;  // messages without bytes that have started
+    std::vector<Index> weightless_;     // messages without bytes that have started
+    std::vector<StreamId> up_to_date_;  // streams that have received everything that they expect
     std::vector<std::function<void()>> last_acts_;
     std::vector<Message> messages_;
     Index free_message_ = nobody;

@@ -178,6 +178,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
+            ring.overtakes = ring.overtakes || (wires.latency_travels() && terms.latency_s > 0);
         }
     }
     // On the wires a byte may count more, and is rounded.
@@ -247,7 +248,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);
     // `exact`: gathering adds no time. `pads`: all blocks may count as the largest.
-    const auto exact = [&](const FoldedRing& ring) { return ring.uniform && passes_on(ring); };
+    const auto exact = [&](const FoldedRing& ring) { return ring.uniform && !ring.overtakes && passes_on(ring); };
     const auto pads = [&](const FoldedRing& ring) {
         return ring.lone && paddable && around.sole && (around.calm || (exact(ring) && ring.keeps_largest));
     };
@@ -273,7 +274,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         FoldedRing& ring = layout.rings[i];
         // A ring with the same number of members, all from that ring, has the same members: they continue as they are.
         const bool goes_on = before[i] != none && layout.rings[before[i]].members == ring.members;
-        ring.delays = !ring.uniform;
+        ring.delays = !ring.uniform || ring.overtakes;
         ring.alike = alike;
         ring.gathers = !goes_on && around.sole && ring.lone && passes_on(ring) &&
                        (!ring.delays || (around.calm && members > exact_members));

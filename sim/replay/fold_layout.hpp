@@ -22,11 +22,12 @@
 ///
 /// Members gather, that is, begin a ring together, under these conditions: no other exchange can be in flight, nothing
 /// is shared, each member sends to one and receives from one, all of them form one cycle, and the steps are enough for
-/// every member to have waited for the last one, however far away. If all messages have the same rate and latency, such
-/// a ring ends at the same time as if early members had begun early: when the last member has done all steps. Otherwise
-/// it may end later by the time between the first and the last arrival, and members gather only in groups of more than
-/// `exact_members`. Other rings are folded when their members are found to be in step, or all of them as far from each
-/// other as before.
+/// every member to have waited for the last one, however far away. If all messages have the same rate and latency, and
+/// every step has the latency, such a ring ends at the same time as if early members had begun early: when the last
+/// member has done all steps. Otherwise (also if latency travels, so that a late member's messages wait for it) it or
+/// some members may end later by the time between the first and the last arrival, and members gather only in groups of
+/// more than `exact_members`. Other rings are folded when their members are found to be in step, or all of them as far
+/// from each other as before.
 ///
 /// Members that arrive early would start concurrently with the earlier work of others. If pairs are alike, that work
 /// uses other links; otherwise the links are watched.
@@ -52,6 +53,7 @@ struct FoldedRing {
     std::uint32_t steps = 0;
     bool lone = true;           ///< no two messages of a step share a resource
     bool uniform = true;        ///< all messages have the same bytes, rate and latency
+    bool overtakes = false;     ///< a member whose messages have arrived already takes less time for a step
     bool padded = false;        ///< all blocks count as the largest
     bool joined = true;         ///< each sends to one and receives from one, and all form one cycle
     bool gathers = false;       ///< its members begin together

@@ -40,14 +40,15 @@ public:
     struct Member {
         StreamId stream = 0;
         const RingSection* section = nullptr;
-        double last_s = 0;  ///< time at which it was last between two steps
-        bool folds = false;
+        double last_s = 0;          ///< time at which it was last between two steps, or will be after the folded ones
+        std::uint32_t untaken = 0;  ///< messages that it had received and not taken then
     };
     /// Times of the end of a step.
     struct Boundary {
         std::uint32_t come = 0;
         double shortest_s = 0, longest_s = 0;  ///< the step
         double first_s = 0, last_s = 0;        ///< its end
+        bool alike = true;                     ///< as many messages are untaken as after the step before
     };
 
     Ring(Key ring_key, std::uint32_t in_iteration, const FoldedRing& ring_shape)
@@ -145,7 +146,7 @@ Coroutine<Folding::Visit> Folding::enter(StreamId stream, const Pass& pass, cons
     if (watched)
         for (const std::uint32_t resource : section.uses) folded_[resource] = &ring;
     const auto place = static_cast<std::uint32_t>(ring.members.size());
-    ring.members.push_back({stream, &section, simulator_.now_s(), false});
+    ring.members.push_back({stream, &section, simulator_.now_s(), simulator_.untaken(stream)});
     if (!shape.gathers) co_return Visit{&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
         while (ring.members.size() < shape.members) co_await simulator_.park(stream);
@@ -163,12 +164,15 @@ Coroutine<Folding::Visit> Folding::enter(StreamId stream, const Pass& pass, cons
     co_return Visit{&section, &ring, place, shape.padded};
 }
 
-Coroutine<std::uint32_t> Folding::stepped(StreamId stream, const Visit& visit, std::uint32_t steps) {
+Folding::Skip Folding::stepped(const Visit& visit, std::uint32_t steps, std::uint32_t untaken) {
     Ring& ring = *visit.ring;
+    Ring::Member& member = ring.members[visit.place];  // judge() moves no member
     const double at_s = simulator_.now_s();
     Ring::Boundary& boundary = ring.boundary(steps);
-    const double took_s = at_s - ring.members[visit.place].last_s;
-    ring.members[visit.place].last_s = at_s;
+    const double took_s = at_s - member.last_s;
+    member.last_s = at_s;
+    boundary.alike = boundary.alike && member.untaken == untaken;
+    member.untaken = untaken;
     if (boundary.come++ == 0) {
         boundary.shortest_s = boundary.longest_s = took_s;
         boundary.first_s = at_s;
@@ -178,16 +182,11 @@ Coroutine<std::uint32_t> Folding::stepped(StreamId stream, const Visit& visit, s
     boundary.last_s = at_s;
     ring.furthest = std::max(ring.furthest, steps);
     if (boundary.come == ring.shape.members) judge(ring, steps);
-    if (ring.cut != steps) co_return 0;
-
-    Ring::Member& member = ring.members[visit.place];  // judge() moves no member
-    member.folds = true;
+    if (ring.cut != steps) return {};
     ++ring.began;
     const double seconds = ring.folded * ring.folded_step_s;
-    co_await simulator_.sleep(stream, seconds);
-    member.folds = false;
     member.last_s = at_s + seconds;
-    co_return ring.folded;
+    return {ring.folded, seconds};
 }
 
 void Folding::judge(Ring& ring, std::uint32_t number) {
@@ -198,7 +197,7 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     ring.passed = number + 1;
 
     const double at_s = boundary.last_s;
-    if (!same(boundary.shortest_s, boundary.longest_s, at_s)) {
+    if (!boundary.alike || !same(boundary.shortest_s, boundary.longest_s, at_s)) {
         ring.equal = 0;
         return;
     }
@@ -246,8 +245,7 @@ void Folding::disturb(Ring& ring) {
     }
     // Members that wake at this moment have completed the folded steps.
     const auto asleep = [&](const Ring::Member& member) {
-        return member.folds &&
-               member.last_s + ring.folded * ring.folded_step_s - simulator_.now_s() > 1e-6 * ring.folded_step_s;
+        return member.last_s - simulator_.now_s() > 1e-6 * ring.folded_step_s;
     };
     if (ring.began == ring.shape.members && std::none_of(ring.members.begin(), ring.members.end(), asleep)) return;
     give_up(ring);
@@ -277,7 +275,7 @@ void Folding::leave(const Visit& visit) {
     if (ring == nullptr || ++ring->left < ring->shape.members) return;
     let_go(*ring);
     const FoldedRing& shape = ring->shape;
-    if (shape.padded && !(shape.uniform && shape.keeps_largest && ring->anything && ring->in_step))
+    if (shape.padded && !(shape.uniform && !shape.overtakes && shape.keeps_largest && ring->anything && ring->in_step))
         add_error(*ring, shape.steps * shape.byte_s);
     rings_.erase(ring->key);
 }

@@ -14,8 +14,9 @@
 /// Folding: of repeated steps, some are simulated message by message, and the rest is extrapolated.
 ///
 /// Each member of a ring (fold_layout.hpp) reports when it has completed a step. Suppose that step k took all members
-/// the same time T, and that either all end it at the same moment (the state in which they began it) or that as many
-/// steps before it also took T as the first member is ahead of the last. Then all following steps take T as long as
+/// the same time T and left them as many messages that have arrived early as before, and that either all end it at the
+/// same moment (the state in which they began it) or that the same is true of as many steps before it as the first
+/// member is ahead of the last. Then all following steps take T as long as
 /// nothing changes, because events depend only on the members' positions and on the traffic of the links. These steps
 /// are not simulated: each member sleeps for T times their number, from the end of the step that all are in; if members
 /// are at different steps, the last ones are simulated.
@@ -68,9 +69,13 @@ public:
 
     /// Waits until the ring's other members have arrived, if the ring gathers.
     Coroutine<Visit> enter(StreamId stream, const Pass& pass, const RingSection& section);
-    /// Records that the member has completed `steps` of its section. Returns the number of further steps that are
-    /// folded, after sleeping for their time.
-    Coroutine<std::uint32_t> stepped(StreamId stream, const Visit& visit, std::uint32_t steps);
+    struct Skip {
+        std::uint32_t steps = 0;
+        double seconds = 0;
+    };
+    /// Records that the member has completed `steps` of its section, and that it has received as many messages that
+    /// it has not taken yet. Returns the further steps that are folded: the member must sleep for their time.
+    Skip stepped(const Visit& visit, std::uint32_t steps, std::uint32_t untaken);
     void leave(const Visit& visit);
 
     /// Returns the maximum error in the time of an iteration due to folding.

@@ -18,7 +18,7 @@
 ///
 /// A message starts when both its sides are present, and ends when its last byte has left its links. Latency and all
 /// other costs are time in which streams sleep. A stream sends and receives in steps: it begins one, posts messages,
-/// waits, and then reads their ends.
+/// waits, and then reads their ends. Receives may be posted before the step that takes them begins.
 namespace syncline {
 
 /// One direction between two processes, of one channel. Messages of a pair are matched in order: the n-th one sent is
@@ -75,7 +75,7 @@ public:
     auto yield(StreamId stream) {
         return Operation{[=, this](std::coroutine_handle<> caller) { return begin_yield(stream, caller); }};
     }
-    /// Waits until all messages of the step have ended.
+    /// Waits until all messages of the step have ended, those that it sends and those that it takes.
     auto ends(StreamId stream) {
         return Operation{[=, this](std::coroutine_handle<> caller) { return begin_wait(stream, 0, caller); }};
     }
@@ -86,15 +86,24 @@ public:
     /// Wakes a stream that is parked; does nothing if it is not.
     virtual void unpark(StreamId stream) = 0;
 
-    /// Begins a step: forgets the messages of the one before.
-    virtual void begin_step(StreamId stream) = 0;
-    /// Post the step's next message. `limit_Bps` bounds its rate, and may be infinite.
+    /// Begins a step, which takes the oldest `receives` messages that were not taken; forgets the messages of the step
+    /// before.
+    virtual void begin_step(StreamId stream, std::uint32_t receives) = 0;
+    /// Posts a receive, for this step or a later one.
     virtual void receive(StreamId stream, ConnectionId connection) = 0;
+    /// Takes back the receive that was posted last, if its sender has not come.
+    virtual void withdraw(StreamId stream, ConnectionId connection) = 0;
+    /// Calls `act` whenever all receives that the stream has posted have ended, before it continues.
+    virtual void on_receipt(StreamId stream, std::function<void()> act) = 0;
+    /// Counts the received messages that have ended and were not taken by this step or an earlier one.
+    virtual std::uint32_t untaken(StreamId stream) const = 0;
+    /// Posts the step's next send. `limit_Bps` bounds its rate, and may be infinite.
     virtual void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) = 0;
-    /// Returns the time at which the index-th message of the step ended; infinity if it has not.
-    virtual double end_s(StreamId stream, std::size_t index) const = 0;
-    /// Returns the links that the index-th message of the step took, if it was sent by this stream, has ended, and
-    /// messages choose their path when they start (Wires::adapts()).
+    /// Return the time at which the index-th message that the step sends, or takes, ended; infinity if it has not.
+    virtual double sent_s(StreamId stream, std::size_t index) const = 0;
+    virtual double received_s(StreamId stream, std::size_t index) const = 0;
+    /// Returns the links that the index-th message that the step sends took, if it has ended and messages choose their
+    /// path when they start (Wires::adapts()).
     virtual std::span<const std::uint32_t> path(StreamId stream, std::size_t index) const = 0;
 
 private:

@@ -15,7 +15,21 @@ std::uint64_t on_wires(std::uint64_t bytes, const Protocol& protocol) {
     return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
 }
 
+bool turns(const Message& message) {
+    return message.turn != 0;
+}
+
 }  // namespace
+
+StreamReplay::StreamReplay(Session& session, StreamId stream)
+    : session_(session),
+      stream_(stream),
+      process_(session.graph.streams()[stream].process),
+      transport_(session.wires.transport()),
+      simulator_(session.simulator),
+      travels_(session.wires.latency_travels()) {
+    if (travels_) simulator_.on_receipt(stream_, [this] { post(); });
+}
 
 Coroutine<> StreamReplay::run() {
     const TaskGraph& graph = session_.graph;
@@ -76,69 +90,72 @@ Coroutine<> StreamReplay::spend(Rest rest) {
     record(ActKind::reduction, receive_end_s, end_s);
 }
 
+StreamReplay::Current::Current(const TaskGraph& graph, const Task& task, std::uint32_t iteration)
+    : exchange(graph.exchange(task.exchange)),
+      group(graph.group(exchange.group)),
+      program(exchange.algorithm->program(task.member, static_cast<std::uint32_t>(group.size()), exchange.bytes,
+                                          iteration)),
+      walk(program),
+      posted(program) {}
+
 Coroutine<> StreamReplay::run_exchange(TaskId id, const Task& task) {
     task_ = id;
-    const Exchange& exchange = session_.graph.exchange(task.exchange);
-    const std::span<const ProcessId> group = session_.graph.group(exchange.group);
-    const auto members = static_cast<std::uint32_t>(group.size());
-    const Program program = exchange.algorithm->program(task.member, members, exchange.bytes, iteration_);
-    ports_.resize(std::max(ports_.size(), program.steps.size()));
-    turning_.clear();
+    now_.emplace(session_.graph, task, iteration_);
+    const Exchange& exchange = now_->exchange;
+    const std::vector<Step>& steps = now_->program.steps;
+    if (steps.empty()) co_return;
+    ports_.resize(std::max(ports_.size(), steps.size()));
     const auto port = [&](const Message& message, bool outwards) {
-        return message.turn == 0 ? &peer(exchange, group[message.peer], outwards) : &turning_.emplace_back();
+        return message.turn == 0 ? &peer(exchange, now_->group[message.peer], outwards) : nullptr;
     };
-    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
         ports_[i].out.clear();
         ports_[i].in.clear();
-        for (const Message& message : program.steps[i].sends) ports_[i].out.push_back(port(message, true));
-        for (const Message& message : program.steps[i].receives) ports_[i].in.push_back(port(message, false));
+        for (const Message& message : steps[i].sends) ports_[i].out.push_back(port(message, true));
+        for (const Message& message : steps[i].receives) ports_[i].in.push_back(port(message, false));
     }
-    if (program.steps.empty()) co_return;
     // A member contributes if its first step sends or reduces; a later step may only pass on received data.
-    const Step& first = program.steps.front();
-    const bool contributes = !first.sends.empty() || first.reduce;
-    const bool receives = std::any_of(program.steps.begin(), program.steps.end(),
-                                      [](const Step& step) { return !step.receives.empty(); });
+    const bool contributes = !steps.front().sends.empty() || steps.front().reduce;
+    const bool receives =
+        std::any_of(steps.begin(), steps.end(), [](const Step& step) { return !step.receives.empty(); });
     co_await spend(ActKind::launch, transport_.launch_s + exchange.protocol.launch_s);
     if (contributes) co_await copy(Staging::Unit::collective, true, exchange.bytes);
-    Walk walk(program);
     if (Folding* folding = session_.folding()) {
         const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
-        for (const RingSection& section : *pass.sections)
-            co_await run_section(*folding, section, pass, group, walk, program.partition);
+        for (const RingSection& section : *pass.sections) co_await run_section(*folding, section, pass);
     } else {
-        for (; !walk.done(); walk.next()) co_await run_step(walk, program.partition, exchange, group);
-    }
-    for (const Peer& peer : turning_) {
-        report_bytes(peer);
-        if (peer.connection != Peer::none) simulator_.release(peer.connection);
+        while (!now_->walk.done()) co_await run_step();
     }
     if (receives) co_await copy(Staging::Unit::collective, false, exchange.bytes);
 }
 
-Coroutine<> StreamReplay::run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass,
-                                      std::span<const ProcessId> group, Walk& walk, const Partition& partition) {
-    const Exchange& exchange = session_.graph.exchange(pass.exchange);
+Coroutine<> StreamReplay::run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass) {
     const Folding::Visit visit = co_await folding.enter(stream_, pass, section);
     padded_ = visit.padded;
     for (std::uint32_t steps = 0; steps < section.taken;) {
-        co_await run_step(walk, partition, exchange, group);
-        walk.next();
+        co_await run_step();
         ++steps;
         if (visit.ring == nullptr) continue;
-        const std::uint32_t folded = co_await folding.stepped(stream_, visit, steps);
-        skip(walk, folded, partition, exchange, group);
-        steps += folded;
+        const Folding::Skip folded = folding.stepped(visit, steps, simulator_.untaken(stream_));
+        skip(folded.steps);
+        steps += folded.steps;
+        co_await simulator_.sleep(stream_, folded.seconds);
     }
     padded_ = false;
     folding.leave(visit);
 }
 
-void StreamReplay::skip(Walk& walk, std::uint32_t steps, const Partition& partition, const Exchange& exchange,
-                        std::span<const ProcessId> group) {
-    const Protocol& protocol = exchange.protocol;
-    while (steps > 0) {
-        const std::uint32_t times = std::min(steps, walk.in_a_row());
+void StreamReplay::skip(std::uint32_t steps) {
+    if (steps == 0) return;
+    Walk& walk = now_->walk;
+    const Protocol& protocol = now_->exchange.protocol;
+    const Partition& partition = now_->program.partition;
+    // Receives that are posted are for the steps after the folded ones, if these receive from the same peers.
+    std::vector<std::uint32_t> posted;  // numbers of their steps
+    for (Walk ahead = walk; ahead != now_->posted && !ahead.done(); ahead.next())
+        if (!ahead.step().receives.empty()) posted.push_back(ahead.number());
+    for (std::uint32_t left = steps; left > 0;) {
+        const std::uint32_t times = std::min(left, walk.in_a_row());
         const Step& step = walk.step();
         for (std::size_t i = 0; i < step.sends.size(); ++i) {
             const Message& message = step.sends[i];
@@ -149,15 +166,39 @@ void StreamReplay::skip(Walk& walk, std::uint32_t steps, const Partition& partit
             }
             const std::uint32_t end = walk.repetition() + (session_.measures(iteration_) ? times : 0);
             for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
-                const auto members = static_cast<std::uint32_t>(group.size());
+                const auto members = static_cast<std::uint32_t>(now_->group.size());
                 const std::uint64_t bytes = message_bytes(partition, message, repetition);
-                session_.carried({exchange.channel, process_, group[peer_of(message, repetition, members)]}, bytes,
-                                 on_wires(bytes, protocol));
+                session_.carried({now_->exchange.channel, process_, now_->group[peer_of(message, repetition, members)]},
+                                 bytes, on_wires(bytes, protocol));
             }
         }
         session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
         walk.skip(times);
-        steps -= times;
+        left -= times;
+    }
+    std::size_t kept = 0;
+    Walk& ahead = now_->posted;
+    for (ahead = walk; kept < posted.size() && !ahead.done(); ahead.next()) {
+        const std::vector<Message>& receives = ahead.step().receives;
+        if (receives.empty()) continue;
+        if (std::any_of(receives.begin(), receives.end(), turns) ||
+            ports_[ahead.number()].in != ports_[posted[kept]].in)
+            break;
+        ++kept;
+    }
+    now_->ahead = ahead != walk;
+    for (; posted.size() > kept; posted.pop_back()) withdraw(now_->program.steps[posted.back()], ports_[posted.back()]);
+}
+
+void StreamReplay::withdraw(const Step& step, const Ports& ports) {
+    for (std::size_t i = step.receives.size(); i-- > 0;) {
+        if (!turns(step.receives[i])) {
+            simulator_.withdraw(stream_, ports.in[i]->connection);
+            continue;
+        }
+        simulator_.withdraw(stream_, turning_in_.back().connection);
+        simulator_.release(turning_in_.back().connection);
+        turning_in_.pop_back();
     }
 }
 
@@ -167,25 +208,44 @@ void StreamReplay::count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires
     peer.on_wires += on_wires;
 }
 
-Coroutine<> StreamReplay::run_step(const Walk& walk, const Partition& partition, const Exchange& exchange,
-                                   std::span<const ProcessId> group) {
+void StreamReplay::post() {
+    for (Walk& posted = now_->posted; !posted.done();) {
+        const std::vector<Message>& receives = posted.step().receives;
+        for (std::size_t i = 0; i < receives.size(); ++i) {
+            if (!turns(receives[i])) {
+                receive(*ports_[posted.number()].in[i]);
+                continue;
+            }
+            turning_in_.push_back(turned(receives[i], posted.repetition(), false));
+            receive(turning_in_.back());
+        }
+        posted.next();
+        now_->ahead = true;
+        if (!travels_ || !receives.empty()) return;
+    }
+}
+
+Coroutine<> StreamReplay::run_step() {
+    const Exchange& exchange = now_->exchange;
+    const Partition& partition = now_->program.partition;
+    const Walk& walk = now_->walk;
     const Step& step = walk.step();
-    const Ports& ports = ports_[walk.number()];
-    if (!turning_.empty()) turn(walk, ports, exchange, group);
+    Ports& ports = ports_[walk.number()];
     session_.at_step(stream_, walk.number(), walk.repetition());
     const auto bytes_of = [&](const Message& message) {
         return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
     };
     const bool stages = transport_.staging.unit == Staging::Unit::message;
-    simulator_.begin_step(stream_);
+    simulator_.begin_step(stream_, static_cast<std::uint32_t>(ports.in.size()));
     recorded_.clear();
     travelling_.clear();
     // Receives are posted first, because data may arrive while this stream is busy sending.
-    for (const Peer* peer : ports.in) receive(*peer);
+    if (!now_->ahead) post();
+    turn(ports);
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
         Peer& peer = *ports.out[i];
         const std::uint64_t bytes = bytes_of(step.sends[i]);
-        if (transport_.window > 0) co_await await_window(ports);
+        if (transport_.window > 0) co_await await_window();
         if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
         if (stages) co_await copy(Staging::Unit::message, true, bytes);
         if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
@@ -198,7 +258,7 @@ Coroutine<> StreamReplay::run_step(const Walk& walk, const Partition& partition,
     if (session_.wires.adapts()) note_paths(ports);
     session_.sent(iteration_, ports.out.size());
 
-    Rest rest{rest_of_latency(ports, exchange.protocol)};
+    Rest rest{rest_of_latency(ports)};
     std::uint64_t reduced = 0;
     for (std::size_t i = 0; i < ports.in.size(); ++i) {
         rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
@@ -210,10 +270,15 @@ Coroutine<> StreamReplay::run_step(const Walk& walk, const Partition& partition,
     }
     rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B;
     if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
-    if (recorder() != nullptr)
+    if (recorder() != nullptr) {
         co_await spend(rest);
-    else
+        recorded_in_.erase(recorded_in_.begin(), recorded_in_.begin() + static_cast<std::ptrdiff_t>(ports.in.size()));
+    } else {
         co_await simulator_.sleep(stream_, rest.seconds());
+    }
+    turn_away(ports);
+    now_->walk.next();
+    now_->ahead = now_->walk != now_->posted;
 }
 
 void StreamReplay::send(const Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
@@ -228,27 +293,26 @@ void StreamReplay::send(const Peer& peer, std::uint64_t bytes, const Protocol& p
 
 void StreamReplay::receive(const Peer& peer) {
     if (recorder() != nullptr)
-        recorded_.push_back(recorder()->got(*peer.recorded, {task_, iteration_, simulator_.now_s()}));
+        recorded_in_.push_back(recorder()->got(*peer.recorded, {task_, iteration_, simulator_.now_s()}));
     simulator_.receive(stream_, peer.connection);
 }
 
 void StreamReplay::note_paths(const Ports& ports) {
     for (std::size_t i = 0; i < ports.out.size(); ++i) {
-        const std::size_t message = ports.in.size() + i;
-        const std::span<const std::uint32_t> path = simulator_.path(stream_, message);
+        const std::span<const std::uint32_t> path = simulator_.path(stream_, i);
         const Pair& pair = ports.out[i]->pair;
         if (session_.measures(iteration_)) session_.wires.carried(pair.from, pair.to, path, travelling_[i]);
-        if (recorder() != nullptr) recorder()->took(recorded_[message], {path.begin(), path.end()});
+        if (recorder() != nullptr) recorder()->took(recorded_[i], {path.begin(), path.end()});
     }
 }
 
-Coroutine<> StreamReplay::await_window(const Ports& ports) {
+Coroutine<> StreamReplay::await_window() {
     const double start_s = simulator_.now_s();
     co_await simulator_.window(stream_, static_cast<std::uint32_t>(transport_.window));
     if (recorder() == nullptr || simulator_.now_s() == start_s) co_return;
     double last_s = -1;
-    for (std::size_t i = ports.in.size(); i < recorded_.size(); ++i) {
-        const double end_s = simulator_.end_s(stream_, i);
+    for (std::size_t i = 0; i < recorded_.size(); ++i) {
+        const double end_s = simulator_.sent_s(stream_, i);
         if (end_s > simulator_.now_s() || end_s <= last_s) continue;
         last_s = end_s;
         last_ = recorded_[i];
@@ -264,24 +328,28 @@ Coroutine<> StreamReplay::copy(Staging::Unit unit, bool outwards, std::uint64_t 
     record(ActKind::copy, start_s, simulator_.now_s());
 }
 
-double StreamReplay::rest_of_latency(const Ports& ports, const Protocol& protocol) {
+double StreamReplay::rest_of_latency(const Ports& ports) {
+    const Protocol& protocol = now_->exchange.protocol;
     const double now_s = simulator_.now_s();
-    const std::size_t messages = ports.in.size() + ports.out.size();
     double rest_s = 0, last_s = -1;
-    for (std::size_t i = 0; i < messages; ++i) {
-        const Peer& peer = *(i < ports.in.size() ? ports.in[i] : ports.out[i - ports.in.size()]);
+    const auto consider = [&](const Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
+                              bool waits) {
         const double latency_s =
             peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
-        const double end_s = simulator_.end_s(stream_, i);
         // A message delivered before the others has already had a part of its latency.
-        rest_s = std::max(rest_s, end_s + latency_s - now_s);
-        if (recorder() == nullptr) continue;
-        recorder()->through(recorded_[i], end_s, latency_s);
-        if (end_s + latency_s > last_s) {
-            last_s = end_s + latency_s;
-            last_ = recorded_[i];
+        const double free_s = waits ? end_s + latency_s : end_s;
+        rest_s = std::max(rest_s, free_s - now_s);
+        if (recorder() == nullptr) return;
+        recorder()->through(recorded[i], end_s, latency_s);
+        if (free_s > last_s) {
+            last_s = free_s;
+            last_ = recorded[i];
         }
-    }
+    };
+    for (std::size_t i = 0; i < ports.in.size(); ++i)
+        consider(*ports.in[i], simulator_.received_s(stream_, i), recorded_in_, i, true);
+    for (std::size_t i = 0; i < ports.out.size(); ++i)
+        consider(*ports.out[i], simulator_.sent_s(stream_, i), recorded_, i, !travels_);
     return rest_s;
 }
 
@@ -306,20 +374,33 @@ StreamReplay::Peer StreamReplay::connect(const Exchange& exchange, ProcessId oth
     return made;
 }
 
-void StreamReplay::turn(const Walk& walk, const Ports& ports, const Exchange& exchange,
-                        std::span<const ProcessId> group) {
-    const auto turn_all = [&](const std::vector<Message>& messages, const std::vector<Peer*>& peers, bool outwards) {
-        for (std::size_t i = 0; i < messages.size(); ++i) {
-            if (messages[i].turn == 0) continue;
-            report_bytes(*peers[i]);
-            const std::uint32_t other =
-                peer_of(messages[i], walk.repetition(), static_cast<std::uint32_t>(group.size()));
-            if (peers[i]->connection != Peer::none) simulator_.release(peers[i]->connection);
-            *peers[i] = connect(exchange, group[other], outwards, false);
-        }
-    };
-    turn_all(walk.step().receives, ports.in, false);
-    turn_all(walk.step().sends, ports.out, true);
+StreamReplay::Peer StreamReplay::turned(const Message& message, std::uint32_t repetition, bool outwards) {
+    const auto members = static_cast<std::uint32_t>(now_->group.size());
+    return connect(now_->exchange, now_->group[peer_of(message, repetition, members)], outwards, false);
+}
+
+void StreamReplay::turn(Ports& ports) {
+    const Step& step = now_->walk.step();
+    std::size_t received = 0;
+    for (std::size_t i = 0; i < step.receives.size(); ++i)
+        if (turns(step.receives[i])) ports.in[i] = &turning_in_[received++];
+    for (std::size_t i = 0; i < step.sends.size(); ++i)
+        if (turns(step.sends[i]))
+            ports.out[i] = &turning_out_.emplace_back(turned(step.sends[i], now_->walk.repetition(), true));
+}
+
+void StreamReplay::turn_away(const Ports& ports) {
+    const Step& step = now_->walk.step();
+    for (std::size_t i = 0; i < step.receives.size(); ++i) {
+        if (!turns(step.receives[i])) continue;
+        simulator_.release(ports.in[i]->connection);
+        turning_in_.pop_front();
+    }
+    for (const Peer& peer : turning_out_) {
+        report_bytes(peer);
+        simulator_.release(peer.connection);
+    }
+    turning_out_.clear();
 }
 
 void StreamReplay::report_bytes() {

@@ -10,13 +10,10 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-bool latency_is_ours(NetworkModel model) {
-    return model == NetworkModel::exact || model == NetworkModel::Constant;
-}
-
 Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels, bool contention)
     : places_(places),
       network_(cluster.network),
+      travels_(syncline::latency_travels(cluster)),
       free_loopback_(!cluster.native && std::isinf(cluster.host.loopback_Bps)),
       channels_(channels),
       flat_(!cluster.native && is_flat(cluster)),

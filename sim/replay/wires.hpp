@@ -18,9 +18,6 @@ namespace syncline {
 /// The bandwidth of links that restrict nothing.
 inline constexpr double unlimited_Bps = 1e18;
 
-/// Returns true if streams sleep for messages' latency; otherwise SimGrid's network model adds it.
-bool latency_is_ours(NetworkModel model);
-
 class Wires {
 public:
     /// Processes are at `places`, channels are 0 … channels-1. Without `contention` every message has each link for
@@ -38,6 +35,7 @@ public:
     /// Returns false if every message has the link's whole bandwidth for itself.
     bool shared(std::size_t link) const { return links_[link].shared; }
     bool streams_wait() const { return latency_is_ours(network_); }
+    bool latency_travels() const { return travels_; }
     /// Returns true if messages choose their path when they start: route_numbers() is then that of an idle fabric, or
     /// that of one with the given numbers of messages on its links.
     bool adapts() const { return adapts_; }
@@ -106,6 +104,7 @@ private:
 
     const std::vector<Place> places_;
     const NetworkModel network_;
+    const bool travels_;
     const bool free_loopback_;
     const std::uint32_t channels_;
     bool by_channel_ = false, adapts_ = false;

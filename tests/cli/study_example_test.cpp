@@ -18,7 +18,7 @@ TEST_CASE("the study in the studies' README can be interrupted, resumed, ranked 
         return run_program(
             {.arguments = std::move(arguments), .directory = directory.path(), .signal = signal, .limit_s = 120});
     };
-    const Outcome stopped = run({"batch", study, "--out", "out"}, Signal{SIGINT, 2});
+    const Outcome stopped = run({"batch", study, "--out", "out"}, Signal{SIGINT, 0.5});
     CHECK(stopped.status == 130);
     const int before = std::stoi(value(directory / "out", "SELECT count(*) FROM runs WHERE status = 'done'"));
     CHECK(before > 0);

@@ -17,8 +17,9 @@ constexpr double bandwidth = 3.125e9;
 constexpr double link_latency = 1e-6;
 
 double simulated(const std::shared_ptr<const CollectiveAlgorithm>& algorithm, std::uint32_t ranks, std::uint64_t bytes,
-                 double reduction_Bps) {
+                 double reduction_Bps, Latency latency) {
     Cluster cluster;
+    cluster.latency = latency;
     cluster.nodes = ranks;
     cluster.fabric.topology.bandwidth_Bps = {bandwidth};
     cluster.fabric.topology.latency_s = {link_latency};
@@ -38,9 +39,15 @@ void check(const AlgorithmSpec& spec, std::uint32_t ranks) {
                                       std::uint64_t{1000} * ranks + 7, std::uint64_t{100'000'000}}) {
         for (const double reduction_Bps : {unlimited, 25e9}) {
             CAPTURE(spec.name, ranks, bytes, reduction_Bps);
-            const auto closed = algorithm->cost(ranks, bytes, {2 * link_latency, 1 / bandwidth, 1 / reduction_Bps});
-            REQUIRE(closed);
-            CHECK(simulated(algorithm, ranks, bytes, reduction_Bps) == Approx(*closed).epsilon(1e-6));
+            for (const Latency latency : {Latency::blocking, Latency::travelling}) {
+                const bool travels = latency == Latency::travelling;
+                const auto closed =
+                    algorithm->cost(ranks, bytes, {2 * link_latency, 1 / bandwidth, 1 / reduction_Bps, travels});
+                CAPTURE(travels);
+                if (!travels) REQUIRE(closed);
+                if (closed)
+                    CHECK(simulated(algorithm, ranks, bytes, reduction_Bps, latency) == Approx(*closed).epsilon(1e-6));
+            }
         }
     }
 }

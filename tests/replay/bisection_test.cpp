@@ -62,7 +62,7 @@ public:
         return {{bytes, ranks}, {step}};
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     Meets meets_;

@@ -88,7 +88,7 @@ TEST_CASE("critical path: a straggler is on it, and the others wait for it") {
     const auto cause = std::find_if(e.theory.differences.begin(), e.theory.differences.end(),
                                     [](const Difference& one) { return one.cause == "stragglers"; });
     REQUIRE(cause != e.theory.differences.end());
-    CHECK(cause->seconds == Approx(2 * calm_s).epsilon(1e-9));
+    CHECK(cause->seconds == Approx(2 * calm_s).epsilon(1e-3));  // it also waits for fewer latencies: noise_test.cpp
 }
 
 TEST_CASE("critical path: contention is the time that two ranks lose by pushing to one server") {

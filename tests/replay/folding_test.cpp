@@ -127,7 +127,7 @@ TEST_CASE("folding: every algorithm on every fabric takes as long as message by 
     for (const NamedFabric& fabric : fabrics())
         for (const std::uint32_t ranks : counts) table.add(fabric, ranks, 9600, 0);
     table.show("blocks of one size");
-    CHECK(table.folded > table.rows / 8);
+    CHECK(table.folded > table.rows / 16);
 }
 
 TEST_CASE("folding: blocks that differ by a byte change no time in small groups") {
@@ -160,14 +160,19 @@ TEST_CASE("folding: large rings on a star equal the formula, whatever their bloc
             plan.ranks = ranks;
             plan.bytes = bytes;
             plan.fidelity = Fidelity::folded;
-            const Cluster cluster = star_cluster(ranks, 12.5e9, 1e-6);
-            const CollectiveResult result = simulate_collective(cluster, plan);
-            REQUIRE(result.closed_form_s);
-            CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
-            CHECK(result.folded.error_s == 0);
-            CHECK(result.messages == 2ull * ranks * (ranks - 1));
-            CHECK(result.bytes_sent == 2ull * (ranks - 1) * bytes);
-            CHECK(result.folded.messages_simulated <= 6ull * ranks);
+            Cluster cluster = star_cluster(ranks, 12.5e9, 1e-6);
+            for (const Latency mode : {Latency::blocking, Latency::travelling}) {
+                cluster.latency = mode;
+                const CollectiveResult result = simulate_collective(cluster, plan);
+                REQUIRE(result.closed_form_s);
+                CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
+                // If latency travels, ranks other than the last may end a byte per step earlier.
+                const bool exact = mode == Latency::blocking || bytes % ranks == 0;
+                CHECK(result.folded.error_s <= (exact ? 0 : 2 * ranks / 12.5e9));
+                CHECK(result.messages == 2ull * ranks * (ranks - 1));
+                CHECK(result.bytes_sent == 2ull * (ranks - 1) * bytes);
+                CHECK(result.folded.messages_simulated <= 6ull * ranks);
+            }
         }
     }
 }
@@ -232,13 +237,17 @@ TEST_CASE("folding: late ranks delay a ring as they do message by message") {
                 plan.batch_per_rank = 1;
                 plan.noise.jitter = jitter;
                 plan.overlap = overlap;
-                const Cluster cluster = plain_star(1e9, 2e-6);
-                const ReplayedIteration simulated = trained(cluster, model, plan, Fidelity::message);
-                const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
-                CHECK(folded.time.iteration_s == Approx(simulated.time.iteration_s).epsilon(1e-9));
-                CHECK(folded.timeline.messages == simulated.timeline.messages);
-                CHECK(folded.timeline.bytes_sent == simulated.timeline.bytes_sent);
-                CHECK(folded.timeline.messages_folded > 0);
+                Cluster cluster = plain_star(1e9, 2e-6);
+                for (const Latency mode : {Latency::blocking, Latency::travelling}) {
+                    cluster.latency = mode;
+                    const ReplayedIteration simulated = trained(cluster, model, plan, Fidelity::message);
+                    const ReplayedIteration folded = trained(cluster, model, plan, Fidelity::folded);
+                    CHECK(folded.time.iteration_s == Approx(simulated.time.iteration_s).epsilon(1e-9));
+                    CHECK(folded.timeline.messages == simulated.timeline.messages);
+                    CHECK(folded.timeline.bytes_sent == simulated.timeline.bytes_sent);
+                    // If latency travels, a late rank takes less time for its steps than others.
+                    if (mode == Latency::blocking || jitter == 0) CHECK(folded.timeline.messages_folded > 0);
+                }
             }
         }
     }

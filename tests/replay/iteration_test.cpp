@@ -66,7 +66,7 @@ TEST_CASE("all-reduce iterations equal the recurrence, with and without overlap,
         const Result result = simulate(lower(cluster, model, plan));
         CHECK(result.time.iteration_s == Approx(result.closed_form.iteration_time_s.value()).epsilon(1e-6));
         CHECK(result.bytes_sent == std::uint64_t(2 * (plan.ranks - 1)) * result.gradient_bytes);
-        CHECK(result.time.drift < 1e-9);
+        CHECK(result.time.drift < 1e-5);  // blocks that differ by a byte put ranks out of step
     }
 }
 

@@ -36,7 +36,7 @@ public:
         return program;
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
     std::uint64_t largest() const {
         std::uint64_t bytes = 1;
@@ -56,8 +56,9 @@ inline std::vector<Place> one_by_node(std::uint32_t ranks) {
 }
 
 /// Starts all messages at the same time; returns, by rank, the delivery of the last message that it sends or receives.
-inline std::vector<double> ends_at_once(const Cluster& cluster, const std::vector<Place>& places,
+inline std::vector<double> ends_at_once(Cluster cluster, const std::vector<Place>& places,
                                         const std::vector<Sent>& list) {
+    cluster.latency = Latency::blocking;  // senders wait for the delivery, too
     const auto algorithm = std::make_shared<const Messages>(list);
     TaskGraph graph;
     std::vector<ProcessId> workers;

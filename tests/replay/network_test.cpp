@@ -38,7 +38,7 @@ public:
         return {{bytes, 1}, {{{}, {{(rank + 1) % ranks, 0}}, false, 1, 0}}};
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return 0; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 };
 
 /// Two members exchange blocks in three steps and in a fourth one, in which member 0 expects one repetition more than
@@ -54,7 +54,7 @@ public:
                 {{other, other, true}, {other, other, false, 5, 0}, {other, other}, {other, other, false, last, 0}}};
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     std::uint32_t when_;

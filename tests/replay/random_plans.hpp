@@ -254,6 +254,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     made.fabric = fabric.name;
     cluster.fabric.routing.policy =
         chance.of<std::optional<Routing::Policy>>({std::nullopt, Routing::Policy::first, Routing::Policy::ecmp});
+    cluster.latency = seed % 2 == 0 ? Latency::travelling : Latency::blocking;
     cluster.fabric.topology.latency_s = {chance.of<double>({0, 1e-6, 2e-5})};
     cluster.device.flops_per_s = chance.of<double>({1e9, 1e10, 1e11});
     cluster.device.memory_Bps = 1e10;

@@ -20,7 +20,7 @@ public:
         return {{bytes, static_cast<std::uint32_t>(bytes)}, steps_[rank]};
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     const std::vector<std::vector<Step>> steps_;

@@ -37,6 +37,7 @@ void check_case(Chance& chance) {
     cluster.transport.inside.bandwidth = random_curve(chance);
     if (chance.below(2) == 0) cluster.transport.host_Bps = chance.of<double>({5e7, 4e8, 30e9});
 
+    cluster.latency = Latency::blocking;  // senders wait for the delivery, too
     std::vector<Place> places;
     for (std::uint32_t node = 0; node < nodes; ++node) {
         for (std::uint32_t device = 0; device < cluster.node.devices; ++device) places.push_back({node, device});

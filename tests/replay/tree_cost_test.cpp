@@ -26,6 +26,7 @@ double seconds(const std::string& operation, double steps, double bytes) {
 CollectiveResult simulated(const AlgorithmSpec& spec, std::uint32_t ranks, std::uint64_t bytes) {
     Cluster cluster;
     cluster.nodes = ranks;
+    cluster.latency = Latency::blocking;
     cluster.fabric.topology.bandwidth_Bps = {bandwidth};
     cluster.fabric.topology.latency_s = {link_latency};
     cluster.device.reduction_Bps = reduction_Bps;

@@ -35,7 +35,7 @@ public:
         return program;
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     std::shared_ptr<const CollectiveAlgorithm> loops_;
@@ -83,7 +83,7 @@ public:
         return program;
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     static constexpr std::uint32_t blocks = 7;

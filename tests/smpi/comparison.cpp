@@ -18,6 +18,7 @@ constexpr double envelope_s = envelope_bytes / star.bandwidth_Bps;
 /// `more_s`: added to every message's latency.
 double our_seconds(const AlgorithmSpec& spec, std::uint32_t ranks, std::uint64_t bytes, double more_s = 0) {
     Cluster cluster;
+    cluster.latency = Latency::blocking;  // SMPI's senders wait for the delivery, too
     cluster.nodes = ranks;
     cluster.fabric.topology.bandwidth_Bps = {star.bandwidth_Bps};
     cluster.fabric.topology.latency_s = {star.latency_s + more_s / 2};  // of two links

@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/unit/group_sizes.hpp"
 #include "tests/unit/machine.hpp"
-#include "tests/unit/star_clock.hpp"
+#include "tests/unit/promises.hpp"
 
 // Checks what every rank holds after each algorithm, the bytes in flight, and the time on a star.
 
@@ -48,10 +48,6 @@ TopologySpec user_graph(std::uint32_t ranks) {
     return spec;
 }
 
-std::vector<std::uint64_t> buffer_sizes(std::uint32_t ranks) {
-    return {0, 1, ranks - 1, 1001};
-}
-
 /// Returns overlays of every undirected kind for this number of ranks.
 std::vector<TopologySpec> undirected_overlays(std::uint32_t ranks) {
     std::vector<TopologySpec> specs{overlay(Shape::star), overlay(Shape::ring),     tree(2), tree(3), tree(7),
@@ -71,16 +67,6 @@ void require_allreduce(Machine& machine, std::uint32_t ranks) {
     std::uint64_t counted = 0;
     for (const Program& program : machine.programs) counted += messages_sent(program);
     CHECK(counted == machine.messages);
-}
-
-/// Checks that the clock equals the closed form; a single rank takes no time.
-void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
-    for (const MessageCost cost : {MessageCost{1, 0.01, 0}, MessageCost{0.5, 0.25, 0.125}, MessageCost{1e-3, 1, 2}}) {
-        CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
-        const auto closed = algorithm.cost(ranks, bytes, cost);
-        REQUIRE(closed);
-        CHECK(StarClock(algorithm, ranks, bytes, cost).completion() == Approx(*closed).epsilon(1e-9));
-    }
 }
 
 }  // namespace
@@ -179,7 +165,7 @@ TEST_CASE("leaders of groups reduce everything once, whatever the groups' patter
         for (const std::vector<HierarchyLevel>& levels : hierarchies) {
             const auto algorithm = make_algorithm({.name = "hierarchical-leaders", .overlay = hierarchy(levels)}, n);
             for (const std::uint64_t bytes : buffer_sizes(n)) {
-                CAPTURE(n, bytes, levels.size(), levels[0].size, algorithm->formula());
+                CAPTURE(n, bytes, levels.size(), levels[0].size, algorithm->formula(true));
                 Machine machine(*algorithm, n, bytes);
                 require_allreduce(machine, n);
                 // Every rank connects to the others by one buffer up and one down, in a ring by 2(p-1)/p each.
@@ -232,7 +218,7 @@ TEST_CASE("operations list their algorithms, and unsuitable parameters are rejec
             for (const std::uint32_t n : {1u, 6u}) {
                 CAPTURE(operation, name, n);
                 const auto algorithm = make_algorithm(spec, n);
-                CHECK(!algorithm->formula().empty());
+                CHECK(!algorithm->formula(true).empty());
                 if (n > 1) continue;
                 CHECK(algorithm->cost(1, 1000, {1, 1, 1}) == 0.0);
                 CHECK(algorithm->program(0, 1, 1000, 0).steps.empty());

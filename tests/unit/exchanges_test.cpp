@@ -223,7 +223,7 @@ TEST_CASE("a missing step breaks every promise") {
             return program;
         }
         std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-        std::string formula() const override { return ""; }
+        std::string formula(bool) const override { return ""; }
 
     private:
         const CollectiveAlgorithm& whole_;

@@ -131,14 +131,29 @@ inline const std::vector<MessageCost>& message_costs() {
     return costs;
 }
 
-/// Checks that the clock equals the closed form.
-inline void check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
+/// Returns the same, with latency that travels.
+inline MessageCost travelling(MessageCost cost) {
+    cost.travels = true;
+    return cost;
+}
+
+/// Checks that the clock equals the closed form, which there must be if latency blocks, and that it is not later if
+/// latency travels. Returns true if there is a closed form then, too.
+inline bool check_cost(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
+    bool both = true;
     for (const MessageCost& cost : message_costs()) {
-        CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
+        CAPTURE(ranks, bytes, algorithm.formula(false), cost.alpha_s, cost.gamma_s_per_B);
         const auto closed = algorithm.cost(ranks, bytes, cost);
         REQUIRE(closed);
         CHECK(StarClock(algorithm, ranks, bytes, cost).completion() == Approx(*closed).epsilon(1e-9).margin(1e-15));
+        const auto travels = algorithm.cost(ranks, bytes, travelling(cost));
+        const double clock = StarClock(algorithm, ranks, bytes, travelling(cost)).completion();
+        CHECK(clock <= *closed * (1 + 1e-9) + 1e-15);
+        CAPTURE(algorithm.formula(true));
+        if (travels) CHECK(clock == Approx(*travels).epsilon(1e-9).margin(1e-15));
+        both = both && travels;
     }
+    return both;
 }
 
 using Bound = std::function<double(const MessageCost&)>;
@@ -147,7 +162,7 @@ using Bound = std::function<double(const MessageCost&)>;
 inline void check_uneven(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes,
                          const Bound& least, const Bound& most) {
     for (const MessageCost& cost : message_costs()) {
-        CAPTURE(ranks, bytes, algorithm.formula(), cost.alpha_s, cost.gamma_s_per_B);
+        CAPTURE(ranks, bytes, algorithm.formula(cost.travels), cost.alpha_s, cost.gamma_s_per_B);
         CHECK_FALSE(algorithm.cost(ranks, bytes, cost));
         const double clock = StarClock(algorithm, ranks, bytes, cost).completion(), rounding = 1e-9 * clock;
         CHECK(clock >= least(cost) - rounding);

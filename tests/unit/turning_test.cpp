@@ -48,7 +48,7 @@ public:
         return {{bytes, 1}, {step}};
     }
     std::optional<double> cost(std::uint32_t, std::uint64_t, const MessageCost&) const override { return {}; }
-    std::string formula() const override { return "none"; }
+    std::string formula(bool) const override { return "none"; }
 
 private:
     std::uint32_t apart_;
