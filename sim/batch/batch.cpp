@@ -8,6 +8,7 @@
 #include "sim/batch/claims.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/process/pool.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::batch {
@@ -86,6 +87,7 @@ private:
     bool start(const std::string& id) {
         const PlannedRun run = store_.planned(id);
         try {
+            engine();  // once, for all processes
             pool_.start(id, [&run] { return one_line(simulate_run(run.scenario, run.seed)); });
             return true;
         } catch (const ReplayError&) {

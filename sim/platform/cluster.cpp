@@ -15,10 +15,6 @@ Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s)
     return cluster;
 }
 
-bool latency_is_ours(NetworkModel model) {
-    return model == NetworkModel::exact || model == NetworkModel::Constant;
-}
-
 bool latency_travels(const Cluster& cluster) {
     return cluster.latency == Latency::travelling && latency_is_ours(cluster.network) && !cluster.native;
 }

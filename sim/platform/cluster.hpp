@@ -121,7 +121,9 @@ struct Cluster {
 Cluster star_cluster(std::int64_t nodes, double bandwidth_Bps, double latency_s);
 
 /// Returns true if streams wait for messages' latency; otherwise SimGrid's network model adds it.
-bool latency_is_ours(NetworkModel model);
+constexpr bool latency_is_ours(NetworkModel model) {
+    return model == NetworkModel::exact || model == NetworkModel::Constant;
+}
 
 /// Returns true if latency travels on this cluster.
 bool latency_travels(const Cluster& cluster);

@@ -3,17 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <simgrid/kernel/resource/Model.hpp>
-#include <simgrid/s4u/Actor.hpp>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/s4u/Host.hpp>
-#include <simgrid/s4u/NetZone.hpp>
-#include <simgrid/s4u/Semaphore.hpp>
 #include <stdexcept>
 
 namespace syncline {
-
-namespace sg = simgrid::s4u;
 
 namespace {
 
@@ -27,28 +19,6 @@ std::vector<double> bandwidths(const Wires& wires) {
 
 }  // namespace
 
-/// Our part of SimGrid's engine.
-class EventSimulator::Clock : public simgrid::kernel::resource::Model {
-public:
-    explicit Clock(EventSimulator& simulator) : Model("streams"), simulator_(simulator) {}
-
-    /// Returns the time from now until something happens; negative if nothing will.
-    double next_occurring_event(double now_s) override {
-        if (!simulator_.awake_.empty()) return 0;
-        const double next_s = std::min(simulator_.flows_.next_end_s(now_s), simulator_.sleeps_.next_s());
-        return std::isinf(next_s) ? -1 : std::max(0.0, next_s - now_s);
-    }
-    void update_actions_state(double now_s, double) override {
-        simulator_.happen(now_s);
-        if (simulator_.running_ == 0 && all_ended_ != nullptr) std::exchange(all_ended_, nullptr)->release();
-    }
-
-    simgrid::s4u::SemaphorePtr all_ended_;
-
-private:
-    EventSimulator& simulator_;
-};
-
 EventSimulator::EventSimulator(Wires& wires, std::size_t streams)
     : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
     if (wires.adapts()) in_flight_.resize(wires.links(), 0);
@@ -61,19 +31,11 @@ void EventSimulator::run(std::vector<Coroutine<>>& programs, const std::function
     running_ = programs.size();
     for (StreamId stream = 0; stream < programs.size(); ++stream) awake_.push_back(stream);
     if (programs.empty()) return;
+    engine().run(*this, stuck);
+}
 
-    // SimGrid ends when no actor is left, and finds a deadlock if those that are left wait for nothing that will
-    // happen.
-    sg::NetZone* zone = sg::create_full_zone("cluster");
-    sg::Host* host = zone->create_host("host", 1e9);
-    zone->seal();
-    const auto clock = std::make_shared<Clock>(*this);
-    clock->all_ended_ = sg::Semaphore::create(0);
-    sg::Engine* engine = sg::Engine::get_instance();
-    engine->add_model(clock);
-    sg::Actor::create("streams", host, [ended = clock->all_ended_] { ended->acquire(); });
-    sg::Engine::on_deadlock_cb(stuck);
-    engine->run();
+double EventSimulator::next_s(double now_s) {
+    return awake_.empty() ? std::min(flows_.next_end_s(now_s), sleeps_.next_s()) : now_s;
 }
 
 void EventSimulator::resume(StreamId stream) {

@@ -11,19 +11,20 @@
 
 #include "sim/network/flows.hpp"
 #include "sim/network/schedule.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
 
 /// The exact network model: messages are flows (sim/network), and streams are coroutines that an event resumes.
 ///
-/// It is a model of SimGrid's engine, like SimGrid's own of processors and networks (kernel::resource::Model), and so
-/// shares its clock. At each instant at which a flow ends or a stream has slept enough, all streams run that can, until
-/// none can; then links are shared anew. Events closer than a picosecond are one instant.
+/// It is a clockwork (engine.hpp) that runs on SimGrid's clock. At each instant at which a flow ends or a stream has
+/// slept enough, all streams run that can, until none can; then links are shared anew. Events closer than a picosecond
+/// are one instant.
 ///
 /// Without contention every flow has the narrowest bandwidth of its route for itself.
 namespace syncline {
 
-class EventSimulator : public Simulator {
+class EventSimulator : public Simulator, private Clockwork {
 public:
     /// `wires` must be those of a modelled fabric, and outlive this.
     explicit EventSimulator(Wires& wires, std::size_t streams);
@@ -52,7 +53,6 @@ public:
     }
 
 private:
-    class Clock;
     using Index = std::uint32_t;
     static constexpr Index nobody = ~Index{0};
 
@@ -119,8 +119,11 @@ private:
     Flows::Bundle add_bundle(std::span<const std::uint32_t> links, double limit_Bps);
     /// Lets go of a connection that nobody uses.
     void drop(ConnectionId number);
+    double next_s(double now_s) override;
     /// Runs everything that happens at this instant.
-    void happen(double now_s);
+    void happen(double now_s) override;
+    bool over() const override { return running_ == 0; }
+
     void resume(StreamId stream);
 
     Wires& wires_;

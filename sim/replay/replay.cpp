@@ -1,22 +1,18 @@
 #include "sim/replay/replay.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
 
-#include "sim/replay/actor_simulator.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/event_simulator.hpp"
-#include "sim/replay/hosts.hpp"
 #include "sim/replay/stream_replay.hpp"
 #include "sim/replay/wires.hpp"
 
 namespace syncline {
-
-namespace sg = simgrid::s4u;
 
 namespace {
 
@@ -31,7 +27,7 @@ std::uint32_t channels(const TaskGraph& graph) {
 Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, Wires& wires, const ReplayOptions& options) {
     if (latency_is_ours(cluster.network) && !cluster.native && options.oracle == ReplayOptions::Oracle::none)
         return new EventSimulator(wires, graph.streams().size());
-    return new ActorSimulator(*new Hosts(wires), graph);
+    return engine().actors(wires, graph);
 }
 
 }  // namespace
@@ -40,18 +36,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     static bool called = false;
     if (std::exchange(called, true))
         throw std::logic_error("replay() is called for the second time in a process; replay_isolated() starts its own");
-    std::string program = "syncline";
-    // Suppresses SimGrid's reports of changed settings.
-    std::string quiet = "--log=root.thres:critical";
-    std::vector<char*> arguments{program.data(), quiet.data(), nullptr};
-    int count = 2;
-    // Never destroyed: the destructor would unwind the stack of every remaining actor for no benefit, because a process
-    // runs one simulation and ends.
-    [[maybe_unused]] static const sg::Engine* const engine = new sg::Engine(&count, arguments.data());
-    configure_network(cluster, options.oracle == ReplayOptions::Oracle::full);
+    engine().start({cluster.network, cluster.native.has_value(), options.oracle == ReplayOptions::Oracle::full});
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
-    // Also never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
+    // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
     static Wires* const wires = new Wires(cluster, places, channels(graph), options.contention);
     static Simulator* const simulator = make_simulator(cluster, graph, *wires, options);
     static Session* const session = new Session(*simulator, *wires, graph, options);

@@ -18,7 +18,7 @@
 /// all other traffic on them, and then both sides wait for its route's latency. Programs run in a Simulator
 /// (simulator.hpp): with the exact model on our solver, with SimGrid's models as its actors.
 ///
-/// SimGrid allows one simulation per process; only this folder uses SimGrid.
+/// SimGrid allows one simulation per process; the replay reaches it through engine.hpp.
 namespace syncline {
 
 struct Progress {

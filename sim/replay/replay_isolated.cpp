@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/process/isolated.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/folding.hpp"
 #include "sim/replay/replay.hpp"
 
@@ -123,6 +124,7 @@ private:
 }  // namespace
 
 Timeline replay_isolated(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
+    engine();  // loaded here, for all processes that are started from this one
     ReplayOptions now = options;
     const auto work = [&] {
         Writer out;

@@ -8,8 +8,6 @@
 
 namespace syncline {
 
-namespace sg = simgrid::s4u;
-
 Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels, bool contention)
     : places_(places),
       network_(cluster.network),
@@ -20,12 +18,10 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
       transport_(cluster.transport),
       host_link_Bps_(cluster.device.host_link_Bps) {
     if (cluster.native) {
-        native_.emplace(load_native(*cluster.native));
-        for (sg::Link* link : native_->links) {
-            const bool shared = link->get_sharing_policy() != sg::Link::SharingPolicy::FATPIPE;
-            links_.push_back({link->get_name(), link->get_bandwidth(), link->get_latency(), shared});
-            if (streams_wait() && link->get_sharing_policy() != sg::Link::SharingPolicy::WIFI) link->set_latency(0);
-        }
+        native_ = engine().load(*cluster.native);
+        for (const NativeLinks::Link& link : native_->links())
+            links_.push_back({link.name, link.bandwidth_Bps, link.latency_s, link.shared});
+        if (streams_wait()) native_->drop_latencies();
         return;
     }
     std::uint32_t nodes = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/platform/wiring.hpp"
-#include "sim/replay/native.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/timeline.hpp"
 
 /// The links of a cluster as messages between processes use them: routes, costs in addition to the bytes, and traffic.
@@ -23,12 +23,14 @@ public:
     /// Processes are at `places`, channels are 0 … channels-1. Without `contention` every message has each link for
     /// itself, except on a native platform, which is loaded into the engine.
     Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint32_t channels = 1, bool contention = true);
+    virtual ~Wires() = default;
+    Wires(const Wires&) = delete;
+    Wires& operator=(const Wires&) = delete;
 
     const std::vector<Place>& places() const { return places_; }
     std::uint32_t channels() const { return channels_; }
-    /// One of the two is null: the links are those of a modelled cluster or of a native platform.
-    Wiring* wiring() const { return wiring_.get(); }
-    const NativeLinks* native() const { return native_ ? &*native_ : nullptr; }
+    /// Returns null if the links are those of a modelled cluster.
+    const NativeLinks* native() const { return native_.get(); }
 
     std::size_t links() const { return links_.size(); }
     double link_latency_s(std::size_t link) const { return links_[link].latency_s; }
@@ -86,8 +88,12 @@ public:
 
     /// Return all links, and the indices of the links from one process to another.
     std::vector<TracedLink> traced() const;
-    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel = 0,
-                                             std::span<const std::uint32_t> in_flight = {}) const;
+    std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel = 0) const {
+        return route_numbers(from, to, channel, {});
+    }
+    /// Virtual for the engine's module (engine.hpp).
+    virtual std::vector<std::uint32_t> route_numbers(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
+                                                     std::span<const std::uint32_t> in_flight) const;
 
 private:
     struct Known {
@@ -111,8 +117,9 @@ private:
     const bool flat_;
     const Transport transport_;
     const double host_link_Bps_;
+    // One of the two is null.
     std::unique_ptr<Wiring> wiring_;
-    std::optional<NativeLinks> native_;
+    std::unique_ptr<NativeLinks> native_;
     std::vector<Known> links_;
 };
 

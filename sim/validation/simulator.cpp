@@ -1,4 +1,5 @@
 #include "sim/validation/simulator.hpp"
+#include "sim/replay/engine.hpp"
 
 #include <fmt/format.h>
 
@@ -37,6 +38,7 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
     for (const RowRun& question : questions)
         if (!answers_.contains(key(question)) && noted.insert(key(question)).second) waiting.push_back(&question);
 
+    if (!waiting.empty()) engine();  // loaded once, for all processes
     Pool pool(jobs_, std::nullopt);
     for (std::size_t next = 0; next < waiting.size() || !pool.idle();) {
         for (; next < waiting.size() && !pool.full(); ++next) {

@@ -1,4 +1,4 @@
-#include "sim/replay/hosts.hpp"
+#include "sim/simgrid/hosts.hpp"
 
 #include <fmt/format.h>
 #include <simgrid/s4u/Actor.hpp>
@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "sim/replay/native.hpp"
-#include "sim/replay/routed_zone.hpp"
+#include "sim/simgrid/native_links.hpp"
+#include "sim/simgrid/routed_zone.hpp"
 
 namespace syncline {
 
@@ -33,36 +33,37 @@ const char* simgrid_name(NetworkModel model) {
 
 }  // namespace
 
-void configure_network(const Cluster& cluster, bool full) {
-    const NetworkModel network = cluster.network;
+void configure_network(const SimGridEngine::Settings& settings) {
+    const NetworkModel network = settings.model;
+    const bool ours = latency_is_ours(network);
     const auto set = [](const std::string& setting) { sg::Engine::set_config(setting); };
     set(fmt::format("network/model:{}", simgrid_name(network)));
     // Constant is the exact model for messages without bytes; SimGrid's own model of that name waits forever if two
     // messages that started at different times end together.
-    if (latency_is_ours(network)) {
+    if (ours) {
         // CM02 without its TCP parts (ACKs that share the link, and the window) is the α-β model with max-min sharing.
         set("network/crosstraffic:0");
         set("network/TCP-gamma:0");
     }
     // Full solves for all flows at every event: always correct, but slow if ranks do not run in step. Lazy is correct
     // if no message waits for a latency (see the header), as messages still do in some zones of native platforms.
-    set(latency_is_ours(network) && !cluster.native && !full ? "network/optim:Lazy" : "network/optim:Full");
+    set(ours && !settings.native && !settings.full ? "network/optim:Lazy" : "network/optim:Full");
     // Events closer than this are merged; the default, 1 ns, is the time of a few bytes.
     set("surf/precision:1e-12");
 }
 
 Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(wires.channels()) {
     const std::vector<Place>& places = wires.places();
-    if (const NativeLinks* native = wires.native()) {
-        for (const Place& place : places) hosts_.push_back(native->hosts.at(place.node));
+    if (const auto* native = static_cast<const SimGridLinks*>(wires.native())) {
+        for (const Place& place : places) hosts_.push_back(native->host(place.node));
         return;
     }
     // These live as long as the engine, which is never destroyed.
-    auto* zone = new RoutedZone("cluster", *wires.wiring());
-    const auto create = [&](const std::string& name, const Place& place, std::uint32_t channel) {
+    auto* zone = new RoutedZone("cluster", wires);
+    const auto create = [&](const std::string& name, ProcessId process, std::uint32_t channel) {
         constexpr double speed = 1e9;  // arbitrary: tasks give their compute time in seconds
         sg::Host* host = zone->get_iface()->create_host(name, speed);
-        zone->put(*host->get_netpoint(), place, channel);
+        zone->put(*host->get_netpoint(), process, channel);
         return host;
     };
     std::map<Place, sg::Host*> at;
@@ -72,11 +73,11 @@ Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(w
         if (by_channel_) {
             for (std::uint32_t channel = 0; channel < channels_; ++channel)
                 hosts_.push_back(
-                    create(fmt::format("node-{}/{}/{}-{}", place.node, on, process, channel), place, channel));
+                    create(fmt::format("node-{}/{}/{}-{}", place.node, on, process, channel), process, channel));
             continue;
         }
         sg::Host*& host = at[place];
-        if (host == nullptr) host = create(fmt::format("node-{}/{}", place.node, on), place, 0);
+        if (host == nullptr) host = create(fmt::format("node-{}/{}", place.node, on), process, 0);
         hosts_.push_back(host);
     }
     for (std::uint32_t number = 0; number < wires.links(); ++number) {

@@ -1,4 +1,4 @@
-#include "sim/replay/actor_simulator.hpp"
+#include "sim/simgrid/actor_simulator.hpp"
 
 #include <fmt/format.h>
 #include <simgrid/kernel/Timer.hpp>

@@ -1,4 +1,4 @@
-#include "sim/replay/routed_zone.hpp"
+#include "sim/simgrid/routed_zone.hpp"
 
 #include <simgrid/kernel/routing/NetPoint.hpp>
 
@@ -6,13 +6,13 @@
 
 namespace syncline {
 
-void RoutedZone::put(const Point& point, const Place& place, std::uint32_t channel) {
+void RoutedZone::put(const Point& point, ProcessId process, std::uint32_t channel) {
     senders_.resize(std::max<std::size_t>(senders_.size(), point.id() + 1));
     last_.resize(senders_.size());
-    senders_[point.id()] = {place, channel};
+    senders_[point.id()] = {process, channel};
 }
 
-void RoutedZone::set_link(Wiring::Link number, const simgrid::s4u::Link* link) {
+void RoutedZone::set_link(std::uint32_t number, const simgrid::s4u::Link* link) {
     links_.resize(std::max<std::size_t>(links_.size(), number + 1));
     links_[number] = {link->get_impl(), link->get_latency()};
 }
@@ -23,10 +23,9 @@ void RoutedZone::get_local_route(const Point* from, const Point* to, simgrid::ke
     Last& last = last_[from->id()];
     if (last.to != to->id()) {
         last.to = to->id();
-        last.links.clear();
-        wiring_.route(sender.place, senders_[to->id()].place, last.links, sender.channel);
+        last.links = wires_.route_numbers(sender.process, senders_[to->id()].process, sender.channel, {});
     }
-    for (const Wiring::Link link : last.links) {
+    for (const std::uint32_t link : last.links) {
         into->link_list_.push_back(links_[link].link);
         if (latency_s != nullptr) *latency_s += links_[link].latency_s;
     }

@@ -5,6 +5,7 @@
 
 #include <simgrid/s4u/Host.hpp>
 
+#include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
 
@@ -19,9 +20,8 @@
 /// messages complete their latency at the same instant, its lazy solver (3.32) forgets the links of all but the first.
 namespace syncline {
 
-/// Chooses SimGrid's network model; must be called before the engine's first zone is created. `full`: SimGrid solves
-/// for all flows at every event, even where it need not.
-void configure_network(const Cluster& cluster, bool full = false);
+/// Chooses SimGrid's network model; must be called before the engine's first zone is created.
+void configure_network(const SimGridEngine::Settings& settings);
 
 class Hosts {
 public:

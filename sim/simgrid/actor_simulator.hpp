@@ -10,8 +10,8 @@
 #include <simgrid/s4u/Mailbox.hpp>
 #include <simgrid/s4u/Semaphore.hpp>
 
-#include "sim/replay/hosts.hpp"
 #include "sim/replay/simulator.hpp"
+#include "sim/simgrid/hosts.hpp"
 
 /// SimGrid's network models: each stream is an actor, and a message is a put and a get in a mailbox.
 ///
