@@ -22,7 +22,7 @@
 /// for a reduction (see tree.hpp; with three ranks c·γ less, because the rank that sends in the second step sends again
 /// in the third, while another rank adds what was sent in the second). An all-reduce is a reduction and then a
 /// broadcast. There is no closed form for buffers that 2m does not divide. (N-1)·S bytes each way. If α travels there
-/// is none for N > 2, but this time is an upper bound: a rank works on both trees in turn, so each tree waits for the
+/// is none for N > 1, but this time is an upper bound: a rank works on both trees in turn, so each tree waits for the
 /// other's latency.
 ///
 /// Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",

@@ -63,7 +63,8 @@ struct Message {
     std::vector<Blocks> more = {};  ///< further blocks in the same message, in the same order at both ends
 };
 
-/// Messages that start together; the step ends when all of them are delivered and the received data is reduced.
+/// Messages that start together. The step ends when those sent have left (or, if latency blocks, are delivered), and
+/// those received are there and reduced.
 struct Step {
     std::vector<Message> sends;
     std::vector<Message> receives;

@@ -220,9 +220,9 @@ void describe(Fields& fields, Cluster& cluster) {
         Latency latency = cluster.latency;
         inner.one_of(
             {"latency",
-             "What waits for a message's latency: its receiver (`travelling`, the way of LogGP and of real "
-             "networks); or also its sender and the receiver's next message (`blocking`, the α-β model of "
-             "textbooks). SimGrid's own models, and platforms in its format, always block. Default: `travelling`."},
+             "The receiver alone waits for a message's latency (`travelling`, as in LogGP and on real networks), or "
+             "the sender and the receiver's next message wait, too (`blocking`, the α-β model of textbooks). "
+             "SimGrid's own models, and platforms in its format, always block. Default: `travelling`."},
             latency, {{"travelling", Latency::travelling}, {"blocking", Latency::blocking}});
         if (inner.given("latency") && latency == Latency::travelling && !latency_is_ours(cluster.network))
             return inner.reject("latency", "with SimGrid's network models latency blocks", "`latency: blocking`");
@@ -236,6 +236,11 @@ void describe(Fields& fields, Cluster& cluster) {
                     false, true},
                    [&](Fields& inner) { describe(inner, cluster.transport); });
     describe_native(fields, cluster);
+    if (cluster.native)
+        fields.section({"network", ""}, [&](Fields& inner) {
+            if (inner.given("latency") && cluster.latency == Latency::travelling)
+                inner.reject("latency", "on a platform in SimGrid's format latency blocks", "`latency: blocking`");
+        });
     if (cluster.native && cluster.transport.host_Bps != unlimited)
         fields.section({"transport", ""}, [](Fields& inner) {
             inner.reject("host_bandwidth", "'host_bandwidth' has no effect with 'simgrid_xml'",

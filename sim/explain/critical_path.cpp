@@ -78,7 +78,7 @@ public:
             });
         const TaskGraph& graph = recorded.graph();
         const std::vector<MessageRecord>& messages = recorded.trace().messages;
-        for (MessageId id = 0; id < messages.size(); ++id)
+        for (MessageId id = 0; id < messages.size() && recorded.trace().latency_travels; ++id)
             received_.emplace_back(graph.tasks()[messages[id].receiver].stream, messages[id].through_s, id);
         std::sort(received_.begin(), received_.end());
         place_.resize((recorded.last_iteration() + 1 - recorded.first_iteration()) * graph.tasks().size());
@@ -165,11 +165,10 @@ private:
 
     /// Returns the message whose end let the stream post its next receive at this time; none if the stream did itself.
     MessageId received_at(StreamId stream, double at_s) const {
-        const auto found = std::lower_bound(received_.begin(), received_.end(), std::tuple(stream, at_s, MessageId{0}));
-        if (found == received_.end() || std::get<0>(*found) != stream || std::get<1>(*found) != at_s)
-            return Act::no_message;
-        const MessageRecord& message = recorded_.trace().messages[std::get<2>(*found)];
-        return message.start_s() < at_s ? std::get<2>(*found) : Act::no_message;
+        auto found = std::lower_bound(received_.begin(), received_.end(), std::tuple(stream, at_s, MessageId{0}));
+        for (; found != received_.end() && std::get<0>(*found) == stream && std::get<1>(*found) == at_s; ++found)
+            if (recorded_.trace().messages[std::get<2>(*found)].start_s() < at_s) return std::get<2>(*found);
+        return Act::no_message;
     }
 
     /// Returns the member that entered the exchange last.
@@ -234,10 +233,11 @@ private:
     const Recorded& recorded_;
     const TaskNames& names_;
     const BusiestLinks busiest_;
-    std::vector<std::vector<Ran>> ran_;                              ///< by stream, in order of time
-    std::vector<std::tuple<StreamId, double, MessageId>> received_;  ///< with the time of the last byte, in order
-    std::vector<std::uint32_t> place_;                               ///< index in its stream's list, by place_of()
-    std::vector<PathPiece> pieces_;                                  ///< in reverse order of time
+    std::vector<std::vector<Ran>> ran_;  ///< by stream, in order of time
+    std::vector<std::tuple<StreamId, double, MessageId>>
+        received_;                      ///< with the time of the last byte, in order; if latency travels
+    std::vector<std::uint32_t> place_;  ///< index in its stream's list, by place_of()
+    std::vector<PathPiece> pieces_;     ///< in reverse order of time
     Ran at_;
     double now_s_ = 0;
     std::optional<Ran> cause_;

@@ -9,7 +9,8 @@
 /// The critical path of the window.
 ///
 /// It is followed backwards from the last update: a computing task began when the last of its dependencies ended; a
-/// message began to flow when the later of sender and receiver was ready, and the path continues on that side. Each
+/// message began to flow when the later of sender and receiver was ready, and the path continues on that side, or, if
+/// the receiver was the later one and was ready when an earlier message's bytes were there, with that message. Each
 /// segment begins when the previous one ends, so their lengths add up to the window. If only tasks are recorded, an
 /// exchange is one segment on the member that entered it last.
 ///

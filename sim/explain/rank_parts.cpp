@@ -116,13 +116,16 @@ public:
             for (const Act& act : recorded.trace().acts[stream])
                 if (const std::optional<Doing> what = doing(act.kind))
                     add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
-        for (const MessageRecord& message : recorded.trace().messages)
-            for (const TaskId side : {message.sender, message.receiver}) {
-                // A stream that waits for another stage takes no time of the rank.
-                const Stream& stream = graph.streams()[graph.tasks()[side].stream];
-                if (stream.kind != StreamKind::receive)
-                    add(stream.process, Doing::communicate, {message.start_s(), message.end_s()});
-            }
+        const auto communicate = [&](TaskId side, double start_s, double end_s) {
+            // A stream that waits for another stage takes no time of the rank.
+            const Stream& stream = graph.streams()[graph.tasks()[side].stream];
+            if (stream.kind != StreamKind::receive) add(stream.process, Doing::communicate, {start_s, end_s});
+        };
+        const bool sent_with_bytes = recorded.trace().latency_travels;
+        for (const MessageRecord& message : recorded.trace().messages) {
+            communicate(message.sender, message.start_s(), sent_with_bytes ? message.through_s : message.end_s());
+            communicate(message.receiver, message.start_s(), message.end_s());
+        }
     }
 
     RankParts of(ProcessId process) const {

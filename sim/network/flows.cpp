@@ -9,6 +9,8 @@ namespace syncline {
 namespace {
 
 constexpr auto later = [](const auto& a, const auto& b) { return a.ends_at > b.ends_at; };
+constexpr double near = 1e-9, same = 1e-13;  // parts by which rates may seem to differ, and do not
+constexpr int patience = 8;
 
 }  // namespace
 
@@ -23,8 +25,9 @@ Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps) {
     if (removed.empty()) {
         removed.push_back(static_cast<Bundle>(bundles_.size()));
         bundles_.emplace_back();
-        filled_Bps_.push_back(0);
-        shapes_.push_back({static_cast<std::uint32_t>(hops_.size()), static_cast<std::uint32_t>(links.size()), 0});
+        bundles_.back().first_hop = static_cast<std::uint32_t>(hops_.size());
+        bundles_.back().hops = static_cast<std::uint32_t>(links.size());
+        progress_.emplace_back();
         hops_.resize(hops_.size() + links.size());
         positions_.resize(hops_.size());
     }
@@ -34,22 +37,22 @@ Flows::Bundle Flows::add_bundle(std::span<const Link> links, double bound_Bps) {
     double narrowest_Bps = std::numeric_limits<double>::infinity();
     for (const Link link : links) narrowest_Bps = std::min(narrowest_Bps, links_[link].bandwidth_Bps);
     bundles_[bundle].narrowest_Bps = narrowest_Bps;
-    std::copy(links.begin(), links.end(), hops_.begin() + shapes_[bundle].first_hop);
+    std::copy(links.begin(), links.end(), hops_.begin() + bundles_[bundle].first_hop);
     return bundle;
 }
 
 void Flows::remove_bundle(Bundle bundle) {
-    removed_[shapes_[bundle].hops].push_back(bundle);
+    removed_[bundles_[bundle].hops].push_back(bundle);
 }
 
 std::span<const Flows::Link> Flows::hops(Bundle bundle) const {
-    return {hops_.data() + shapes_[bundle].first_hop, shapes_[bundle].hops};
+    return {hops_.data() + bundles_[bundle].first_hop, bundles_[bundle].hops};
 }
 
 void Flows::enter(Bundle bundle) {
     bundles_[bundle].position = static_cast<std::uint32_t>(active_.size());
     active_.push_back(bundle);
-    std::uint32_t hop = shapes_[bundle].first_hop;
+    std::uint32_t hop = bundles_[bundle].first_hop;
     for (const Link link : hops(bundle)) {
         std::vector<User>& users = links_[link].users;
         positions_[hop] = static_cast<std::uint32_t>(users.size());
@@ -62,7 +65,7 @@ void Flows::leave(Bundle bundle) {
     active_[bundles_[bundle].position] = moved;
     bundles_[moved].position = bundles_[bundle].position;
     active_.pop_back();
-    std::uint32_t hop = shapes_[bundle].first_hop;
+    std::uint32_t hop = bundles_[bundle].first_hop;
     for (const Link link : hops(bundle)) {
         std::vector<User>& users = links_[link].users;
         const User last = users.back();
@@ -73,70 +76,84 @@ void Flows::leave(Bundle bundle) {
     }
 }
 
-void Flows::receive(Variable& variable, double now_s) const {
-    variable.received += variable.rate_Bps * (now_s - variable.since_s);
-    variable.since_s = now_s;
+void Flows::receive(Bundle bundle, double now_s) {
+    Progress& progress = progress_[bundle];
+    progress.received += bundles_[bundle].rate_Bps * (now_s - progress.since_s);
+    progress.since_s = now_s;
 }
 
 void Flows::reschedule(Bundle bundle) {
-    const Variable& variable = bundles_[bundle];
-    const double left = variable.flows.front().ends_at - variable.received;
-    ends_.set(bundle, variable.since_s + std::max(0.0, left) / variable.rate_Bps);
+    const Progress& progress = progress_[bundle];
+    const double left = progress.flows.front().ends_at - progress.received;
+    ends_.set(bundle, progress.since_s + std::max(0.0, left) / bundles_[bundle].rate_Bps);
 }
 
 void Flows::set_rate(Bundle bundle, double rate_Bps, double now_s) {
     Variable& variable = bundles_[bundle];
-    if (rate_Bps == variable.rate_Bps && !variable.waits) return;
-    variable.waits = false;
-    receive(variable, now_s);
+    if (rate_Bps == variable.rate_Bps && !progress_[bundle].waits) return;
+    progress_[bundle].waits = false;
+    receive(bundle, now_s);
     variable.rate_Bps = rate_Bps;
-    variable.used_Bps = rate_Bps * shapes_[bundle].weight;
+    variable.used_Bps = rate_Bps * variable.weight;
     reschedule(bundle);
 }
 
 void Flows::start(Bundle bundle, double bytes, std::uint32_t owner, double now_s) {
     Variable& variable = bundles_[bundle];
-    if (variable.flows.empty()) {
+    Progress& progress = progress_[bundle];
+    if (progress.flows.empty()) {
         enter(bundle);
-        variable.received = 0;
+        progress.received = 0;
+        progress.since_s = now_s;
         variable.rate_Bps = variable.used_Bps = 0;
-        variable.since_s = now_s;
     } else {
-        receive(variable, now_s);
+        receive(bundle, now_s);
     }
-    variable.flows.push_back({variable.received + bytes, owner});
-    std::push_heap(variable.flows.begin(), variable.flows.end(), later);
-    ++shapes_[bundle].weight;
+    progress.flows.push_back({progress.received + bytes, owner});
+    std::push_heap(progress.flows.begin(), progress.flows.end(), later);
+    ++variable.weight;
     for (const Link link : hops(bundle)) ++links_[link].weight;
-    if (variable.waits) return;
-    variable.waits = true;
+    if (progress.waits) return;
+    progress.waits = true;
     fresh_.push_back(bundle);
+    for (const Link link : hops(bundle)) disturb(link);
+}
+
+void Flows::disturb(Link number) {
+    Channel& link = links_[number];
+    if (link.disturbed || !link.saturated()) return;
+    link.disturbed = true;
+    disturbed_.push_back(number);
 }
 
 double Flows::next_end_s(double now_s) {
-    if (!fresh_.empty() || !released_.empty()) share(now_s);
+    if (!fresh_.empty() || !disturbed_.empty()) share(now_s);
     return ends_.next_s();
 }
 
 void Flows::end(double now_s, double precision_s, std::vector<std::uint32_t>& owners) {
-    while (ends_.next_s() <= now_s + precision_s) {
-        const Bundle bundle = ends_.pop();
+    ending_.clear();
+    while (ends_.next_s() <= now_s + precision_s) ending_.push_back(ends_.pop());
+    // In the order of memory; flows that end together are often those that started together.
+    std::sort(ending_.begin(), ending_.end());
+    for (const Bundle bundle : ending_) {
         Variable& variable = bundles_[bundle];
-        receive(variable, now_s);
+        Progress& progress = progress_[bundle];
+        receive(bundle, now_s);
         // The first one ends by definition, whatever rounding has left of it.
-        variable.received = std::max(variable.received, variable.flows.front().ends_at);
-        const double ends_at = variable.received + precision_s * variable.rate_Bps;
+        progress.received = std::max(progress.received, progress.flows.front().ends_at);
+        const double ends_at = progress.received + precision_s * variable.rate_Bps;
         double ended = 0;
-        while (!variable.flows.empty() && variable.flows.front().ends_at <= ends_at) {
-            owners.push_back(variable.flows.front().owner);
-            std::pop_heap(variable.flows.begin(), variable.flows.end(), later);
-            variable.flows.pop_back();
+        while (!progress.flows.empty() && progress.flows.front().ends_at <= ends_at) {
+            owners.push_back(progress.flows.front().owner);
+            std::pop_heap(progress.flows.begin(), progress.flows.end(), later);
+            progress.flows.pop_back();
             ++ended;
         }
         const double ended_Bps = ended * variable.rate_Bps;
         variable.used_Bps -= ended_Bps;
-        shapes_[bundle].weight -= ended;
-        if (variable.flows.empty()) leave(bundle);
+        variable.weight -= ended;
+        if (progress.flows.empty()) leave(bundle);
         for (const Link number : hops(bundle)) {
             Channel& link = links_[number];
             link.weight -= ended;
@@ -144,81 +161,103 @@ void Flows::end(double now_s, double precision_s, std::vector<std::uint32_t>& ow
                 link.used_Bps = 0;
                 continue;
             }
-            if (link.saturated()) released_.push_back(number);
+            disturb(number);
             link.used_Bps -= ended_Bps;
         }
-        if (!variable.flows.empty()) reschedule(bundle);
+        if (!progress.flows.empty()) reschedule(bundle);
     }
 }
 
 bool Flows::share_alone(Bundle bundle, double now_s) {
-    const double weight = shapes_[bundle].weight;
     for (const Link link : hops(bundle))
         if (links_[link].users.size() > 1) return false;
-    const double rate_Bps = std::min(bundles_[bundle].bound_Bps, bundles_[bundle].narrowest_Bps / weight);
-    for (const Link link : hops(bundle)) links_[link].used_Bps = rate_Bps * weight;
+    const double rate_Bps = bundles_[bundle].highest_Bps();
+    for (const Link link : hops(bundle)) links_[link].used_Bps = rate_Bps * bundles_[bundle].weight;
     set_rate(bundle, rate_Bps, now_s);
     return true;
 }
 
 void Flows::share(double now_s) {
     std::erase_if(fresh_, [&](Bundle bundle) { return share_alone(bundle, now_s); });
-    // A link may have lost its other flows since it was released.
-    std::erase_if(released_, [&](Link link) {
+    for (const Link link : disturbed_) links_[link].disturbed = false;
+    // A link may have lost its other flows since it was disturbed.
+    std::erase_if(disturbed_, [&](Link link) {
         const std::vector<User>& users = links_[link].users;
         return users.empty() || (users.size() == 1 && share_alone(users.front().bundle, now_s));
     });
-    if (fresh_.empty() && released_.empty()) return;
+    if (fresh_.empty() && disturbed_.empty()) return;
 
-    for (bool again = true; again;) {
+    ++round_;
+    reached_.clear();
+    for (const Bundle bundle : fresh_) reach(bundle);
+    for (const Link link : disturbed_) reach_limited(link);
+    for (int tries = 0;; ++tries) {
+        // Beyond this, solving for all is quicker than finding out for whom.
+        if (reached_.size() > 32 && 3 * reached_.size() > active_.size())
+            for (const Bundle bundle : active_) reach(bundle);
         collect();
         fill();
-        again = false;
-        for (const Link link : touched_) {
-            Filling& filling = fillings_[link];
-            if (filling.inner || filling.inside == links_[link].users.size()) continue;
-            if (filling.free_Bps > links_[link].bandwidth_Bps * 1e-10) continue;
-            filling.overflowed = again = true;
-        }
+        const std::size_t before = reached_.size();
+        for (const Link link : touched_)
+            if (fillings_[link].inside < links_[link].users.size()) reach_wronged(link, tries < patience);
+        if (reached_.size() == before) break;
     }
-    for (const Link link : touched_) {
+    for (const Link link : touched_)
         links_[link].used_Bps = links_[link].bandwidth_Bps - std::max(0.0, fillings_[link].free_Bps);
-        fillings_[link].overflowed = false;
-    }
-    for (const Bundle bundle : reached_) set_rate(bundle, filled_Bps_[bundle], now_s);
+    for (const Bundle bundle : reached_) set_rate(bundle, bundles_[bundle].filled_Bps, now_s);
     fresh_.clear();
-    released_.clear();
+    disturbed_.clear();
 }
 
 void Flows::reach(Bundle bundle) {
     Variable& variable = bundles_[bundle];
     if (variable.round == round_) return;
     variable.round = round_;
+    bundles_[bundle].filled_Bps = -1;
     reached_.push_back(bundle);
 }
 
+double Flows::highest_Bps(Link link) const {
+    double highest = 0;
+    for (const User& user : links_[link].users) highest = std::max(highest, bundles_[user.bundle].rate_Bps);
+    return highest;
+}
+
+void Flows::reach_limited(Link link) {
+    const double limited_Bps = highest_Bps(link) * (1 - near);
+    for (const User& user : links_[link].users)
+        if (bundles_[user.bundle].rate_Bps >= limited_Bps) reach(user.bundle);
+}
+
+void Flows::reach_wronged(Link number, bool patient) {
+    const Channel& link = links_[number];
+    const bool was_full = link.saturated(), full = fillings_[number].free_Bps <= link.bandwidth_Bps * 1e-10;
+    if (!was_full && !full) return;
+    const double limited_Bps = was_full ? highest_Bps(number) * (1 - near) : std::numeric_limits<double>::infinity();
+    double inside_Bps = 0;
+    for (const User& user : link.users)
+        if (bundles_[user.bundle].round == round_) inside_Bps = std::max(inside_Bps, bundles_[user.bundle].filled_Bps);
+    for (const User& user : link.users) {
+        const double rate_Bps = bundles_[user.bundle].rate_Bps;
+        const bool could_grow = rate_Bps >= limited_Bps && (!full || inside_Bps > rate_Bps * (1 + same));
+        const bool has_too_much = fillings_[number].limits && rate_Bps > inside_Bps * (1 + same);
+        if (could_grow || has_too_much || !patient) reach(user.bundle);
+    }
+}
+
 void Flows::collect() {
-    ++round_;
-    reached_.clear();
     touched_.clear();
-    for (const Bundle bundle : fresh_) reach(bundle);
-    for (const Link link : released_)
-        for (const User& user : links_[link].users) reach(user.bundle);
-    for (std::size_t k = 0; k < reached_.size(); ++k) {
-        // Beyond this, solving for all is quicker than finding out for whom.
-        if (reached_.size() > 32 && 3 * reached_.size() > active_.size()) return collect_all();
-        const double weight = shapes_[reached_[k]].weight, used_Bps = bundles_[reached_[k]].used_Bps;
-        for (const Link number : hops(reached_[k])) {
-            const Channel& link = links_[number];
+    ++gathering_;
+    for (const Bundle bundle : reached_) {
+        const double weight = bundles_[bundle].weight, used_Bps = bundles_[bundle].used_Bps;
+        for (const Link number : hops(bundle)) {
             Filling& filling = fillings_[number];
-            if (filling.round != round_) {
-                filling.round = round_;
-                filling.inner = filling.overflowed || link.saturated();
+            if (filling.gathering != gathering_) {
+                filling.gathering = gathering_;
+                filling.limits = false;
                 filling.inside = 0;
                 filling.inside_Bps = filling.growing = 0;
                 touched_.push_back(number);
-                if (filling.inner)
-                    for (const User& user : link.users) reach(user.bundle);
             }
             ++filling.inside;
             filling.inside_Bps += used_Bps;
@@ -233,23 +272,9 @@ void Flows::collect() {
     }
 }
 
-void Flows::collect_all() {
-    reached_ = active_;
-    touched_.clear();
-    for (Link number = 0; number < links_.size(); ++number) {
-        const Channel& link = links_[number];
-        if (link.users.empty()) continue;
-        touched_.push_back(number);
-        Filling& filling = fillings_[number];
-        filling.inner = true;
-        filling.free_Bps = link.bandwidth_Bps;
-        filling.growing = link.weight;
-    }
-}
-
 void Flows::freeze(Bundle bundle, double rate_Bps) {
-    filled_Bps_[bundle] = rate_Bps;
-    const double weight = shapes_[bundle].weight;
+    bundles_[bundle].filled_Bps = rate_Bps;
+    const double weight = bundles_[bundle].weight;
     for (const Link link : hops(bundle)) {
         Filling& filling = fillings_[link];
         filling.free_Bps -= rate_Bps * weight;
@@ -259,28 +284,14 @@ void Flows::freeze(Bundle bundle, double rate_Bps) {
 
 void Flows::fill() {
     levels_.clear();
-    bounds_.clear();
     // A link of one bundle is nothing but a bound on it.
     for (const Link link : touched_)
         if (links_[link].users.size() > 1)
             levels_.emplace_back(fillings_[link].free_Bps / fillings_[link].growing, link);
-    for (const Bundle bundle : reached_) {
-        const Variable& variable = bundles_[bundle];
-        filled_Bps_[bundle] = -1;
-        bounds_.emplace_back(std::min(variable.bound_Bps, variable.narrowest_Bps / shapes_[bundle].weight), bundle);
-    }
+    for (const Bundle bundle : reached_) bundles_[bundle].filled_Bps = -1;
     std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
-    constexpr auto lower = [](const auto& a, const auto& b) { return a.first < b.first; };
-    if (!std::is_sorted(bounds_.begin(), bounds_.end(), lower)) std::sort(bounds_.begin(), bounds_.end());
-    auto bound = bounds_.begin();
-    for (std::size_t left = reached_.size(); left > 0;) {
-        if (levels_.empty() || bound->first <= levels_.front().first) {
-            const auto [bound_Bps, bundle] = *bound++;
-            if (filled_Bps_[bundle] >= 0) continue;
-            freeze(bundle, bound_Bps);
-            --left;
-            continue;
-        }
+    std::size_t left = reached_.size();
+    while (left > 0 && !levels_.empty()) {
         std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
         const auto [level_Bps, which] = levels_.back();
         levels_.pop_back();
@@ -288,25 +299,37 @@ void Flows::fill() {
         if (filling.growing <= 0) continue;
         // Other links may have been full since, at lower rates of their flows, and left more for those on this one.
         const double now_Bps = std::max(0.0, filling.free_Bps) / filling.growing;
-        if (now_Bps > level_Bps * (1 + 1e-12)) {
-            levels_.emplace_back(now_Bps, which);
+        const auto put_back = [&, link = which](double at_Bps) {
+            levels_.emplace_back(at_Bps, link);
             std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
+        };
+        if (now_Bps > level_Bps * (1 + 1e-12)) {
+            put_back(now_Bps);
             continue;
         }
-        // Bundles that are not part of the solution have a known rate. There may be thousands, each with its own hops:
-        // most of the time goes into reading these.
+        // Bundles that are not part of the solution have a known rate.
         growing_.clear();
-        for (const User& user : links_[which].users)
-            if (filled_Bps_[user.bundle] < 0) growing_.push_back(user);
+        bounded_.clear();
+        for (const User& user : links_[which].users) {
+            const Variable& variable = bundles_[user.bundle];
+            if (variable.filled_Bps < 0) (variable.at_most(now_Bps) ? bounded_ : growing_).push_back(user);
+        }
+        left -= bounded_.size();
+        for (const User& user : bounded_) freeze(user.bundle, bundles_[user.bundle].highest_Bps());
+        if (!bounded_.empty()) {
+            if (!growing_.empty()) put_back(std::max(0.0, filling.free_Bps) / filling.growing);
+            continue;
+        }
+        // There may be thousands, each with its own hops: most of the time goes into reading these.
         for (std::size_t i = 0; i < growing_.size(); ++i) {
-            if (i + 8 < growing_.size()) {
-                __builtin_prefetch(&shapes_[growing_[i + 8].bundle]);
-                __builtin_prefetch(&hops_[growing_[i + 8].hop]);
-            }
+            if (i + 8 < growing_.size()) __builtin_prefetch(&hops_[growing_[i + 8].hop]);
             freeze(growing_[i].bundle, now_Bps);
         }
         left -= growing_.size();
+        fillings_[which].limits = true;
     }
+    for (const Bundle bundle : reached_)
+        if (bundles_[bundle].filled_Bps < 0) freeze(bundle, bundles_[bundle].highest_Bps());
 }
 
 }  // namespace syncline

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "sim/network/schedule.hpp"
+#include "sim/network/agenda.hpp"
 
 /// Flows of bytes over links that they share max-min fairly.
 ///
@@ -13,12 +14,12 @@
 /// no faster. A flow's rate is that of its bottleneck, the link on its route where it gets the least, or its own bound.
 /// Source: D. Bertsekas, R. Gallager, "Data Networks", 1992, section 6.5.2 (progressive filling).
 ///
-/// Rates change only when a flow starts or ends, and only where that can be felt. A flow feels a change if one of its
-/// links is saturated and another flow on that link changes. So the solver starts from the flows that are new and from
-/// those on saturated links that a flow has left, adds all flows on their saturated links, and so on, and fills the
-/// links of these flows alone. If that saturates a link with flows outside, they are added and the filling is repeated.
-/// A flow that is alone on all its links gets the narrowest one's bandwidth without any of this. All starts and ends of
-/// an instant are solved together.
+/// Rates change only when a flow starts or ends, and only where that can be felt. So the solver starts from the flows
+/// that are new and from those whose bottleneck another flow has left or joined, and fills the links of these alone.
+/// Then it looks at the other flows on these links. If a link was the bottleneck of one that could now be faster, or is
+/// now the bottleneck of flows that are slower than one, that flow is added, and the filling is repeated. When no flow
+/// is added, every flow has its bottleneck. A flow that is alone on all its links gets the narrowest one's bandwidth
+/// without any of this. All starts and ends of an instant are solved together.
 ///
 /// Flows with the same route and the same bound always have the same rate. They are one bundle, which is one variable
 /// of the solver, weighted by their number. A bundle counts the bytes that each of its flows has received since the
@@ -58,23 +59,27 @@ private:
         std::uint32_t owner = 0;
     };
 
+    /// The part of a bundle that the solver reads: a cache line.
     struct Variable {
-        double bound_Bps = 0;
-        double narrowest_Bps = 0;  ///< of its links
-        double rate_Bps = 0;       ///< of each flow
-        double received = 0;       ///< bytes of each flow at ...
-        double since_s = 0;        ///< ... this time
-        double used_Bps = 0;       ///< rate of all its flows together, as counted by the links
-        std::uint32_t round = 0;
-        std::uint32_t position = 0;   ///< in active_
-        bool waits = false;           ///< for a rate: in fresh_
-        std::vector<UnderWay> flows;  ///< a heap by ends_at
-    };
-
-    /// The part of a bundle that the solver reads most.
-    struct Shape {
         std::uint32_t first_hop = 0, hops = 0;
         double weight = 0;  ///< number of flows
+        double bound_Bps = 0;
+        double narrowest_Bps = 0;  ///< of its links
+        double rate_Bps = 0;       ///< of each flow ...
+        double filled_Bps = 0;     ///< ... and in the solution under way; below 0: not known yet
+        double used_Bps = 0;       ///< rate of all its flows together, as counted by the links
+        std::uint32_t round = 0;
+        std::uint32_t position = 0;  ///< in active_
+
+        double highest_Bps() const { return bound_Bps < narrowest_Bps / weight ? bound_Bps : narrowest_Bps / weight; }
+        bool at_most(double Bps) const { return bound_Bps <= Bps || narrowest_Bps <= Bps * weight; }
+    };
+
+    struct Progress {
+        double received = 0;                                ///< bytes of each flow at ...
+        double since_s = 0;                                 ///< ... this time
+        bool waits = false;                                 ///< for a rate: in fresh_
+        boost::container::small_vector<UnderWay, 1> flows;  ///< a heap by ends_at
     };
 
     struct User {
@@ -86,6 +91,7 @@ private:
         double bandwidth_Bps = 0;
         double used_Bps = 0;
         double weight = 0;        ///< number of flows
+        bool disturbed = false;   ///< in disturbed_
         std::vector<User> users;  ///< bundles with flows
 
         bool saturated() const { return used_Bps >= bandwidth_Bps * (1 - 1e-10); }
@@ -93,9 +99,8 @@ private:
 
     /// A link in the solution under way.
     struct Filling {
-        std::uint32_t round = 0;
-        bool inner = false;       ///< all its flows are part of the solution
-        bool overflowed = false;  ///< it must be inner, because its flows outside would feel the solution
+        std::uint32_t gathering = 0;
+        bool limits = false;  ///< some of its flows
         double free_Bps = 0;
         double inside_Bps = 0;     ///< rates so far of its flows that are part of the solution
         double growing = 0;        ///< number of its flows whose rate is not known yet
@@ -107,36 +112,43 @@ private:
     std::span<const Link> hops(Bundle bundle) const;
     void enter(Bundle bundle);
     void leave(Bundle bundle);
-    void receive(Variable& variable, double now_s) const;
+    void receive(Bundle bundle, double now_s);
     void set_rate(Bundle bundle, double rate_Bps, double now_s);
     void reschedule(Bundle bundle);
+    /// Notes that a flow leaves or joins a link, if others may get more or less there.
+    void disturb(Link link);
     void share(double now_s);
     void reach(Bundle bundle);
-    /// Collects the bundles and links that the change can reach.
+    /// Returns the rate of the fastest flow on a link: that of those that it limits, if it is saturated.
+    double highest_Bps(Link link) const;
+    /// Reaches the bundles that a saturated link limits.
+    void reach_limited(Link link);
+    /// Reaches the bundles on a link of the solution that have too much or too little; if the search is not `patient`,
+    /// all bundles on links that are saturated or were.
+    void reach_wronged(Link link, bool patient);
+    /// Collects the links of the bundles that were reached.
     void collect();
-    void collect_all();
     void fill();
     void freeze(Bundle bundle, double rate_Bps);
 
     std::vector<Channel> links_;
     std::vector<Filling> fillings_;  // by link
     std::vector<Variable> bundles_;
-    std::vector<Shape> shapes_;                 // by bundle
-    std::vector<double> filled_Bps_;            // by bundle: rate in the solution under way; below 0: not known yet
+    std::vector<Progress> progress_;            // by bundle
     std::vector<Bundle> active_;                // bundles with flows
     std::vector<Link> hops_;                    // of all bundles
     std::vector<std::uint32_t> positions_;      // by hop: in the link's list of users
     std::vector<std::vector<Bundle>> removed_;  // by number of hops
-    Schedule ends_;                             // by bundle: the end of its next flow
+    Agenda ends_;                               // by bundle: the end of its next flow
     std::vector<Bundle> fresh_;                 // bundles in which a flow has started
-    std::vector<Link> released_;                // saturated links that a flow has left
+    std::vector<Link> disturbed_;               // saturated links that a flow has left or joined
+    std::vector<Bundle> ending_;                // in this instant
     // The solution under way:
-    std::uint32_t round_ = 0;
+    std::uint32_t round_ = 0, gathering_ = 0;
     std::vector<Bundle> reached_;
     std::vector<Link> touched_;
-    std::vector<User> growing_;
-    std::vector<std::pair<double, Link>> levels_;    // a heap: the rate of its flows at which a link is full
-    std::vector<std::pair<double, Bundle>> bounds_;  // in order: the rate beyond which a bundle cannot grow
+    std::vector<User> growing_, bounded_;
+    std::vector<std::pair<double, Link>> levels_;  // a heap: the rate of its flows at which a link is full
 };
 
 }  // namespace syncline

@@ -92,9 +92,10 @@ struct Fabric {
 /// the size; the others are SimGrid's own, with the correction factors for TCP that they include.
 enum class NetworkModel { exact, LV08, CM02, SMPI, Constant };
 
-/// The time between a message's last byte leaving its links and its arrival: `travelling`, as in LogGP, its sender is
-/// free meanwhile, and the next message may follow on the wires; `blocking`, the α-β model of textbooks, its sender and
-/// the receiver's next message wait, too. SimGrid's network models, and platforms in its format, block.
+/// Who waits between the last byte of a message leaving its links and its arrival. With `travelling`, as in LogGP, the
+/// receiver: the sender is free, and the next message may follow on the wires. With `blocking`, the α-β model of
+/// textbooks, the sender and the receiver's next message wait, too. SimGrid's network models, and platforms in its
+/// format, block.
 enum class Latency { travelling, blocking };
 
 /// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.

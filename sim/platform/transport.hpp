@@ -14,9 +14,9 @@
 ///   are in: for each one received `receive_overhead` + driver query + its copy into the device, then the reduction, γ
 ///   per byte after its kernel's launch; after the last step: with collective staging, a copy into the device.
 /// A message in flight gets its share of the wires or the bandwidth of one connection at its size, whichever is less,
-/// and then takes the links' latencies and `latency`. A step ends when the messages that it sent have arrived, latency
-/// included, so pipelines pay the latency for each segment: these are blocking sends, unlike LogGP's, whose sender is
-/// busy for the overhead alone. Source of the terms: LogGP (A. Alexandrov et al., SPAA 1995), for o and G; G depends on
+/// and then takes the links' latencies and `latency`, for which the receiver, or both sides, wait (Latency in
+/// cluster.hpp). A sender waits for its bytes, unlike LogGP's, which is busy for the overhead alone. Source of the
+/// terms: LogGP (A. Alexandrov et al., SPAA 1995), for o and G; G depends on
 /// the size like measured curves (T. Hoefler et al., "LogGOPSim", HPDC 2010). Staging, driver queries and their cache:
 /// A. A. Awan et al., "Scalable Distributed DNN Training using TensorFlow and CUDA-Aware MPI", CCGrid 2019.
 ///

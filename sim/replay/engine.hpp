@@ -11,7 +11,7 @@
 
 /// SimGrid's engine, as the replay uses it: its clock, its network models, and platforms in its format.
 ///
-/// SimGrid and the forty libraries that it brings take 20 to 30 ms and 40 MB to load. A program that simulates nothing
+/// SimGrid and the forty libraries that it brings take 20 to 30 ms and 30 MB to load. A program that simulates nothing
 /// need not pay for that, so that they are behind this interface in a module (sim/simgrid), which is loaded when it is
 /// first needed. The module calls the program through virtual and inline functions only.
 namespace syncline {

@@ -1,7 +1,6 @@
 #include "sim/replay/event_simulator.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -17,14 +16,24 @@ std::vector<double> bandwidths(const Wires& wires) {
     return result;
 }
 
+/// Returns the number of an element that is not in use, a new one if there is none.
+template <class Element>
+std::uint32_t unused(std::vector<Element>& elements, std::vector<std::uint32_t>& free) {
+    if (free.empty()) {
+        free.push_back(static_cast<std::uint32_t>(elements.size()));
+        elements.emplace_back();
+    }
+    const std::uint32_t number = free.back();
+    free.pop_back();
+    return number;
+}
+
 }  // namespace
 
 EventSimulator::EventSimulator(Wires& wires, std::size_t streams)
     : wires_(wires), flows_(bandwidths(wires)), streams_(streams) {
     if (wires.adapts()) in_flight_.resize(wires.links(), 0);
 }
-
-EventSimulator::~EventSimulator() = default;
 
 void EventSimulator::run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) {
     programs_ = programs;
@@ -60,6 +69,7 @@ void EventSimulator::happen(double now_s) {
             for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
             up_to_date_.clear();
             std::swap(awake_, waking_);
+            std::sort(waking_.begin(), waking_.end());  // in the order of memory
             for (const StreamId stream : waking_) resume(stream);
             waking_.clear();
             std::swap(weightless_, ended_);
@@ -225,17 +235,19 @@ Flows::Bundle EventSimulator::add_bundle(std::span<const std::uint32_t> links, d
 }
 
 Flows::Bundle EventSimulator::bundle(Connection& connection, double limit_Bps) {
-    if (connection.route == nullptr) {
+    if (connection.limit_Bps == limit_Bps) return connection.bundle;
+    Route& route = routes_[connection.route];
+    if (route.bundles.empty()) {
         const Pair& pair = connection.pair;
-        Route& route = routes_[route_key(pair)];
-        if (route.users++ == 0) route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
-        connection.route = &route;
+        route.links = wires_.route_numbers(pair.from, pair.to, pair.channel);
     }
-    Route& route = *connection.route;
-    for (const auto& [bound_Bps, bundle] : route.bundles)
-        if (bound_Bps == limit_Bps) return bundle;
-    route.bundles.emplace_back(limit_Bps, add_bundle(route.links, limit_Bps));
-    return route.bundles.back().second;
+    auto found = std::find_if(route.bundles.begin(), route.bundles.end(),
+                              [&](const auto& known) { return known.first == limit_Bps; });
+    if (found == route.bundles.end())
+        found = route.bundles.insert(found, {limit_Bps, add_bundle(route.links, limit_Bps)});
+    connection.limit_Bps = limit_Bps;
+    connection.bundle = found->second;
+    return connection.bundle;
 }
 
 void EventSimulator::start(Index number) {
@@ -288,19 +300,16 @@ void EventSimulator::wake_if_ended(StreamId stream) {
 }
 
 ConnectionId EventSimulator::connect(const Pair& pair, bool) {
-    const auto [found, added] = connection_of_.try_emplace(pair, 0);
-    if (added) {
-        if (free_connections_.empty()) {
-            free_connections_.push_back(static_cast<ConnectionId>(connections_.size()));
-            connections_.emplace_back();
-        }
-        found->second = free_connections_.back();
-        free_connections_.pop_back();
-        connections_[found->second] = {};
-        connections_[found->second].pair = pair;
+    ConnectionId& first = first_of_route_.try_emplace(route_key(pair), nobody).first->second;
+    for (ConnectionId known = first; known != nobody; known = connections_[known].next) {
+        if (connections_[known].pair.channel != pair.channel) continue;
+        ++connections_[known].users;
+        return known;
     }
-    ++connections_[found->second].users;
-    return found->second;
+    const Index route = first == nobody ? unused(routes_, free_routes_) : connections_[first].route;
+    const ConnectionId added = unused(connections_, free_connections_);
+    connections_[added] = {.pair = pair, .users = 1, .route = route, .next = first};
+    return first = added;
 }
 
 void EventSimulator::release(ConnectionId number) {
@@ -309,12 +318,17 @@ void EventSimulator::release(ConnectionId number) {
 
 void EventSimulator::drop(ConnectionId number) {
     const Connection& connection = connections_[number];
-    if (connection.route != nullptr && --connection.route->users == 0) {
-        for (const auto& [bound_Bps, bundle] : connection.route->bundles) flows_.remove_bundle(bundle);
-        routes_.erase(route_key(connection.pair));
-    }
-    connection_of_.erase(connection.pair);
+    const auto first = first_of_route_.find(route_key(connection.pair));
+    ConnectionId* before = &first->second;
+    while (*before != number) before = &connections_[*before].next;
+    *before = connection.next;
     free_connections_.push_back(number);
+    if (first->second != nobody) return;
+    first_of_route_.erase(first);
+    Route& route = routes_[connection.route];
+    for (const auto& [bound_Bps, bundle] : route.bundles) flows_.remove_bundle(bundle);
+    route.bundles.clear();
+    free_routes_.push_back(connection.route);
 }
 
 }  // namespace syncline

@@ -1,16 +1,16 @@
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "sim/network/agenda.hpp"
 #include "sim/network/flows.hpp"
-#include "sim/network/schedule.hpp"
 #include "sim/replay/engine.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/wires.hpp"
@@ -28,7 +28,6 @@ class EventSimulator : public Simulator, private Clockwork {
 public:
     /// `wires` must be those of a modelled fabric, and outlive this.
     explicit EventSimulator(Wires& wires, std::size_t streams);
-    ~EventSimulator() override;
 
     void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override;
     double now_s() const override { return now_s_; }
@@ -56,6 +55,9 @@ private:
     using Index = std::uint32_t;
     static constexpr Index nobody = ~Index{0};
 
+    /// Most steps send and receive one message.
+    using Times = boost::container::small_vector<double, 2>;
+
     enum class Wait : std::uint8_t { none, time, unpark, unpark_or_time, messages, window };
 
     struct StreamState {
@@ -65,10 +67,10 @@ private:
         std::uint32_t window = 0;
         // Numbers of receives, counted by the stream: posted, ended, and taken by this step or an earlier one.
         std::uint32_t posted = 0, received = 0, taken = 0;
-        std::uint32_t receives = 0;      ///< those that the step takes
-        std::size_t first = 0;           ///< in received_s, the first of these
-        std::vector<double> sent_s;      ///< ends, by message that the step sends
-        std::vector<double> received_s;  ///< ends, of the last receives, up to the one that was posted last
+        std::uint32_t receives = 0;  ///< those that the step takes
+        std::size_t first = 0;       ///< in received_s, the first of these
+        Times sent_s;                ///< ends, by message that the step sends
+        Times received_s;            ///< ends, of the last receives, up to the one that was posted last
         std::vector<std::vector<std::uint32_t>> paths;
         std::function<void()> on_receipt;
 
@@ -86,15 +88,17 @@ private:
     };
 
     struct Route {
-        std::uint32_t users = 0;
-        std::vector<std::uint32_t> links;
-        std::vector<std::pair<double, Flows::Bundle>> bundles;  ///< by bound
+        std::vector<std::uint32_t> links;                                             ///< if there are bundles
+        boost::container::small_vector<std::pair<double, Flows::Bundle>, 1> bundles;  ///< by bound
     };
 
     struct Connection {
         Pair pair;
-        Route* route = nullptr;   ///< null until its first message starts
         std::uint32_t users = 0;  ///< sides that have it and messages in it
+        Index route = 0;
+        ConnectionId next = nobody;  ///< with the same route, of another channel
+        double limit_Bps = -1;       ///< of the last message that started; below 0: none has
+        Flows::Bundle bundle = 0;    ///< its flow's
         /// Messages of which one side is present, in order.
         Index first = nobody, last = nobody;
         bool sends = false;  ///< the side that is present is the sender's
@@ -128,7 +132,7 @@ private:
 
     Wires& wires_;
     Flows flows_;
-    Schedule sleeps_;  // by stream
+    Agenda sleeps_;  // by stream
     double now_s_ = 0;
     std::vector<StreamState> streams_;
     std::span<const Coroutine<>> programs_;  // by stream
@@ -141,8 +145,9 @@ private:
     Index free_message_ = nobody;
     std::vector<Connection> connections_;
     std::vector<ConnectionId> free_connections_;
-    std::unordered_map<Pair, ConnectionId, Pair::Hash> connection_of_;
-    std::unordered_map<Pair, Route, Pair::Hash> routes_;
+    std::vector<Route> routes_;
+    std::vector<Index> free_routes_;
+    std::unordered_map<Pair, ConnectionId, Pair::Hash> first_of_route_;
     std::vector<std::uint32_t> in_flight_;  // messages by link, if they choose their path
     std::vector<Index> ended_;
     std::vector<std::uint32_t> links_;  // scratch

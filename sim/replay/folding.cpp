@@ -211,6 +211,9 @@ void Folding::judge(Ring& ring, std::uint32_t number) {
     const auto ahead = in_step ? 0 : static_cast<std::uint32_t>(spread_s / ring.step_s) + 1;
     const bool decided = number <= ring.cut;
     const double since_s = boundary.first_s - (ahead + 1) * ring.step_s;
+    // Members fold one after the other, so that without a time in which all of them sleep, the first ones would send
+    // for later steps while others still expect messages of folded ones.
+    if (ring.step_s <= 0 && wires_.latency_travels()) return;
     if (decided || ring.furthest + 1 + ahead >= ring.shape.steps || !alone(ring, since_s + 1e-9 * ring.step_s)) return;
 
     ring.cut = ring.furthest + 1;

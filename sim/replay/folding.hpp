@@ -14,12 +14,12 @@
 /// Folding: of repeated steps, some are simulated message by message, and the rest is extrapolated.
 ///
 /// Each member of a ring (fold_layout.hpp) reports when it has completed a step. Suppose that step k took all members
-/// the same time T and left them as many messages that have arrived early as before, and that either all end it at the
-/// same moment (the state in which they began it) or that the same is true of as many steps before it as the first
-/// member is ahead of the last. Then all following steps take T as long as
-/// nothing changes, because events depend only on the members' positions and on the traffic of the links. These steps
-/// are not simulated: each member sleeps for T times their number, from the end of the step that all are in; if members
-/// are at different steps, the last ones are simulated.
+/// the same time T, that afterwards each has as many early messages as before, and that either all end it at the same
+/// moment (the state in which they began it) or the same is true of as many steps before it as the first member is
+/// ahead of the last. Then all following steps take T as long as nothing changes, because events depend only on the
+/// members' positions and on the traffic of the links. These steps are not simulated: each member sleeps for T times
+/// their number, from the end of the step that all are in; if members are at different steps, the last ones are
+/// simulated.
 ///
 /// Nothing changes while no other message shares a link or a device's copy engine with theirs. Every section of an
 /// exchange declares which of these its messages use. If another section begins to use one that belongs to a ring whose

@@ -29,6 +29,7 @@ public:
 
     Recorder(Trace& trace, Wires& wires, std::size_t streams) : trace_(trace), wires_(wires) {
         trace_.acts.resize(streams);
+        trace_.latency_travels = wires.latency_travels();
     }
 
     /// Returns a connection, whose address does not change.

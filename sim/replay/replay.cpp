@@ -36,6 +36,8 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     static bool called = false;
     if (std::exchange(called, true))
         throw std::logic_error("replay() is called for the second time in a process; replay_isolated() starts its own");
+    if (options.oracle != ReplayOptions::Oracle::none && latency_travels(cluster))
+        throw std::logic_error("SimGrid is an oracle only for latency that blocks");
     engine().start({cluster.network, cluster.native.has_value(), options.oracle == ReplayOptions::Oracle::full});
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
@@ -50,13 +52,13 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         programs->push_back(streams->back()->run());
     }
     const auto stuck = [&cluster] {
+        const std::string where = session->stuck([](StreamId stream) { return (*streams)[stream]->at(); });
         // A platform in SimGrid's format may have links that fail over time.
-        if (cluster.native)
-            throw ReplayError("deadlock: no event is pending; do links of the platform fail?" + session->stuck());
+        if (cluster.native) throw ReplayError("deadlock: no event is pending; do links of the platform fail?" + where);
         // The transport's window may hold back a message that another rank waits for.
         if (cluster.transport.window > 0)
-            throw ReplayError("deadlock: no event is pending; is the transport's window too small?" + session->stuck());
-        throw std::logic_error("deadlock: no event is pending; these streams wait for each other" + session->stuck());
+            throw ReplayError("deadlock: no event is pending; is the transport's window too small?" + where);
+        throw std::logic_error("deadlock: no event is pending; these streams wait for each other" + where);
     };
     try {
         simulator->run(*programs, stuck);

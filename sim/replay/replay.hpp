@@ -10,13 +10,14 @@
 #include "sim/replay/timeline.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Replays a task graph on a cluster, message by message, on SimGrid.
+/// Replays a task graph on a cluster, message by message, on SimGrid's clock.
 ///
 /// There is one program per stream (stream_replay.hpp). It executes the stream's tasks in order, or as the streams of
 /// its queue agree (agreement.hpp), waits for the dependencies of each, and either sleeps for the task's seconds or
 /// runs its member's program of a collective. A message starts when both its sides have arrived, shares its links with
-/// all other traffic on them, and then both sides wait for its route's latency. Programs run in a Simulator
-/// (simulator.hpp): with the exact model on our solver, with SimGrid's models as its actors.
+/// all other traffic on them, and then its receiver, or both sides (Latency in cluster.hpp), wait for its route's
+/// latency. Programs run in a Simulator (simulator.hpp): with the exact model on our solver, with SimGrid's models as
+/// its actors.
 ///
 /// SimGrid allows one simulation per process; the replay reaches it through engine.hpp.
 namespace syncline {
@@ -32,7 +33,8 @@ struct ReplayOptions {
     std::uint32_t window = 1;      ///< ... and the number of measured ones: counters are their mean
     bool messages = false;         ///< also record every message: see trace.hpp
     bool contention = true;        ///< if false, every message has each link for itself
-    /// An oracle for tests: leaves messages to SimGrid even with the exact model, and to one of its two solvers.
+    /// An oracle for tests, for latency that blocks: leaves messages to SimGrid even with the exact model, and to one
+    /// of its two solvers.
     enum class Oracle { none, lazy, full } oracle = Oracle::none;
     bool fold = false;  ///< simulate repeated steps once (folding.hpp); not with `messages`
     /// Channels whose exchanges are not folded, because their rings are disturbed while they are folded.

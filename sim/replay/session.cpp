@@ -39,7 +39,6 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       engines_(graph.processes().size()),
       copied_s_(graph.streams().size()),
       began_s_(graph.processes().size()),
-      steps_(graph.streams().size()),
       folded_(iterations, 0),
       shown_(options.measured) {
     timeline.iteration_end_s.resize(iterations, 0);
@@ -204,7 +203,7 @@ void Session::finish() {
     if (recorder_) recorder_->finish();
 }
 
-std::string Session::stuck() const {
+std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uint32_t>(StreamId)>& step_of) const {
     constexpr std::size_t shown = 8;
     std::string text;
     std::size_t count = 0;
@@ -217,8 +216,9 @@ std::string Session::stuck() const {
         const Task& task = graph.tasks()[*at];
         text += fmt::format("\n  process {}: {} {} of iteration {}", graph.streams()[stream].process, word(task.phase),
                             task.subject, ended_[*at]);
-        if (task.exchange != Task::no_exchange)
-            text += fmt::format(", step {}, repetition {}", steps_[stream].step, steps_[stream].repetition);
+        if (task.exchange == Task::no_exchange) continue;
+        const auto [step, repetition] = step_of(stream);
+        text += fmt::format(", step {}, repetition {}", step, repetition);
     }
     if (count > shown) text += fmt::format("\n  and {} more", count - shown);
     return text;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -72,11 +73,9 @@ public:
     }
     /// Turns counters into means.
     void finish();
-    /// Notes the step of its exchange that a stream is in, for stuck().
-    void at_step(StreamId stream, std::uint32_t step, std::uint32_t repetition) { steps_[stream] = {step, repetition}; }
-
-    /// Describes the tasks at which unfinished streams are stuck.
-    std::string stuck() const;
+    /// Describes the tasks at which unfinished streams are stuck. `step_of` returns the step and the repetition that a
+    /// stream is at in its exchange.
+    std::string stuck(const std::function<std::pair<std::uint32_t, std::uint32_t>(StreamId)>& step_of) const;
 
     Simulator& simulator;
     Wires& wires;
@@ -117,10 +116,6 @@ private:
     std::vector<double> copied_s_;                    ///< by stream: the end of its copy
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.
     std::vector<std::array<double, 2>> began_s_;
-    struct At {
-        std::uint32_t step = 0, repetition = 0;
-    };
-    std::vector<At> steps_;  ///< by stream
     std::optional<Recorder> recorder_;
     std::optional<Folding> folding_;
     std::optional<Steady> steady_;       ///< present if iterations may repeat

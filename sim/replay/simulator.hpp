@@ -55,7 +55,8 @@ public:
     virtual void at_end_of_instant(std::function<void()> act) = 0;
 
     /// Returns the connection of a pair. It is kept until both sides have released it and no message is in it.
-    virtual ConnectionId connect(const Pair& pair, bool for_long) = 0;
+    /// `lasting`: many messages will use it.
+    virtual ConnectionId connect(const Pair& pair, bool lasting) = 0;
     virtual void release(ConnectionId connection) = 0;
 
     // Operations of a stream: only its own program may call and await these.

@@ -111,6 +111,8 @@ Coroutine<> StreamReplay::run_exchange(TaskId id, const Task& task) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
         ports_[i].out.clear();
         ports_[i].in.clear();
+        ports_[i].turn = std::any_of(steps[i].sends.begin(), steps[i].sends.end(), turns) ||
+                         std::any_of(steps[i].receives.begin(), steps[i].receives.end(), turns);
         for (const Message& message : steps[i].sends) ports_[i].out.push_back(port(message, true));
         for (const Message& message : steps[i].receives) ports_[i].in.push_back(port(message, false));
     }
@@ -122,27 +124,17 @@ Coroutine<> StreamReplay::run_exchange(TaskId id, const Task& task) {
     if (contributes) co_await copy(Staging::Unit::collective, true, exchange.bytes);
     if (Folding* folding = session_.folding()) {
         const Folding::Pass pass = folding->begin(task.exchange, task.member, iteration_);
-        for (const RingSection& section : *pass.sections) co_await run_section(*folding, section, pass);
+        for (const RingSection& section : *pass.sections) {
+            const Folding::Visit visit = co_await folding->enter(stream_, pass, section);
+            padded_ = visit.padded;
+            co_await run_steps(section.taken, visit);
+            padded_ = false;
+            folding->leave(visit);
+        }
     } else {
-        while (!now_->walk.done()) co_await run_step();
+        co_await run_steps(std::numeric_limits<std::uint32_t>::max(), {});
     }
     if (receives) co_await copy(Staging::Unit::collective, false, exchange.bytes);
-}
-
-Coroutine<> StreamReplay::run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass) {
-    const Folding::Visit visit = co_await folding.enter(stream_, pass, section);
-    padded_ = visit.padded;
-    for (std::uint32_t steps = 0; steps < section.taken;) {
-        co_await run_step();
-        ++steps;
-        if (visit.ring == nullptr) continue;
-        const Folding::Skip folded = folding.stepped(visit, steps, simulator_.untaken(stream_));
-        skip(folded.steps);
-        steps += folded.steps;
-        co_await simulator_.sleep(stream_, folded.seconds);
-    }
-    padded_ = false;
-    folding.leave(visit);
 }
 
 void StreamReplay::skip(std::uint32_t steps) {
@@ -161,7 +153,7 @@ void StreamReplay::skip(std::uint32_t steps) {
             const Message& message = step.sends[i];
             if (message.turn == 0) {
                 const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
-                count(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+                add_bytes(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
                 continue;
             }
             const std::uint32_t end = walk.repetition() + (session_.measures(iteration_) ? times : 0);
@@ -202,7 +194,7 @@ void StreamReplay::withdraw(const Step& step, const Ports& ports) {
     }
 }
 
-void StreamReplay::count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const {
+void StreamReplay::add_bytes(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const {
     if (!session_.measures(iteration_)) return;
     peer.bytes += bytes;
     peer.on_wires += on_wires;
@@ -225,60 +217,68 @@ void StreamReplay::post() {
     }
 }
 
-Coroutine<> StreamReplay::run_step() {
+Coroutine<> StreamReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
     const Exchange& exchange = now_->exchange;
     const Partition& partition = now_->program.partition;
-    const Walk& walk = now_->walk;
-    const Step& step = walk.step();
-    Ports& ports = ports_[walk.number()];
-    session_.at_step(stream_, walk.number(), walk.repetition());
-    const auto bytes_of = [&](const Message& message) {
-        return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
-    };
+    Walk& walk = now_->walk;
     const bool stages = transport_.staging.unit == Staging::Unit::message;
-    simulator_.begin_step(stream_, static_cast<std::uint32_t>(ports.in.size()));
-    recorded_.clear();
-    travelling_.clear();
-    // Receives are posted first, because data may arrive while this stream is busy sending.
-    if (!now_->ahead) post();
-    turn(ports);
-    for (std::size_t i = 0; i < ports.out.size(); ++i) {
-        Peer& peer = *ports.out[i];
-        const std::uint64_t bytes = bytes_of(step.sends[i]);
-        if (transport_.window > 0) co_await await_window();
-        if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
-        if (stages) co_await copy(Staging::Unit::message, true, bytes);
-        if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
-        send(peer, bytes, exchange.protocol);
-        const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
-        count(peer, real, on_wires(real, exchange.protocol));
-    }
-    wait_start_s_ = simulator_.now_s();
-    co_await simulator_.ends(stream_);
-    if (session_.wires.adapts()) note_paths(ports);
-    session_.sent(iteration_, ports.out.size());
-
-    Rest rest{rest_of_latency(ports)};
-    std::uint64_t reduced = 0;
-    for (std::size_t i = 0; i < ports.in.size(); ++i) {
-        rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
-        if (stages) {
-            co_await spend(std::exchange(rest, {}));
-            co_await copy(Staging::Unit::message, false, bytes_of(step.receives[i]));
+    for (std::uint32_t taken = 0; taken < count && !walk.done();) {
+        const Step& step = walk.step();
+        Ports& ports = ports_[walk.number()];
+        const auto bytes_of = [&](const Message& message) {
+            return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
+        };
+        simulator_.begin_step(stream_, static_cast<std::uint32_t>(ports.in.size()));
+        recorded_.clear();
+        travelling_.clear();
+        // Receives are posted first, because data may arrive while this stream is busy sending.
+        if (!now_->ahead) post();
+        if (ports.turn) turn(ports);
+        for (std::size_t i = 0; i < ports.out.size(); ++i) {
+            Peer& peer = *ports.out[i];
+            const std::uint64_t bytes = bytes_of(step.sends[i]);
+            if (transport_.window > 0) co_await await_window();
+            if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
+            if (stages) co_await copy(Staging::Unit::message, true, bytes);
+            if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
+            send(peer, bytes, exchange.protocol);
+            const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
+            add_bytes(peer, real, on_wires(real, exchange.protocol));
         }
-        if (step.reduce) reduced += bytes_of(step.receives[i]);
+        wait_start_s_ = simulator_.now_s();
+        co_await simulator_.ends(stream_);
+        if (session_.wires.adapts()) note_paths(ports);
+        session_.sent(iteration_, ports.out.size());
+
+        Rest rest{rest_of_latency(ports)};
+        std::uint64_t reduced = 0;
+        for (std::size_t i = 0; i < ports.in.size(); ++i) {
+            rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+            if (stages) {
+                co_await spend(std::exchange(rest, {}));
+                co_await copy(Staging::Unit::message, false, bytes_of(step.receives[i]));
+            }
+            if (step.reduce) reduced += bytes_of(step.receives[i]);
+        }
+        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B;
+        if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
+        if (recorder() != nullptr) {
+            co_await spend(rest);
+            recorded_in_.erase(recorded_in_.begin(),
+                               recorded_in_.begin() + static_cast<std::ptrdiff_t>(ports.in.size()));
+        } else {
+            co_await simulator_.sleep(stream_, rest.seconds());
+        }
+        if (ports.turn) turn_away(ports);
+        walk.next();
+        now_->ahead = walk != now_->posted;
+        ++taken;
+        if (visit.ring == nullptr) continue;
+        const Folding::Skip folded = session_.folding()->stepped(visit, taken, simulator_.untaken(stream_));
+        skip(folded.steps);
+        taken += folded.steps;
+        co_await simulator_.sleep(stream_, folded.seconds);
     }
-    rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B;
-    if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
-    if (recorder() != nullptr) {
-        co_await spend(rest);
-        recorded_in_.erase(recorded_in_.begin(), recorded_in_.begin() + static_cast<std::ptrdiff_t>(ports.in.size()));
-    } else {
-        co_await simulator_.sleep(stream_, rest.seconds());
-    }
-    turn_away(ports);
-    now_->walk.next();
-    now_->ahead = now_->walk != now_->posted;
 }
 
 void StreamReplay::send(const Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
@@ -401,6 +401,10 @@ void StreamReplay::turn_away(const Ports& ports) {
         simulator_.release(peer.connection);
     }
     turning_out_.clear();
+}
+
+std::pair<std::uint32_t, std::uint32_t> StreamReplay::at() const {
+    return now_ ? std::pair{now_->walk.number(), now_->walk.repetition()} : std::pair{0u, 0u};
 }
 
 void StreamReplay::report_bytes() {

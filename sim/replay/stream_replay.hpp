@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/replay/session.hpp"
@@ -24,6 +25,8 @@ public:
     StreamReplay(Session& session, StreamId stream);
 
     Coroutine<> run();
+    /// Returns the step that the stream is at in its exchange, and its repetition.
+    std::pair<std::uint32_t, std::uint32_t> at() const;
     /// Reports the bytes sent in the measured iterations to the session, at the end.
     void report_bytes();
 
@@ -51,6 +54,7 @@ private:
     /// The connections of a step's messages, looked up once and used in every repetition.
     struct Ports {
         std::vector<Peer*> out, in;
+        bool turn = false;  ///< some of them
     };
 
     /// An exchange, and how far the stream has come in it.
@@ -70,11 +74,10 @@ private:
     Coroutine<> spend(Rest rest);
     /// Records an act, if messages are recorded.
     void record(ActKind kind, double start_s, double end_s);
-    Coroutine<> run_section(Folding& folding, const RingSection& section, const Folding::Pass& pass);
+    /// Runs steps, from the current one on: this number or, if they are fewer, those that are left.
+    Coroutine<> run_steps(std::uint32_t count, Folding::Visit visit);
     /// Skips folded steps and counts what they send.
     void skip(std::uint32_t steps);
-    /// Runs the current step, and goes to the next.
-    Coroutine<> run_step();
     /// Posts the receives of the next step that has any.
     void post();
     /// Takes back those of the last step whose receives are posted.
@@ -100,7 +103,7 @@ private:
     double rest_of_latency(const Ports& ports);
     /// Returns the connection of `exchange` with process `other`.
     Peer& peer(const Exchange& exchange, ProcessId other, bool outwards);
-    void count(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const;
+    void add_bytes(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const;
     /// Returns a new one. `lasting`: it is kept for later exchanges.
     Peer connect(const Exchange& exchange, ProcessId other, bool outwards, bool lasting);
     /// Returns the connection of a message with its peer in this repetition of its step, if that turns.
@@ -125,9 +128,9 @@ private:
     std::vector<Ports> ports_;               // by step of the current program
     std::vector<MessageId> recorded_;        // messages that the step sends, if they are recorded ...
     std::vector<MessageId> recorded_in_;     // ... and those whose receives are posted and that no earlier step took
+    MessageId last_ = Act::no_message;       // the one that the step waited for longest
+    double wait_start_s_ = 0;                // start of the wait for them
     std::vector<std::uint64_t> travelling_;  // by sent message of the step: bytes on the wires, if it chose its path
-    MessageId last_ = Act::no_message;       // the last of these to arrive
-    double wait_start_s_ = 0;                // start of the wait for these
     std::unordered_map<std::uint64_t, Peer> peers_;
     // Connections with peers that turn, in use: of the current step's sends, and of receives that are posted. They are
     // not kept, or there would be one per pair.

@@ -23,7 +23,7 @@ enum class ActKind : std::uint8_t {
     copy,      ///< between a device and the transport's buffers
     send,      ///< a sender's overheads, queries included
     window,    ///< wait until fewer messages are in flight than the transport's window allows
-    messages,  ///< wait until all messages of the step have arrived, latency included
+    messages,  ///< wait until the messages of the step have been sent, or have arrived, latency included
     receive,   ///< a receiver's overheads
     reduction  ///< reduction of received data
 };
@@ -34,7 +34,7 @@ struct Act {
     double start_s = 0, end_s = 0;
     TaskId task = 0;
     std::uint32_t iteration = 0;
-    MessageId last = no_message;  ///< of `messages` and `window`: the message that arrived last
+    MessageId last = no_message;  ///< of `messages` and `window`: the message that was waited for longest
     ActKind kind = ActKind::launch;
 };
 
@@ -60,6 +60,7 @@ struct TracedLink {
 };
 
 struct Trace {
+    bool latency_travels = false;        ///< senders do not wait for it
     std::vector<std::vector<Act>> acts;  ///< by stream, in order of time; none outside exchanges
     std::vector<MessageRecord> messages;
     std::vector<TracedLink> links;

@@ -124,10 +124,7 @@ bool ActorSimulator::begin_park(StreamId stream, std::coroutine_handle<> caller)
 }
 
 bool ActorSimulator::begin_park(StreamId stream, double seconds, std::coroutine_handle<>) {
-    if (!streams_[stream].awake) {
-        sg::SemaphorePtr made = sg::Semaphore::create(0);  // others may run meanwhile
-        streams_[stream].awake = std::move(made);
-    }
+    if (!streams_[stream].awake) streams_[stream].awake = sg::Semaphore::create(0);
     const sg::SemaphorePtr& awake = streams_[stream].awake;
     streams_[stream].parked = true;
     const bool too_late = awake->acquire_timeout(seconds);

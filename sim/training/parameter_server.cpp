@@ -90,8 +90,8 @@ public:
             std::vector<std::vector<TaskId>> pulled(teams_.leaders().size());
             for (; sum != aggregated_.end() && sum->bucket == bucket; ++sum) {
                 const TaskId sent = pull_shard(*sum, barrier.value_or(sum->task), pulled);
-                // Synchronous training: a rank continues when all ranks have the bucket, so that none runs ahead of the
-                // others.
+                // Synchronous training: a rank continues when the servers have sent the bucket to all ranks, so that
+                // none runs ahead of the others by more than a latency.
                 results.everyone.push_back({bucket, sent});
                 bytes += sum->part.bytes;
             }

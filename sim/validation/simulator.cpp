@@ -1,5 +1,4 @@
 #include "sim/validation/simulator.hpp"
-#include "sim/replay/engine.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "sim/batch/simulation.hpp"
 #include "sim/output/check.hpp"
 #include "sim/process/pool.hpp"
+#include "sim/replay/engine.hpp"
 #include "sim/replay/replay.hpp"
 
 namespace syncline::validation {

@@ -224,6 +224,27 @@ TEST_CASE("folding: a ring that another exchange disturbs on its links is simula
     }
 }
 
+TEST_CASE("folding: steps without length do not mix up consecutive exchanges") {
+    // Members that fold such steps do not sleep, so that they could send for the next exchange before others fold.
+    for (const Latency mode : {Latency::blocking, Latency::travelling}) {
+        Cluster cluster = star_cluster(16, 1e9, 0);
+        cluster.network = NetworkModel::Constant;
+        cluster.latency = mode;
+        TaskGraph graph;
+        for (std::uint32_t group = 0; group < 2; ++group) {  // two groups, so that members do not gather
+            std::vector<ProcessId> workers;
+            for (std::uint32_t rank = 0; rank < 8; ++rank) workers.push_back(graph.add_process({{8 * group + rank}}));
+            const auto ring = make_algorithm({.name = "ring", .overlay = {}}, 8);
+            add_collectives(graph, workers, {{800, ring}, {800, ring}, {800, ring}}, {}, cluster);
+        }
+        graph.seal();
+        const Timeline simulated = replayed(cluster, graph, false), folded = replayed(cluster, graph, true);
+        CHECK(folded.iteration_end_s.front() == simulated.iteration_end_s.front());
+        CHECK(folded.messages == simulated.messages);
+        CHECK(folded.bytes_sent == simulated.bytes_sent);
+    }
+}
+
 TEST_CASE("folding: late ranks delay a ring as they do message by message") {
     std::mt19937 random(3);
     const Model model = random_layers(random, 12, 4 * 24 * 25, 40);

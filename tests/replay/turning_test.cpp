@@ -6,8 +6,8 @@
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
 
-// Compares steps whose messages have another peer in every repetition with the same steps written out, in which every
-// pair has its own mailbox.
+// Compares steps whose messages have another peer in every repetition with the same steps written out, in which
+// connections are kept.
 
 using namespace syncline;
 

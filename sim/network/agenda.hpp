@@ -11,9 +11,8 @@
 /// JEA 1, 1996) that knows the position of every number. set(), cancel() and pop() take O(log n).
 namespace syncline {
 
-class Schedule {
+class Agenda {
 public:
-    bool empty() const { return heap_.empty(); }
     /// Returns the earliest time; infinity if nothing is scheduled.
     double next_s() const { return heap_.empty() ? std::numeric_limits<double>::infinity() : heap_.front().time_s; }
 
