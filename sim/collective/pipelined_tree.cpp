@@ -42,17 +42,16 @@ public:
           tree_(std::move(tree)),
           segment_bytes_(segment_bytes),
           first_step_(tree_.parent.size(), 0) {
-        std::vector<std::uint32_t>& order = order_;
-        order.push_back(0);
-        for (std::size_t next = 0; next < order.size(); ++next) {
-            const std::vector<std::uint32_t>& children = tree_.children[order[next]];
+        order_.push_back(0);
+        for (std::size_t next = 0; next < order_.size(); ++next) {
+            const std::vector<std::uint32_t>& children = tree_.children[order_[next]];
             for (std::uint32_t j = 0; j < children.size(); ++j)
-                first_step_[children[j]] = first_step_[order[next]] + j + 1;
-            order.insert(order.end(), children.begin(), children.end());
+                first_step_[children[j]] = first_step_[order_[next]] + j + 1;
+            order_.insert(order_.end(), children.begin(), children.end());
             most_children_ = std::max(most_children_, static_cast<std::uint32_t>(children.size()));
         }
         std::vector<std::uint32_t> levels(tree_.parent.size(), 0), most_above(tree_.parent.size(), 0);
-        for (const std::uint32_t rank : order) {
+        for (const std::uint32_t rank : order_) {
             if (rank != 0) {
                 const std::uint32_t parent = tree_.parent[rank];
                 levels[rank] = levels[parent] + 1;
@@ -62,12 +61,12 @@ public:
             if (tree_.children[rank].empty()) ways_.insert({first_step_[rank], levels[rank], most_above[rank]});
         }
         std::vector<std::uint32_t> latest_below = first_step_;
-        for (auto rank = order.rbegin(); rank != order.rend(); ++rank) {
+        for (auto rank = order_.rbegin(); rank != order_.rend(); ++rank) {
             std::uint32_t& above = latest_below[tree_.parent[*rank]];
             above = std::max(above, latest_below[*rank]);
         }
         last_ = latest_below[0];
-        for (const std::uint32_t rank : order)
+        for (const std::uint32_t rank : order_)
             busiest_on_longest_way_ |= tree_.children[rank].size() == most_children_ && latest_below[rank] == last_;
     }
 

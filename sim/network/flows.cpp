@@ -112,7 +112,6 @@ void Flows::start(Bundle bundle, double bytes, std::uint32_t owner, double now_s
     progress.flows.push_back({progress.received + bytes, owner});
     std::push_heap(progress.flows.begin(), progress.flows.end(), later);
     ++variable.weight;
-    for (const Link link : hops(bundle)) ++links_[link].weight;
     if (progress.waits) return;
     progress.waits = true;
     fresh_.push_back(bundle);
@@ -156,7 +155,6 @@ void Flows::end(double now_s, double precision_s, std::vector<std::uint32_t>& ow
         if (progress.flows.empty()) leave(bundle);
         for (const Link number : hops(bundle)) {
             Channel& link = links_[number];
-            link.weight -= ended;
             if (link.users.empty()) {
                 link.used_Bps = 0;
                 continue;

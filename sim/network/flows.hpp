@@ -90,7 +90,6 @@ private:
     struct Channel {
         double bandwidth_Bps = 0;
         double used_Bps = 0;
-        double weight = 0;        ///< number of flows
         bool disturbed = false;   ///< in disturbed_
         std::vector<User> users;  ///< bundles with flows
 

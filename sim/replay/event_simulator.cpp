@@ -155,13 +155,7 @@ EventSimulator::Index EventSimulator::match(Connection& connection, ConnectionId
         connection.first = messages_[found].next;
         return found;
     }
-    Index added = free_message_;
-    if (added == nobody) {
-        added = static_cast<Index>(messages_.size());
-        messages_.emplace_back();
-    } else {
-        free_message_ = messages_[added].next;
-    }
+    const Index added = unused(messages_, free_messages_);
     Message& message = messages_[added];
     message.connection = number;
     message.next = nobody;
@@ -286,10 +280,8 @@ void EventSimulator::end(Index number) {
 }
 
 void EventSimulator::let_go(Index number) {
-    Message& message = messages_[number];
-    message.next = free_message_;
-    free_message_ = number;
-    release(message.connection);
+    free_messages_.push_back(number);
+    release(messages_[number].connection);
 }
 
 void EventSimulator::wake_if_ended(StreamId stream) {

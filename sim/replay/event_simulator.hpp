@@ -84,7 +84,7 @@ private:
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
         Flows::Bundle bundle = 0;
-        Index next = nobody;  ///< in the connection's queue, or among the free ones
+        Index next = nobody;  ///< in the connection's queue
     };
 
     struct Route {
@@ -142,7 +142,7 @@ private:
     std::vector<StreamId> up_to_date_;  // streams that have received everything that they expect
     std::vector<std::function<void()>> last_acts_;
     std::vector<Message> messages_;
-    Index free_message_ = nobody;
+    std::vector<Index> free_messages_;
     std::vector<Connection> connections_;
     std::vector<ConnectionId> free_connections_;
     std::vector<Route> routes_;

@@ -106,7 +106,7 @@ Coroutine<> StreamReplay::run_exchange(TaskId id, const Task& task) {
     if (steps.empty()) co_return;
     ports_.resize(std::max(ports_.size(), steps.size()));
     const auto port = [&](const Message& message, bool outwards) {
-        return message.turn == 0 ? &peer(exchange, now_->group[message.peer], outwards) : nullptr;
+        return turns(message) ? nullptr : &peer(exchange, now_->group[message.peer], outwards);
     };
     for (std::size_t i = 0; i < steps.size(); ++i) {
         ports_[i].out.clear();
@@ -151,7 +151,7 @@ void StreamReplay::skip(std::uint32_t steps) {
         const Step& step = walk.step();
         for (std::size_t i = 0; i < step.sends.size(); ++i) {
             const Message& message = step.sends[i];
-            if (message.turn == 0) {
+            if (!turns(message)) {
                 const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
                 add_bytes(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
                 continue;

@@ -121,9 +121,6 @@ private:
         Place& place = at_[rank];
         while (place.coming == 0 && !place.reached.done()) {
             const Step& step = place.reached.step();
-            const bool turns = std::any_of(step.receives.begin(), step.receives.end(),
-                                           [](const Message& message) { return message.turn != 0; });
-            if (turns && place.steps > place.done) return;
             place.coming = step.receives.size();
             place.round = place.steps;
             for (const Message& message : step.receives) await(rank, place.reached, message);
