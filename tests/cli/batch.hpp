@@ -95,7 +95,9 @@ inline std::vector<pid_t> children_of(pid_t parent) {
         const std::string name = entry.path().filename();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         std::ifstream file(entry.path() / "stat");
-        std::string stat{std::istreambuf_iterator<char>(file), {}};
+        std::ostringstream text;
+        text << file.rdbuf();  // catches the error of reading a process that has just ended
+        const std::string stat = text.str();
         if (stat.rfind(')') == std::string::npos) continue;
         std::istringstream rest(stat.substr(stat.rfind(')') + 1));
         char state = 0;
