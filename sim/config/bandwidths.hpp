@@ -6,7 +6,7 @@
 /// Ranges of the bandwidths of machines.
 namespace syncline::config {
 
-inline constexpr QuantityRange bandwidths{.least = 1, .most = 1e18};
+inline constexpr QuantityRange bandwidths{.least = least_bandwidth_Bps, .most = most_bandwidth_Bps};
 inline constexpr QuantityRange bandwidths_or_unlimited{
     .word = "unlimited", .word_value = unlimited, .least = bandwidths.least, .most = bandwidths.most};
 

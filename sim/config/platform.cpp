@@ -5,6 +5,7 @@
 
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
+#include "sim/platform/simgrid_file.hpp"
 
 namespace syncline::config {
 
@@ -164,7 +165,19 @@ void describe_native(Fields& fields, Cluster& cluster) {
     fields.file(
         {"simgrid_xml",
          "Platform in SimGrid's own format; replaces `nodes` and `fabric`. Each host is a node with one device."},
-        [&](const std::string& path, const std::string&) { native.file = path; });
+        [&](const std::string& path, const std::string& text) -> std::vector<std::string> {
+            native.file = path;
+            try {
+                std::vector<std::string> more = check_simgrid_file(text);
+                if (path.ends_with(".so") || path.ends_with(".dylib"))
+                    fields.reject("simgrid_xml", fmt::format("SimGrid takes {} for a library", path),
+                                  "rename it; .xml is usual");
+                return more;
+            } catch (const SimGridFileError& error) {
+                fields.reject("simgrid_xml", fmt::format("{}: {}", path, error.what()), error.hint);
+            }
+            return {};
+        });
     if (!fields.given("simgrid_xml")) {
         if (fields.given("hosts"))
             fields.reject("hosts", "'hosts' has no effect here",

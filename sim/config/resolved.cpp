@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/variant.hpp"
@@ -49,18 +50,31 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
     for (const char* key : {"name", "description"})
         std::erase_if(document.entries, [&](const Entry& entry) { return entry.key == key; });
     sort_keys(document);
-    const auto rewrite = [&](Node& scalar) {
-        const auto file = std::find_if(files.begin(), files.end(),
-                                       [&](const OtherFile& other) { return same(other.name, scalar.mark); });
-        if (file == files.end()) return;
-        scalar.scalar = from_here(file->path);
-        scalar.quoted = true;
-        resolved.files.push_back(file->text);
+    Node nameless = document;
+    const auto name_again = [&](Node& scalar) {
+        bool first = true;
+        for (const OtherFile& file : files) {
+            if (!same(file.name, scalar.mark)) continue;
+            if (std::exchange(first, false)) {
+                scalar.scalar = from_here(file.path);
+                scalar.quoted = true;
+            }
+            resolved.files.push_back(file.text);
+        }
     };
-    if (!files.empty()) each_scalar(document, rewrite);
-    for (Entry& entry : document.entries) {
-        const Node section = mapping_at({}, {std::move(entry)});
-        resolved.sections.push_back({section.entries.front().key, block_text(section)});
+    const auto leave_out = [&](Node& scalar) {
+        const bool names = std::any_of(files.begin(), files.end(),
+                                       [&](const OtherFile& file) { return same(file.name, scalar.mark); });
+        if (names) scalar.scalar.clear();
+    };
+    if (!files.empty()) {
+        each_scalar(document, name_again);
+        each_scalar(nameless, leave_out);
+    }
+    for (std::size_t i = 0; i < document.entries.size(); ++i) {
+        const auto text = [](Entry& entry) { return block_text(mapping_at({}, {std::move(entry)})); };
+        const std::string key = document.entries[i].key;
+        resolved.sections.push_back({key, text(document.entries[i]), text(nameless.entries[i])});
     }
     return resolved;
 }

@@ -11,13 +11,15 @@
 /// Two are equal byte by byte exactly if their content is the same: keys are sorted, and a value stays as written (`64
 /// MiB` and `64MiB` differ). Name, description and expectations are left out. Keys that are not given have the
 /// program's defaults, so document, seed and version determine a simulation. Files that are not YAML (graphs, SimGrid's
-/// platforms) stay names, relative to the working directory, and `files` has their content.
+/// platforms) stay names, relative to the working directory; `identity` leaves the names out, and `files` has their
+/// content, and that of the files that they name.
 namespace syncline::config {
 
 /// One key of the scenario's top level. Points of a study share most of them.
 struct ResolvedSection {
-    std::string key;   ///< `platform`, `workload`, `training`, `collective`
-    std::string text;  ///< YAML, the key included, ended by a newline
+    std::string key;              ///< `platform`, `workload`, `training`, `collective`
+    std::string text;             ///< YAML, the key included, ended by a newline
+    std::string identity = text;  ///< the same without the names of files
 };
 
 struct Resolved {

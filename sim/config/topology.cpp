@@ -10,7 +10,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr QuantityRange latencies{.word = "none", .most = 3600};
+constexpr QuantityRange latencies{.word = "none", .most = most_latency_s};
 
 /// Returns "a tree", "an exponential graph".
 std::string called(const shapes::Family& family) {
@@ -81,6 +81,7 @@ struct DescribeParameter {
             } catch (const TopologyError& error) {
                 fields.reject(it.key, error.what(), error.hint);
             }
+            return std::vector<std::string>();
         });
     }
 };

@@ -46,9 +46,11 @@ public:
     virtual void text(Key key, std::string& value) = 0;
     /// A list of texts, not empty.
     virtual void texts(Key key, std::vector<std::string>& values) = 0;
-    /// The name of a file that is not YAML, relative to the text that contains it. The body gets the file's path, as
-    /// shown in messages, and its content.
-    virtual void file(Key key, const std::function<void(const std::string& path, const std::string& text)>& body) = 0;
+    /// Takes the path of a file that is not YAML, as shown in messages, and its content. Returns the names of the files
+    /// that it names, relative to it.
+    using FileReader = std::function<std::vector<std::string>(const std::string& path, const std::string& text)>;
+    /// The name of such a file, relative to the text that contains it.
+    virtual void file(Key key, const FileReader& body) = 0;
     virtual void flag(Key key, bool& value) = 0;
     virtual void integer(Key key, std::int64_t& value, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;

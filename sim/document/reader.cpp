@@ -80,14 +80,19 @@ public:
             read_list(key, *node, values, "texts", [&](const Node& item) { return word(key, item); });
     }
 
-    void file(Key key, const std::function<void(const std::string&, const std::string&)>& body) override {
+    void file(Key key, const FileReader& body) override {
         const Node* node = scalar(key, "the name of a file");
         if (!node) return;
         const std::filesystem::path path = referred_file(*node);
         const Text file = read_text(path, largest_other_file);
         if (!file.text) return fail(node->mark, file.error, file.hint);
         findings_.note(node->mark, path, *file.text);
-        body(shown(path), *file.text);
+        for (const std::string& name : body(shown(path), *file.text)) {
+            const std::filesystem::path further = path.parent_path() / name;
+            const Text text = read_text(further, largest_other_file);
+            if (!text.text) return fail(node->mark, fmt::format("{}: {}", shown(path), text.error), text.hint);
+            findings_.note(node->mark, further, *text.text);
+        }
     }
 
     void flag(Key key, bool& value) override {

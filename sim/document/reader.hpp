@@ -13,9 +13,9 @@
 /// and values out of range are all reported, each with its place and the probable intention.
 namespace syncline::config {
 
-/// A file that is not YAML and that a document names.
+/// A file that is not YAML and that a document names, or that such a file names.
 struct OtherFile {
-    Mark name;  ///< the place of its name
+    Mark name;  ///< the place of its name in the document, or of that of the file that names it, which comes before
     std::filesystem::path path;
     std::string text;
 };

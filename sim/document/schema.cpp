@@ -51,9 +51,7 @@ public:
     void texts(Key key, std::vector<std::string>& values) override {
         add(key, list({{"type", "string"}, {"minLength", 1}}), values.empty() ? Json() : Json(values));
     }
-    void file(Key key, const std::function<void(const std::string&, const std::string&)>&) override {
-        add(key, {{"type", "string"}, {"minLength", 1}}, {});
-    }
+    void file(Key key, const FileReader&) override { add(key, {{"type", "string"}, {"minLength", 1}}, {}); }
     void flag(Key key, bool& value) override { add(key, {{"type", "boolean"}}, value); }
     void integer(Key key, std::int64_t& value, std::int64_t least, std::int64_t most) override {
         // A value out of range means that the key is not given.

@@ -1,6 +1,7 @@
 #include "sim/simgrid/actor_simulator.hpp"
 
 #include <fmt/format.h>
+#include <simgrid/Exception.hpp>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u/Actor.hpp>
 #include <simgrid/s4u/Engine.hpp>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+
+#include "sim/base/replay_error.hpp"
 
 namespace syncline {
 
@@ -24,8 +27,18 @@ void ActorSimulator::run(std::vector<Coroutine<>>& programs, const std::function
     for (StreamId stream = 0; stream < programs.size(); ++stream) {
         sg::Host* host = hosts_.of(graph_.streams()[stream].process, 0);
         sg::Actor::create("stream", host, [&program = programs[stream]] {
-            program.resume();
-            program.result();  // throws what the program has thrown
+            try {
+                program.resume();
+                program.result();  // throws what the program has thrown
+            } catch (const simgrid::Exception&) {
+                // Only what a timer throws leaves the engine.
+                const double now_s = sg::Engine::get_clock();
+                simgrid::kernel::timer::Timer::set(now_s, [now_s] {
+                    throw ReplayError(
+                        fmt::format("a message failed after {:g} s, when a link or a host was switched off", now_s));
+                });
+                sg::this_actor::suspend();
+            }
         });
     }
     sg::Engine::on_deadlock_cb(stuck);

@@ -48,7 +48,7 @@ Database::Mode database_mode(Store::Mode mode) {
 
 fs::path checked(const fs::path& directory, Store::Mode mode) {
     std::error_code error;
-    const fs::path file = directory / "results.db";
+    fs::path file = directory / "results.db";
     if (fs::exists(directory, error) && !fs::is_directory(directory, error))
         throw OutputError(fmt::format("error: {} is not a directory", directory.string()));
     if (mode == Store::Mode::create) {
@@ -75,7 +75,7 @@ std::string run_id(const config::Resolved& resolved, std::uint64_t seed) {
     hash.add(std::to_string(seed));
     for (const config::ResolvedSection& section : resolved.sections) {
         hash.add(section.key);
-        hash.add(section.text);
+        hash.add(section.identity);
     }
     hash.add("files");
     for (const std::string& file : resolved.files) hash.add(file);
@@ -124,7 +124,7 @@ std::string Store::add(const config::StudyPoint& point) {
     row.emplace_back(name_of(fits ? Status::pending : Status::failed));
     row.emplace_back();
     if (!fits) row.back() = point.misfit;
-    const std::string id = std::get<std::string>(row[0]);
+    std::string id = std::get<std::string>(row[0]);
     database_
         .kept(
             "INSERT OR IGNORE INTO runs (run_id, version, seed, collective, platform, training, workload, status, "

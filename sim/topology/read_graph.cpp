@@ -56,8 +56,14 @@ double quantity(const std::string& edge, const std::string& name, const std::str
     if (text.empty()) return 0;
     const Quantity read = parse_quantity(text, dimension);
     if (!read.value) throw TopologyError("", fmt::format("{} of {}: {}", name, edge, read.error), read.hint);
-    if (*read.value < 0 || (*read.value == 0 && dimension == Dimension::bandwidth))
+    const bool bandwidth = dimension == Dimension::bandwidth;
+    if (*read.value < 0 || (*read.value == 0 && bandwidth))
         throw TopologyError("", fmt::format("{} of {}: {} is not positive", name, edge, text));
+    if (bandwidth && *read.value < least_bandwidth_Bps)
+        throw TopologyError("", fmt::format("{} of {}: {} is too low", name, edge, text), "at least 1 Bps");
+    if (*read.value > (bandwidth ? most_bandwidth_Bps : most_latency_s))
+        throw TopologyError("", fmt::format("{} of {}: {} is too high", name, edge, text),
+                            bandwidth ? "at most 1e9 GBps" : "at most an hour");
     return *read.value;
 }
 
@@ -68,7 +74,7 @@ std::vector<std::string> switches_of(const FileGraph& graph) {
         if (name.empty()) throw TopologyError("", "a vertex has no name");
         if (name.find_first_of("\t\r\n") != std::string::npos)
             throw TopologyError("", fmt::format("the name '{}' contains a tab or a line break", name));
-        if (kind != "" && kind != "host" && kind != "switch")
+        if (!kind.empty() && kind != "host" && kind != "switch")
             throw TopologyError("", fmt::format("kind of '{}': unknown kind '{}'", name, kind), "write host or switch");
         names.push_back(name);
         if (kind == "switch") switches.push_back(name);

@@ -1,117 +1,113 @@
-#include <boost/property_tree/xml_parser.hpp>
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <sstream>
 #include <string_view>
 
+#include "sim/base/xml.hpp"
 #include "sim/topology/graph_file.hpp"
 
 namespace syncline {
 
 namespace {
 
-namespace pt = boost::property_tree;
-
-/// Throws on elements nested deeper than the XML parser's stack allows, and on too many edges, before the parser
-/// starts.
-void skim(std::string_view text) {
-    int depth = 0;
-    std::size_t edges = 0;
-    const auto skip_past = [&text](std::string_view end) {
-        const auto found = text.find(end);
-        text.remove_prefix(found == std::string_view::npos ? text.size() : found + end.size());
-    };
-    while (true) {
-        text.remove_prefix(std::min(text.find('<'), text.size()));
-        if (text.empty()) return;
-        if (text.starts_with("<!--")) {
-            skip_past("-->");
-        } else if (text.starts_with("<![CDATA[")) {
-            skip_past("]]>");
-        } else if (text.starts_with("<!") || text.starts_with("<?")) {
-            skip_past(">");
-        } else if (text.starts_with("</")) {
-            --depth;
-            skip_past(">");
-        } else {
-            if (++depth > deepest_nesting) throw TopologyError("", "elements are nested too deeply");
-            if (text.starts_with("<edge")) require_not_too_many(++edges);
-            char before = 0;
-            // The value of an attribute may contain a '>'.
-            while (true) {
-                const auto end = std::min(text.find_first_of("=>"), text.size());
-                if (end > 0) before = text[end - 1];
-                text.remove_prefix(end);
-                if (!text.starts_with('=')) break;
-                text.remove_prefix(1);
-                before = '=';
-                if (!text.starts_with('"') && !text.starts_with('\'')) continue;
-                const char quote[] = {text[0], 0};
-                text.remove_prefix(1);
-                skip_past(quote);
-            }
-            if (before == '/') --depth;
-        }
-    }
-}
-
-/// Replaces boost::read_graphml, which does not return the ids of nodes, where most tools put their names, and which
-/// stops at keys without a type, which yEd writes.
-class Reader {
+/// Replaces boost::read_graphml, which does not return the ids of nodes, where most tools put their names, which stops
+/// at keys without a type, which yEd writes, and which overflows its stack on files that are nested deeply.
+class Reader : public XmlHandler {
 public:
-    explicit Reader(const pt::ptree& file) {
-        for (const auto& [tag, key] : file)
-            if (tag == "key") keys_[attribute(key, "id")] = {attribute(key, "attr.name"), key.get("default", "")};
-        for (const auto& [tag, graph] : file) {
-            if (tag != "graph") continue;
-            if (seen_graph_) throw TopologyError("", "the file has more than one graph");
-            seen_graph_ = true;
-            nodes(graph);
-            edges(graph);
+    void open(const XmlTag& tag) override {
+        const std::string_view parent = open_.empty() ? "" : std::string_view(open_.back());
+        if (open_.empty() && tag.name != "graphml")
+            throw TopologyError("", "this is not GraphML: it has no <graphml> element");
+        const auto attribute = [&](std::string_view name) { return tag.attribute(name).value_or(""); };
+        if (tag.name == "key" && parent == "graphml") {
+            key_ = attribute("id");
+            keys_[key_].name = attribute("attr.name");
+        } else if (tag.name == "graph" && (parent == "graphml" || parent == "node")) {
+            if (parent == "graphml" && std::exchange(seen_graph_, true))
+                throw TopologyError("", "the file has more than one graph");
+            directed_.push_back(attribute("edgedefault") == "directed");
+        } else if (tag.name == "node" && parent == "graph") {
+            // Each vertex has an edge; so it is of no use to read more than twice as many.
+            require_not_too_many(result_.vertices.size() / 2);
+            nodes_.push_back(result_.vertices.size());
+            const std::string id = attribute("id");
+            if (!index_.emplace(id, result_.vertices.size()).second)
+                throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
+            result_.vertices.emplace_back();
+            ids_.push_back(id);
+        } else if (tag.name == "hyperedge" && parent == "graph") {
+            throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
+        } else if (tag.name == "edge" && parent == "graph") {
+            require_not_too_many(edges_.size() + 1);
+            const std::string own = attribute("directed");
+            edges_.push_back({attribute("source"), attribute("target"), {}});
+            edges_.back().edge.one_way = own.empty() ? directed_.back() : own == "true";
+        } else if (tag.name == "data") {
+            key_ = attribute("key");
         }
-        if (!seen_graph_) throw TopologyError("", "this is not GraphML: it has no <graph> element");
+        open_.emplace_back(tag.name);
     }
 
-    FileGraph result;
+    void close(std::string_view name, std::string_view text) override {
+        open_.pop_back();
+        const std::string_view parent = open_.empty() ? "" : std::string_view(open_.back());
+        if (name == "default" && parent == "key") {
+            keys_[key_].fallback = text;
+        } else if (name == "data" && parent == "node") {
+            note(key_name(), text, result_.vertices[nodes_.back()]);
+        } else if (name == "data" && parent == "edge") {
+            note(key_name(), text, edges_.back().edge);
+        } else if (name == "graph" && (parent == "graphml" || parent == "node")) {
+            directed_.pop_back();
+        } else if (name == "node" && parent == "graph") {
+            nodes_.pop_back();
+        }
+    }
+
+    FileGraph finish() {
+        if (!seen_graph_) throw TopologyError("", "this is not GraphML: it has no <graph> element");
+        for (const auto& [id, key] : keys_) {
+            for (FileVertex& vertex : result_.vertices) fall_back(key, vertex);
+            for (Edge& edge : edges_) fall_back(key, edge.edge);
+        }
+        for (std::size_t i = 0; i < ids_.size(); ++i)
+            if (result_.vertices[i].name.empty()) result_.vertices[i].name = ids_[i];
+        for (Edge& edge : edges_) {
+            edge.edge.from = vertex(edge.source);
+            edge.edge.to = vertex(edge.target);
+            result_.edges.push_back(std::move(edge.edge));
+        }
+        return std::move(result_);
+    }
 
 private:
     struct Key {
         std::string name, fallback;
     };
-    std::map<std::string, Key> keys_;
-    std::map<std::string, std::size_t> index_;  ///< of vertices, by the id of their node
-    bool seen_graph_ = false;
+    struct Edge {
+        std::string source, target;
+        FileEdge edge;
+    };
 
-    static std::string attribute(const pt::ptree& element, const std::string& name) {
-        return element.get(pt::ptree::path_type("<xmlattr>/" + name, '/'), "");
+    std::string_view key_name() const {
+        const auto key = keys_.find(key_);
+        return key == keys_.end() ? "" : std::string_view(key->second.name);
     }
 
-    /// Returns the <data> of `element`, or the default of the key with that name.
-    std::string data(const pt::ptree& element, const std::string& name) const {
-        for (const auto& [tag, child] : element) {
-            if (tag != "data") continue;
-            const auto key = keys_.find(attribute(child, "key"));
-            if (key != keys_.end() && key->second.name == name) return child.data();
-        }
-        for (const auto& [id, key] : keys_)
-            if (key.name == name) return key.fallback;
-        return "";
+    static std::string* place(std::string_view name, FileVertex& vertex) {
+        return name == "name" ? &vertex.name : name == "kind" ? &vertex.kind : nullptr;
     }
-
-    void nodes(const pt::ptree& graph) {
-        for (const auto& [tag, node] : graph) {
-            if (tag != "node") continue;
-            const std::string id = attribute(node, "id"), name = data(node, "name");
-            if (!index_.emplace(id, result.vertices.size()).second)
-                throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
-            result.vertices.push_back({name.empty() ? id : name, data(node, "kind")});
-            // A node of yEd may be a group that contains a graph.
-            for (const auto& [inner_tag, inner] : node)
-                if (inner_tag == "graph") nodes(inner);
-        }
+    static std::string* place(std::string_view name, FileEdge& edge) {
+        return name == "bandwidth" ? &edge.bandwidth : name == "latency" ? &edge.latency : nullptr;
+    }
+    template <class Element>
+    static void note(std::string_view name, std::string_view text, Element& element) {
+        if (std::string* value = place(name, element)) *value = text;
+    }
+    template <class Element>
+    static void fall_back(const Key& key, Element& element) {
+        std::string* value = place(key.name, element);
+        if (value != nullptr && value->empty()) *value = key.fallback;
     }
 
     std::size_t vertex(const std::string& id) const {
@@ -120,37 +116,29 @@ private:
         return found->second;
     }
 
-    void edges(const pt::ptree& graph) {
-        const bool directed = attribute(graph, "edgedefault") == "directed";
-        for (const auto& [tag, element] : graph) {
-            if (tag == "hyperedge") throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
-            if (tag == "edge") {
-                const std::string own = attribute(element, "directed");
-                result.edges.push_back({vertex(attribute(element, "source")), vertex(attribute(element, "target")),
-                                        data(element, "bandwidth"), data(element, "latency"),
-                                        own.empty() ? directed : own == "true"});
-            } else if (tag == "node") {
-                for (const auto& [inner_tag, inner] : element)
-                    if (inner_tag == "graph") edges(inner);
-            }
-        }
-    }
+    FileGraph result_;
+    std::vector<std::string> ids_;  ///< of the vertices' nodes
+    std::vector<Edge> edges_;
+    std::map<std::string, Key> keys_;
+    std::map<std::string, std::size_t> index_;  ///< of vertices, by the id of their node
+    bool seen_graph_ = false;
+    // The place in the document:
+    std::vector<std::string> open_;   ///< elements
+    std::vector<bool> directed_;      ///< edges of the graphs that are open, unless they say otherwise
+    std::vector<std::size_t> nodes_;  ///< vertices whose elements are open: a node of yEd may be a group of nodes
+    std::string key_;                 ///< id of the last key that was defined or used
 };
 
 }  // namespace
 
 FileGraph read_graphml(const std::string& text) {
-    skim(text);
-    pt::ptree tree;
+    Reader reader;
     try {
-        std::istringstream stream(text);
-        pt::read_xml(stream, tree, pt::xml_parser::trim_whitespace | pt::xml_parser::no_comments);
-    } catch (const pt::xml_parser_error& problem) {
-        throw TopologyError("", fmt::format("line {}: this is not XML: {}", problem.line(), problem.message()));
+        parse_xml(text, reader);
+    } catch (const XmlError& problem) {
+        throw TopologyError("", fmt::format("line {}: {}", problem.line, problem.what()));
     }
-    const auto root = tree.find("graphml");
-    if (root == tree.not_found()) throw TopologyError("", "this is not GraphML: it has no <graphml> element");
-    return Reader(root->second).result;
+    return reader.finish();
 }
 
 }  // namespace syncline

@@ -92,6 +92,9 @@ const char* shape_name(Shape shape);
 /// Maximum of any number in a file; products in make_topology then stay within 64 bits.
 inline constexpr std::int64_t largest_count = 1 << 20;
 
+/// Bounds of a wire, in every format: values outside come from a wrong unit.
+inline constexpr double least_bandwidth_Bps = 1, most_bandwidth_Bps = 1e18, most_latency_s = 3600;
+
 /// Maximum number of cables of a topology.
 inline constexpr std::int64_t most_cables = 500'000;
 

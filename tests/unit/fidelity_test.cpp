@@ -36,7 +36,7 @@ TaskGraph ring_of(std::uint32_t ranks) {
 
 const std::string root = SYNCLINE_SOURCE_DIR;
 const std::string shipped_platform = "platform: " + root + "/platforms/p100-25g.yaml\n";
-const std::string native_platform = "platform: {simgrid_xml: " + root + "/README.md}\n";  // not read
+const std::string native_platform = "platform: {simgrid_xml: " + root + "/tests/unit/simgrid.xml}\n";
 const std::string workload = "workload: " + root + "/workloads/resnet-50.yaml\n";
 
 config::Variant variant_of(const std::string& scenario) {

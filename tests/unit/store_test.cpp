@@ -49,7 +49,7 @@ TEST_CASE("a run's name depends on everything that its result depends on, and on
     other.files = {"gra", "ph"};
     CHECK(run_id(other, 1) != run_id({one.sections, {"graph"}}, 1));
     other = one;
-    other.sections[0].text += "# x\n";
+    other.sections[0].identity += "# x\n";
     CHECK(run_id(other, 1) != id);
 }
 

@@ -33,7 +33,7 @@ Topology awkward() {
     const std::uint32_t a = topology.add_host("a \"b\""), b = topology.add_host("<x & 'y'>"),
                         c = topology.add_host("größe; -- {"), d = topology.add_host("graph");
     const std::uint32_t leaf = topology.add_switch("10", 1), spine = topology.add_switch("-3.5", 2);
-    topology.add_cable(a, leaf, {1.0 / 3, 1e-7 / 3});
+    topology.add_cable(a, leaf, {4.0 / 3, 1e-7 / 3});
     topology.add_cable(b, leaf, {12345678901.25, 0});
     topology.add_cable(c, leaf, {50e9 / 8, 1.5e-6});
     topology.add_cable(leaf, spine, {1e12 / 7, 7});

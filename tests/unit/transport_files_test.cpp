@@ -128,8 +128,8 @@ TEST_CASE("a platform's transport is a file or its keys, and an option of an exc
 TEST_CASE("a platform of SimGrid's format states its hosts' send rates itself") {
     const auto read_platform = [](const std::string& transport) {
         config::Library library;
-        const config::Node node =
-            library.parse("test.yaml", "simgrid_xml: README.md\ntransport: {" + transport + "}\n", SYNCLINE_SOURCE_DIR);
+        const config::Node node = library.parse(
+            "test.yaml", "simgrid_xml: tests/unit/simgrid.xml\ntransport: {" + transport + "}\n", SYNCLINE_SOURCE_DIR);
         Cluster cluster;
         std::vector<Diagnostic> errors;
         config::read(
