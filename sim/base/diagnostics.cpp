@@ -42,7 +42,7 @@ std::vector<Glyph> take_glyphs(std::string_view& text, std::size_t most) {
     while (!text.empty() && result.size() < most) {
         const std::string_view rest = text;
         const auto character = take_character(text);
-        if (!character)
+        if (!character || is_bidi_control(*character))
             result.push_back({"?", 1});
         else if (is_control(*character))
             result.push_back({" ", 1});

@@ -54,4 +54,25 @@ bool has_control(std::string_view text) {
     return false;
 }
 
+std::string printable(std::string_view text, std::string_view kept) {
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        if ((text[0] >= ' ' && text[0] <= '~') || kept.find(text[0]) != std::string_view::npos) {
+            result += text[0];
+            text.remove_prefix(1);
+            continue;
+        }
+        const std::string_view rest = text;
+        const auto character = take_character(text);
+        if (!character || is_bidi_control(*character))
+            result += '?';
+        else if (is_control(*character))
+            result += ' ';
+        else
+            result += rest.substr(0, rest.size() - text.size());
+    }
+    return result;
+}
+
 }  // namespace syncline

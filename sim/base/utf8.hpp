@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace syncline {
@@ -18,7 +19,19 @@ constexpr bool is_control(char32_t character) {
     return character < 0x20 || (character >= 0x7f && character < 0xa0);
 }
 
+/// Returns true for the characters that change the direction of the text around them (Unicode's Bidi_Control), and so
+/// may show one text as another.
+constexpr bool is_bidi_control(char32_t character) {
+    return character == 0x61c || character == 0x200e || character == 0x200f ||
+           (character >= 0x202a && character <= 0x202e) || (character >= 0x2066 && character <= 0x2069);
+}
+
 /// Returns true if `text`, a name that is printed on terminals and in tables, contains a control character.
 bool has_control(std::string_view text);
+
+/// Returns `text`, which may hold anything that a file or an argument can, in a form that only shows: spaces in place
+/// of control characters, "?" in place of bidirectional controls and of bytes that are not UTF-8. The characters of
+/// `kept` stay.
+std::string printable(std::string_view text, std::string_view kept = "");
 
 }  // namespace syncline

@@ -50,7 +50,7 @@ BatchProgressLine::BatchProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {
 
 BatchProgressLine::~BatchProgressLine() {
     if (terminal_)
-        say("\r\x1b[K");
+        redraw("");
     else if (last_.total > 0)
         write_line(last_);
 }
@@ -88,7 +88,7 @@ void BatchProgressLine::draw(const batch::BatchProgress& progress) const {
         const auto full = static_cast<std::size_t>(part * static_cast<double>(room - 2));
         text = fmt::format("[{:#<{}}{:.<{}}]{}", "", full, "", room - 2 - full, text);
     }
-    say("\r{}\x1b[K", text);
+    redraw(text);
 }
 
 }  // namespace syncline::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/interrupt.hpp"
@@ -54,7 +55,11 @@ int parse_and_run(int argc, char* argv[]) {
     try {
         program.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return program.exit(error) == 0 ? cli::ok : cli::usage;
+        std::ostringstream help, message;
+        const int status = program.exit(error, help, message);
+        if (!help.str().empty()) write_stdout(help.str());
+        say("{}", message.str());
+        return status == 0 ? cli::ok : cli::usage;
     }
     action();
     return cli::ok;
@@ -62,12 +67,16 @@ int parse_and_run(int argc, char* argv[]) {
 
 }  // namespace
 
+/// Catches signals before anything else is initialised.
+[[gnu::constructor(101)]] static void catch_early() {
+    catch_interrupts();
+}
+
 int main(int argc, char* argv[]) {
     // If a standard descriptor is closed at the start, one of our pipes could get its number. /dev/null takes its
     // place; writing to it fails, as it should.
     for (const int descriptor : {0, 1, 2}) {
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
     }
-    catch_interrupts();
     return cli::guarded([&] { return parse_and_run(argc, argv); });
 }

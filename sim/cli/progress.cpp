@@ -27,7 +27,7 @@ ProgressLine::ProgressLine(std::string what, bool timing)
 
 ProgressLine::~ProgressLine() {
     // The simulation draws from its own process: only the elapsed time tells here whether it has drawn.
-    if (terminal_ && elapsed_s() > first_shown_s) say("\r\x1b[K");
+    if (terminal_ && elapsed_s() > first_shown_s) redraw("");
     if (timing_) say("timing: {}: done after {:.3f} s\n", what_, elapsed_s());
 }
 
@@ -48,8 +48,8 @@ void ProgressLine::show(const Progress& progress, std::uint64_t expected) {
     if (!terminal_ || now_s < std::max(next_s_, first_shown_s) || expected == 0) return;
     next_s_ = now_s + shown_every_s;
     const double part = static_cast<double>(progress.messages) / static_cast<double>(expected);
-    say("\r\x1b[K{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part, progress.messages, expected,
-        now_s * (1 - part) / part);
+    redraw(fmt::format("{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part, progress.messages,
+                       expected, now_s * (1 - part) / part));
 }
 
 }  // namespace syncline::cli

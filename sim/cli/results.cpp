@@ -154,7 +154,9 @@ void add_results(CLI::App& program, Action& action) {
             "other formats)")
         ->option_text("EXPR,...");
     verb->add_option("--study", options->study, "Keep only points of this study")->option_text("NAME");
-    verb->add_option("--limit", options->limit, "Maximum number of rows")->option_text("N");
+    verb->add_option("--limit", options->limit, "Maximum number of rows")
+        ->option_text("N")
+        ->check(CLI::NonNegativeNumber);
     verb->add_option("--format", options->format, "Output format (default: table)")
         ->option_text("table|json|csv|jsonl")
         ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));

@@ -17,14 +17,14 @@ constexpr auto shown_every = 200ms;
 SimulationCount::SimulationCount() : terminal_(isatty(STDERR_FILENO) == 1), next_(Clock::now() + first_shown_after) {}
 
 SimulationCount::~SimulationCount() {
-    if (drawn_) say("\r\x1b[K");
+    if (drawn_) redraw("");
 }
 
 void SimulationCount::show(std::size_t simulations) {
     if (!terminal_ || Clock::now() < next_) return;
     next_ = Clock::now() + shown_every;
     drawn_ = true;
-    say("\r\x1b[K{}: {} simulations", what_, simulations);
+    redraw(fmt::format("{}: {} simulations", what_, simulations));
 }
 
 }  // namespace syncline::cli

@@ -1,6 +1,9 @@
 #include "sim/output/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +44,12 @@ public:
         });
         if (std::fflush(file_) != 0) fail();
     }
+    /// Keeps others from taking the file for an orphan; false if one has removed it already.
+    bool own() const {
+        struct stat status {};
+        return flock(fileno(file_), LOCK_EX) == 0 && fstat(fileno(file_), &status) == 0 && status.st_nlink > 0;
+    }
+    void set_mode(mode_t mode) const { fchmod(fileno(file_), mode); }
     void sync() {
         if (fsync(fileno(file_)) != 0) fail();
     }
@@ -83,6 +92,24 @@ private:
     std::string path_;
 };
 
+/// Removes the temporary files beside `path` that killed programs have left. A program that still writes has locked its
+/// own.
+void remove_orphans(const std::filesystem::path& path) {
+    const std::string begin = path.filename().string() + ".";
+    std::error_code error;
+    const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(begin) || !name.ends_with(".tmp") || name.size() < begin.size() + 5) continue;
+        const std::string_view number = std::string_view(name).substr(begin.size(), name.size() - begin.size() - 4);
+        if (number.find_first_not_of("0123456789") != std::string_view::npos) continue;
+        const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+        if (file < 0) continue;
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+        close(file);
+    }
+}
+
 }  // namespace
 
 void write_file(const std::filesystem::path& given, const std::function<void(const Sink&)>& produce) {
@@ -96,8 +123,12 @@ void write_file(const std::filesystem::path& given, const std::function<void(con
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
     if (error) fail("create the directory " + path.parent_path().string(), error.message());
 
+    remove_orphans(path);
     const Temporary temporary(path);
     Written file(temporary.path(), path);
+    if (!file.own()) fail("write " + path.string(), "another program has removed its temporary file");
+    struct stat before {};
+    if (stat(path.c_str(), &before) == 0) file.set_mode(before.st_mode & 0777);
     file.take(produce);
     file.sync();
     file.close();
@@ -109,8 +140,12 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     write_file(path, [&text](const Sink& sink) { sink(text); });
 }
 
+void redraw(std::string_view line) {
+    write_all(stderr, "\r" + printable(line) + "\x1b[K");
+}
+
 void write_stdout(const std::string& text) {
-    if (!write_all(stdout, text)) fail("write to standard output", std::strerror(errno));
+    if (!write_all(stdout, printable(text, "\n\t"))) fail("write to standard output", std::strerror(errno));
 }
 
 }  // namespace syncline

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/base/utf8.hpp"
+
 /// Output to files and standard streams. Files are written completely or not at all.
 namespace syncline {
 
@@ -19,7 +21,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-/// Writes `text` to a temporary file beside `path`, then renames it, making directories as needed. Throws OutputError.
+/// Writes `text` to a temporary file beside `path`, then renames it, making directories as needed. A file that is
+/// replaced keeps its mode, and a symbolic link its place. Throws OutputError.
 void write_file(const std::filesystem::path& path, const std::string& text);
 
 /// Consumes text in pieces.
@@ -28,15 +31,18 @@ using Sink = std::function<void(std::string_view)>;
 /// Does the same for text that is too large for memory: `produce` passes it to a sink. If it throws, no file is left.
 void write_file(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce);
 
-/// Writes all of `text` to standard output. Throws OutputError.
+/// Writes all of `text` to standard output, in a form that only shows (printable()). Throws OutputError.
 void write_stdout(const std::string& text);
 
-/// Writes to standard error. Ignores failures, since messages do not affect results.
+/// Writes to standard error, in a form that only shows. Ignores failures, since messages do not affect results.
 template <class... Args>
 void say(fmt::format_string<Args...> form, Args&&... args) {
-    const std::string text = fmt::format(form, std::forward<Args>(args)...);
+    const std::string text = printable(fmt::format(form, std::forward<Args>(args)...), "\n\t");
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
 }
+
+/// Replaces the last line of the terminal that is standard error.
+void redraw(std::string_view line);
 
 }  // namespace syncline

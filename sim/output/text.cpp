@@ -1,11 +1,16 @@
 #include "sim/output/text.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include "sim/base/utf8.hpp"
 
 namespace syncline::text {
 
-std::string aligned(const std::vector<Row>& rows, std::size_t left) {
+std::string aligned(std::vector<Row> rows, std::size_t left) {
     std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (Row& row : rows)
+        for (std::string& cell : row) cell = printable(cell);
     for (const Row& row : rows) {
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
     }
@@ -35,6 +40,10 @@ std::string bandwidth(const std::optional<double>& value) {
 }
 
 std::string quoted(const std::string& text) {
+    // Spreadsheets calculate cells that begin like this, and show them as text behind an apostrophe (OWASP, "CSV
+    // Injection").
+    if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos)
+        return quoted("'" + text);
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string result = "\"";
     for (const char c : text) {

@@ -16,7 +16,7 @@ using Row = std::vector<std::string>;
 
 /// Formats a table whose first row is the header. Columns are as wide as their widest cell; the first column and the
 /// last `left` columns are left-aligned, others right-aligned.
-std::string aligned(const std::vector<Row>& rows, std::size_t left = 0);
+std::string aligned(std::vector<Row> rows, std::size_t left = 0);
 
 std::string seconds(double value);
 std::string seconds(const std::optional<double>& value);

@@ -1,10 +1,12 @@
 #include "sim/topology/xml.hpp"
 
+#include "sim/base/utf8.hpp"
+
 namespace syncline {
 
 std::string xml_escaped(std::string_view text) {
     std::string result;
-    for (const char letter : text) {
+    for (const char letter : printable(text)) {
         switch (letter) {
             case '&':
                 result += "&amp;";

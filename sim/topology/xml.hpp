@@ -5,7 +5,8 @@
 
 namespace syncline {
 
-/// Returns `text` escaped for an element or attribute of an XML document.
+/// Returns `text` escaped for an element or attribute of an XML document, in which every character is valid and only
+/// shows (printable()).
 std::string xml_escaped(std::string_view text);
 
 }  // namespace syncline

@@ -1,0 +1,230 @@
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// Files from strangers do nothing but describe: they execute nothing, write nothing, and say nothing to the terminal.
+
+using namespace syncline::test;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::string simgrid(const std::string& content) {
+    return "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+           "<platform version=\"4.1\">\n" +
+           content + "</platform>\n";
+}
+
+std::string two_hosts(const std::string& link) {
+    return simgrid("<zone id='z' routing='Full'><host id='a' speed='1Gf'/><host id='b' speed='1Gf'/>\n<link id='l' " +
+                   link + "/><route src='a' dst='b'><link_ctn id='l'/></route></zone>\n");
+}
+
+const std::string good_link = "bandwidth='1GBps' latency='1us'";
+
+Outcome exchange(const TempDir& folder) {
+    return run_in(folder, {"collective", "--platform", "platform.yaml", "--ranks", "2", "--bytes", "1MB"});
+}
+
+/// Checks that both verbs refuse platform.yaml, which says `because`.
+void check_refused(const TempDir& folder, const std::string& because) {
+    for (const Outcome& outcome : {run_in(folder, {"check", "platform.yaml"}), exchange(folder)}) {
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK_THAT(outcome.err, Contains(because));
+        for (const char* inside : {"CRITICAL", "xbt", "Backtrace", "bug in", "surf"})
+            CHECK_THAT(outcome.err, !Contains(inside));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("hostile: a library in place of a platform is not loaded") {
+    const TempDir folder;
+    folder.write("evil.c",
+                 "#include <stdio.h>\n__attribute__((constructor)) static void run(void) { FILE* f = "
+                 "fopen(\"" +
+                     (folder / "executed").string() + "\", \"w\"); if (f) fclose(f); }\n");
+    const std::string library = folder / "evil.so";
+    REQUIRE(std::system(fmt::format("cc -shared -fPIC -o {} {}", library, (folder / "evil.c").string()).c_str()) == 0);
+    for (const std::string& name : {library, std::string("evil.so"), std::string("./evil.so")}) {
+        folder.write("platform.yaml", "simgrid_xml: " + name + "\n");
+        check_refused(folder, "this is not XML");
+        CHECK_FALSE(fs::exists(folder / "executed"));
+    }
+    // SimGrid decides by the name.
+    folder.write("good.so", two_hosts(good_link));
+    folder.write("platform.yaml", "simgrid_xml: good.so\n");
+    check_refused(folder, "good.so");
+}
+
+TEST_CASE("hostile: settings in a platform write no files and stop no process") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    folder.write("kept", "precious");
+    for (const std::string& setting :
+         {"id='tracing/filename' value='" + (folder / "kept").string() + "'", std::string("id='tracing' value='yes'"),
+          std::string("id='debug/breakpoint' value='0.0001'"), std::string("id='contexts/stack-size' value='1'"),
+          std::string("id='cpu/maxmin-selective-update' value='no'")}) {
+        std::string xml = two_hosts(good_link);
+        xml.insert(xml.find("<zone"), "<config><prop " + setting + "/></config>");
+        folder.write("p.xml", xml);
+        check_refused(folder, "is not allowed");
+        CHECK(read_file(folder / "kept") == "precious");
+    }
+    std::string xml = two_hosts(good_link);
+    xml.insert(xml.find("<zone"), "<config><prop id='network/TCP-gamma' value='0'/></config>");
+    folder.write("p.xml", xml);
+    CHECK(exchange(folder).status == 0);
+}
+
+TEST_CASE("hostile: wires that no machine has are refused in every format") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    for (const char* link :
+         {"bandwidth='0Bps' latency='1us'", "bandwidth='1e30Bps' latency='1us'", "bandwidth='infBps' latency='1us'",
+          "bandwidth='1GBps' latency='-1us'", "bandwidth='1GBps' latency='1e9s'", "bandwidth='1GBps' latency='infs'",
+          "bandwidth='1GBps' latency='nans'"}) {
+        CAPTURE(link);
+        folder.write("p.xml", two_hosts(link));
+        check_refused(folder, "p.xml");
+    }
+    folder.write("p.xml", two_hosts(good_link + " state='OFF'"));
+    check_refused(folder, "line 5: link 'l' is off");
+
+    for (const char* wire : {"bandwidth=\"1e30 Bps\"", "bandwidth=\"0.1 Bps\"", "latency=\"1e9 s\""}) {
+        CAPTURE(wire);
+        folder.write("graph.dot", fmt::format("graph {{ a -- b [{}] }}\n", wire));
+        const Outcome outcome = run_in(folder, {"topology", "graph.dot"});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK_THAT(outcome.err, Contains("too high") || Contains("too low"));
+    }
+}
+
+TEST_CASE("hostile: files that a platform names are read beside it, and are regular files") {
+    const TempDir folder;
+    fs::create_directories(folder / "deep");
+    folder.write("platform.yaml", "simgrid_xml: deep/p.xml\n");
+    folder.write("deep/p.xml", two_hosts(good_link + " bandwidth_file='trace.txt'"));
+    folder.write("trace.txt", "0 1\n");  // in the working directory, where SimGrid would look first
+    check_refused(folder, "trace.txt");
+    folder.write("deep/trace.txt", "0 500000000\n");
+    CHECK(exchange(folder).status == 0);
+    fs::remove(folder / "deep/trace.txt");
+    REQUIRE(mkfifo((folder / "deep/trace.txt").c_str(), 0600) == 0);
+    check_refused(folder, "trace.txt");
+}
+
+TEST_CASE("hostile: a changed trace is another run, and the directory is not") {
+    const TempDir folder;
+    folder.write("in/platform.yaml", "simgrid_xml: p.xml\n");
+    folder.write("in/p.xml", two_hosts(good_link + " bandwidth_file='trace.txt'"));
+    folder.write("in/trace.txt", "0 1000000000\n");
+    folder.write("in/base.yaml",
+                 "platform: platform.yaml\ncollective: {operation: allreduce, ranks: 2, bytes: 1 MB}\n");
+    folder.write("in/study.yaml", "name: s\nbase: base.yaml\naxes: {collective.bytes: [1 MB]}\n");
+    const auto done_before = [](const Outcome& outcome) {
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 0);
+        return outcome.err.find("(1 before)") != std::string::npos;
+    };
+    CHECK_FALSE(done_before(run_in(folder, {"batch", "in/study.yaml", "--out", "out"})));
+    CHECK(done_before(run_in(folder, {"batch", "in/study.yaml", "--out", "out"})));
+    const Invocation inside{.arguments = {"batch", "study.yaml", "--out", "../out"}, .directory = folder / "in"};
+    CHECK(done_before(run_program(inside)));
+    folder.write("in/trace.txt", "0 500000000\n");
+    CHECK_FALSE(done_before(run_in(folder, {"batch", "in/study.yaml", "--out", "out"})));
+}
+
+TEST_CASE("hostile: names neither act on the terminal nor break SVG, CSV or spreadsheets") {
+    const TempDir folder;
+    folder.write(
+        "graph.graphml",
+        "<graphml><key id='n' attr.name='name'/><graph><node id='a'><data key='n'>x\xe2\x80\xaey</data></node>"
+        "<node id='b'/><node id='c'/><edge source='a' target='b'/><edge source='c' target='b'/></graph></graphml>");
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--format", "svg"}}) {
+        std::vector<std::string> arguments{"topology", "graph.graphml", "--set", "switches=[b]"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_in(folder, arguments);
+        CAPTURE(outcome.err);
+        CHECK_THAT(outcome.out + outcome.err, !Contains("\xe2\x80\xae"));
+    }
+    folder.write("platform.yaml", tiny_platform);
+    folder.write("workload.yaml", tiny_workload);
+    folder.write("scenario.yaml", std::string("name: tiny\nplatform: platform.yaml\nworkload: workload.yaml\n"
+                                              "training: {ranks: 2, batch_per_rank: 8, input_copy: none}\n"
+                                              "variants:\n  \"=1+1\": {}\n  \"@x\": {}\n  \"\xe2\x80\xaez\": {}\n"));
+    const Outcome csv = run_in(folder, {"run", "scenario.yaml", "--format", "csv"});
+    CAPTURE(csv.err, csv.out);
+    REQUIRE(csv.status == 0);
+    CHECK_THAT(csv.out, Contains("'=1+1,") && Contains("'@x,") && !Contains("\n=1+1") && !Contains("\n@x"));
+    const Outcome table = run_in(folder, {"run", "scenario.yaml"});
+    CHECK_THAT(table.out + table.err, !Contains("\xe2\x80\xae") && Contains("?z"));
+}
+
+TEST_CASE("hostile: help on a full device is an output error, and negative limits are refused") {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"--help"}, {"run", "--help"}, {"--version"}}) {
+        const Outcome outcome = run_program({.arguments = arguments, .out = Stdout::full});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 4);
+        CHECK_THAT(outcome.err, Contains("cannot write to standard output"));
+    }
+    const TempDir folder;
+    const Outcome outcome = run_in(folder, {"results", ".", "--limit", "-1"});
+    CAPTURE(outcome.err);
+    CHECK(outcome.status == 2);
+}
+
+TEST_CASE("hostile: a file that is replaced keeps its mode, and orphans of killed programs go") {
+    const TempDir folder;
+    const fs::path kept = folder.write("picture.svg", "old"), orphan = folder.write("picture.svg.12345.tmp", "half");
+    folder.write("picture.svg.x.tmp", "another's");
+    fs::permissions(kept, fs::perms::owner_read | fs::perms::owner_write);
+    REQUIRE(
+        run_in(folder, {"topology", "star", "--set", "hosts=4", "--format", "svg", "--out", "picture.svg"}).status ==
+        0);
+    CHECK(read_file(kept) != "old");
+    CHECK(fs::status(kept).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+    CHECK_FALSE(fs::exists(orphan));
+    CHECK(fs::exists(folder / "picture.svg.x.tmp"));
+}
+
+TEST_CASE("hostile: links that fail, hosts that fail and routes that are missing are the file's errors") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    folder.write("state.txt", "0 1\n0.0005 0\n");
+    folder.write("p.xml", two_hosts(good_link + " state_file='state.txt'"));
+    const Outcome failed = exchange(folder);
+    CAPTURE(failed.err);
+    CHECK(failed.status == 1);
+    CHECK_THAT(failed.err, Contains("a message failed after 0.0005 s") && !Contains("CRITICAL"));
+
+    std::string xml = two_hosts(good_link);
+    xml.insert(xml.find("speed='1Gf'"), "state_file='state.txt' ");
+    folder.write("p.xml", xml);
+    const Outcome stopped = exchange(folder);
+    CAPTURE(stopped.err);
+    CHECK(stopped.status == 1);
+    CHECK_THAT(stopped.err, !Contains("CRITICAL") && !Contains("Backtrace"));
+
+    for (const char* routing : {"Full", "Floyd", "Dijkstra", "DijkstraCache"}) {
+        CAPTURE(routing);
+        folder.write("p.xml", simgrid(fmt::format("<zone id='z' routing='{}'><host id='a' speed='1Gf'/>"
+                                                  "<host id='b' speed='1Gf'/><host id='c' speed='1Gf'/>"
+                                                  "<link id='l' {}/><route src='a' dst='b'><link_ctn id='l'/></route>"
+                                                  "</zone>\n",
+                                                  routing, good_link)));
+        check_refused(folder, "p.xml");
+    }
+}
