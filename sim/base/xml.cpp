@@ -3,8 +3,10 @@
 #include <expat.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 
 namespace syncline {
 
@@ -22,6 +24,7 @@ public:
         XML_SetElementHandler(parser_.get(), open, close);
         XML_SetCharacterDataHandler(parser_.get(), characters);
         XML_SetEntityDeclHandler(parser_.get(), entity);
+        XML_SetSkippedEntityHandler(parser_.get(), skipped);
     }
 
     void read(std::string_view text) {
@@ -78,6 +81,12 @@ private:
     static void XMLCALL characters(void* reading, const XML_Char* text, int length) {
         auto& self = *static_cast<Reading*>(reading);
         self.guarded([&] { self.text_.append(text, static_cast<std::size_t>(length)); });
+    }
+
+    /// With an external DTD, which is not read, expat leaves out entities that it does not know.
+    static void XMLCALL skipped(void* reading, const XML_Char* name, int) {
+        auto& self = *static_cast<Reading*>(reading);
+        self.guarded([&] { throw XmlError(self.line(), fmt::format("the entity '{}' is not allowed", name)); });
     }
 
     static void XMLCALL entity(void* reading, const XML_Char* name, int, const XML_Char*, int, const XML_Char*,

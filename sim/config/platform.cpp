@@ -168,11 +168,9 @@ void describe_native(Fields& fields, Cluster& cluster) {
         [&](const std::string& path, const std::string& text) -> std::vector<std::string> {
             native.file = path;
             try {
-                std::vector<std::string> more = check_simgrid_file(text);
-                if (path.ends_with(".so") || path.ends_with(".dylib"))
-                    fields.reject("simgrid_xml", fmt::format("SimGrid takes {} for a library", path),
-                                  "rename it; .xml is usual");
-                return more;
+                SimGridFile checked = check_simgrid_file(text);
+                native.text = std::move(checked.text);
+                return checked.files;
             } catch (const SimGridFileError& error) {
                 fields.reject("simgrid_xml", fmt::format("{}: {}", path, error.what()), error.hint);
             }

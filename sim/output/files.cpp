@@ -28,8 +28,7 @@ bool write_all(std::FILE* file, const std::string& text) {
 /// A file that is being written; the destructor closes it.
 class Written {
 public:
-    Written(const std::filesystem::path& opened, const std::filesystem::path& shown)
-        : shown_(shown.string()), file_(std::fopen(opened.c_str(), "wb")) {
+    Written(std::FILE* file, const std::filesystem::path& shown) : shown_(shown.string()), file_(file) {
         if (file_ == nullptr) fail();
     }
     ~Written() {
@@ -43,11 +42,6 @@ public:
             if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
         });
         if (std::fflush(file_) != 0) fail();
-    }
-    /// Keeps others from taking the file for an orphan; false if one has removed it already.
-    bool own() const {
-        struct stat status {};
-        return flock(fileno(file_), LOCK_EX) == 0 && fstat(fileno(file_), &status) == 0 && status.st_nlink > 0;
     }
     void set_mode(mode_t mode) const { fchmod(fileno(file_), mode); }
     void sync() {
@@ -66,12 +60,12 @@ private:
 
 /// Writes directly to a pipe or device, which cannot be replaced by a rename.
 void write_special(const std::filesystem::path& path, const std::function<void(const Sink&)>& produce) {
-    Written file(path, path);
+    Written file(std::fopen(path.c_str(), "wb"), path);
     file.take(produce);
     file.close();
 }
 
-/// A temporary file name; the destructor and an interrupt remove the file if it still exists.
+/// A temporary file, which is locked while it is open; the destructor and an interrupt remove it if it still exists.
 class Temporary {
 public:
     explicit Temporary(const std::filesystem::path& beside)
@@ -87,6 +81,20 @@ public:
     Temporary& operator=(const Temporary&) = delete;
 
     const std::string& path() const { return path_; }
+    /// Returns null if it cannot be created.
+    std::FILE* open() const {
+        for (;;) {
+            const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+            if (file < 0) return nullptr;
+            struct stat status {};
+            // Where files cannot be locked, orphans stay. Another program may take the file for an orphan before it is
+            // locked.
+            while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
+            }
+            if (fstat(file, &status) == 0 && status.st_nlink > 0 && ftruncate(file, 0) == 0) return fdopen(file, "wb");
+            ::close(file);
+        }
+    }
 
 private:
     std::string path_;
@@ -96,17 +104,20 @@ private:
 /// own.
 void remove_orphans(const std::filesystem::path& path) {
     const std::string begin = path.filename().string() + ".";
-    std::error_code error;
     const auto directory = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-        const std::string name = entry.path().filename().string();
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
         if (!name.starts_with(begin) || !name.ends_with(".tmp") || name.size() < begin.size() + 5) continue;
         const std::string_view number = std::string_view(name).substr(begin.size(), name.size() - begin.size() - 4);
         if (number.find_first_not_of("0123456789") != std::string_view::npos) continue;
-        const int file = open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+        std::error_code unknown;
+        if (entry->symlink_status(unknown).type() != std::filesystem::file_type::regular) continue;
+        const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
         if (file < 0) continue;
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
-        close(file);
+        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
+        ::close(file);
     }
 }
 
@@ -125,15 +136,14 @@ void write_file(const std::filesystem::path& given, const std::function<void(con
 
     remove_orphans(path);
     const Temporary temporary(path);
-    Written file(temporary.path(), path);
-    if (!file.own()) fail("write " + path.string(), "another program has removed its temporary file");
+    Written file(temporary.open(), path);
     struct stat before {};
     if (stat(path.c_str(), &before) == 0) file.set_mode(before.st_mode & 0777);
     file.take(produce);
     file.sync();
-    file.close();
-    std::filesystem::rename(temporary.path(), path, error);
+    std::filesystem::rename(temporary.path(), path, error);  // while it is locked
     if (error) fail("write " + path.string(), error.message());
+    file.close();
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {

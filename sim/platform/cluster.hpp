@@ -100,7 +100,8 @@ enum class Latency { travelling, blocking };
 
 /// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.
 struct NativePlatform {
-    std::string file;
+    std::string file;                ///< its name; files that it names are relative to it
+    std::string text;                ///< see SimGridFile
     std::vector<std::string> hosts;  ///< in the order of the nodes' numbers; empty: all, by name
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/xml.hpp"
@@ -29,7 +31,7 @@ bool one_of(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns how many numbers "0-3,7" means, as far as it can be read; SimGrid reports the rest.
+/// Returns how many numbers "0-3,7" means. Throws if it cannot be read.
 std::size_t count_of(std::string_view radical) {
     std::size_t count = 0;
     while (!radical.empty()) {
@@ -41,9 +43,10 @@ std::size_t count_of(std::string_view radical) {
             const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
             return result.ec == std::errc() && result.ptr == text.data() + text.size();
         };
-        if (dash == std::string_view::npos) {
+        if (dash == std::string_view::npos && read(group, first)) {
             ++count;
-        } else if (read(group.substr(0, dash), first) && read(group.substr(dash + 1), last) && last >= first &&
+        } else if (dash != std::string_view::npos && read(group.substr(0, dash), first) &&
+                   read(group.substr(dash + 1), last) && last >= first &&
                    last < std::numeric_limits<std::uint32_t>::max()) {
             count += last - first + 1;
         } else {
@@ -51,6 +54,43 @@ std::size_t count_of(std::string_view radical) {
         }
     }
     return count;
+}
+
+bool is_number(std::string_view text, bool zero) {
+    double number = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+    return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(number) &&
+           (number > 0 || (zero && number == 0));
+}
+
+/// Returns true if SimGrid accepts this value; for another one it ends the process. Factors may depend on the size:
+/// "65472:0.94;15424:0.69".
+bool is_value(std::string_view setting, std::string_view value) {
+    if (setting == "network/crosstraffic") return one_of({"0", "1", "yes", "no", "on", "off", "true", "false"}, value);
+    const bool factor = setting.ends_with("-factor");
+    while (factor && value.find(':') != std::string_view::npos) {
+        const std::string_view part = value.substr(0, value.find(';'));
+        const auto colon = part.find(':');
+        if (colon == std::string_view::npos || !is_number(part.substr(0, colon), true) ||
+            !is_number(part.substr(colon + 1), false))
+            return false;
+        if (part.size() == value.size()) return true;
+        value.remove_prefix(part.size() + 1);
+    }
+    return is_number(value, !factor && setting != "network/loopback-bw");
+}
+
+/// Returns `text` for an attribute or an element.
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (letter == '&' || letter == '<' || letter == '>' || letter == '"' || code < ' ')
+            result += fmt::format("&#{};", code);
+        else
+            result += letter;
+    }
+    return result;
 }
 
 class Checker : public XmlHandler {
@@ -65,16 +105,11 @@ public:
                                : did_you_mean(tag.name, elements, "only hosts, links and routes are read"));
         }
         if (tag.name == "config") configures_ = true;
-        if (configures_ && tag.name == "prop") {
-            const std::string name = tag.attribute("id").value_or("");
-            if (!one_of(settings, name))
-                throw Refused(tag.line, fmt::format("the setting '{}' is not allowed", name),
-                              did_you_mean(name, settings, "only settings of the network are read"));
-        }
+        if (configures_ && tag.name == "prop") require_setting(tag);
         for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2) {
             const std::string_view name = tag.attributes[i];
             if (name.ends_with("_file") || (name == "file" && tag.name == "trace"))
-                files.emplace_back(tag.attributes[i + 1]);
+                result.files.emplace_back(tag.attributes[i + 1]);
         }
         if (tag.attribute("state").value_or("ON") != "ON")
             throw Refused(tag.line, fmt::format("{} '{}' is off", tag.name, tag.attribute("id").value_or("")),
@@ -95,11 +130,13 @@ public:
         if (hosts_ > most_simgrid_hosts)
             throw Refused(tag.line, fmt::format("the platform has more than {} hosts", most_simgrid_hosts),
                           "give `nodes` and `fabric` in place of 'simgrid_xml'");
+        copy(tag);
     }
 
-    void close(std::string_view name, std::string_view) override {
+    void close(std::string_view name, std::string_view text) override {
         --depth_;
         if (name == "config") configures_ = false;
+        result.text += fmt::format("{}</{}>", escaped(text), name);
     }
 
     struct Refused : XmlError {
@@ -108,17 +145,39 @@ public:
         std::string hint;
     };
 
-    std::vector<std::string> files;
+    SimGridFile result{.text = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
+                       .files = {}};
 
 private:
+    static void require_setting(const XmlTag& tag) {
+        const std::string name = tag.attribute("id").value_or(""), value = tag.attribute("value").value_or("");
+        if (name == "network/model")
+            throw Refused(tag.line, "the setting 'network/model' is not allowed",
+                          "the platform's `network: {model: ...}` chooses the model");
+        if (!one_of(settings, name))
+            throw Refused(tag.line, fmt::format("the setting '{}' is not allowed", name),
+                          did_you_mean(name, settings, "only settings of the network are read"));
+        if (!is_value(name, value))
+            throw Refused(tag.line, fmt::format("'{}' is no value of the setting '{}'", value, name), "");
+    }
+
+    void copy(const XmlTag& tag) {
+        for (; line_ < tag.line; ++line_) result.text += '\n';
+        result.text += fmt::format("<{}", tag.name);
+        for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2)
+            result.text += fmt::format(" {}=\"{}\"", tag.attributes[i], escaped(tag.attributes[i + 1]));
+        result.text += '>';
+    }
+
     int depth_ = 0;
+    std::size_t line_ = 1;
     bool configures_ = false;
     std::size_t hosts_ = 0, links_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> check_simgrid_file(std::string_view text) {
+SimGridFile check_simgrid_file(std::string_view text) {
     const auto refuse = [](const XmlError& error, std::string hint) {
         SimGridFileError problem(fmt::format("line {}: {}", error.line, error.what()));
         problem.hint = std::move(hint);
@@ -132,9 +191,10 @@ std::vector<std::string> check_simgrid_file(std::string_view text) {
     } catch (const XmlError& error) {
         throw refuse(error, "");
     }
-    std::sort(checker.files.begin(), checker.files.end());
-    checker.files.erase(std::unique(checker.files.begin(), checker.files.end()), checker.files.end());
-    return checker.files;
+    std::vector<std::string>& files = checker.result.files;
+    std::sort(files.begin(), files.end());
+    files.erase(std::unique(files.begin(), files.end()), files.end());
+    return std::move(checker.result);
 }
 
 }  // namespace syncline

@@ -21,8 +21,15 @@ struct SimGridFileError : std::runtime_error {
     std::string hint;
 };
 
-/// Checks the text of a platform and returns the names of the files that it reads (availability, state, traces), as
-/// written in it. Throws SimGridFileError.
-std::vector<std::string> check_simgrid_file(std::string_view text);
+struct SimGridFile {
+    /// The same elements and attributes in plain UTF-8, each in the line where it was: SimGrid's parser reads character
+    /// references, encodings and comments in its own way.
+    std::string text;
+    /// Names of the files that it reads (availability, state, traces), as written in it.
+    std::vector<std::string> files;
+};
+
+/// Throws SimGridFileError if the text of a platform is refused.
+SimGridFile check_simgrid_file(std::string_view text);
 
 }  // namespace syncline

@@ -1,9 +1,12 @@
 #include "sim/simgrid/native_links.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <simgrid/s4u/Engine.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -21,16 +24,33 @@ bool is_wifi(const sg::Link* link) {
     return link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI;
 }
 
+/// Returns the name of a file in memory with this text, which lives as long as the process.
+std::string file_of(const std::string& text) {
+    const int file = memfd_create("platform", 0);
+    std::size_t written = 0;
+    while (file >= 0 && written < text.size()) {
+        const ssize_t count = write(file, text.data() + written, text.size() - written);
+        if (count <= 0) break;
+        written += static_cast<std::size_t>(count);
+    }
+    if (file < 0 || written < text.size())
+        throw ReplayError(fmt::format("the platform cannot be kept in memory: {}", std::strerror(errno)));
+    return fmt::format("/proc/self/fd/{}", file);
+}
+
 /// Loads the platform and returns its hosts that are nodes, in order.
 std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
     const sg::Engine* engine = sg::Engine::get_instance();
-    const std::filesystem::path file = std::filesystem::absolute(platform.file);
-    // SimGrid looks for the files that the platform names in the working directory before that of the platform.
-    std::filesystem::current_path(file.parent_path());
+    // SimGrid looks for the files that the platform names in the working directory first.
+    std::filesystem::current_path(std::filesystem::absolute(platform.file).parent_path());
+    const std::string loaded = file_of(platform.text);
     try {
-        engine->load_platform(file);
+        engine->load_platform(loaded);
     } catch (const std::exception& error) {  // includes a std::logic_error, although the fault is the user's
-        throw ReplayError(error.what());
+        std::string message = error.what();
+        for (auto at = message.find(loaded); at != std::string::npos; at = message.find(loaded))
+            message.replace(at, loaded.size(), platform.file);
+        throw ReplayError(message);
     }
     std::vector<sg::Host*> hosts;
     if (platform.hosts.empty()) {

@@ -15,51 +15,54 @@ namespace {
 class Reader : public XmlHandler {
 public:
     void open(const XmlTag& tag) override {
-        const std::string_view parent = open_.empty() ? "" : std::string_view(open_.back());
-        if (open_.empty() && tag.name != "graphml")
-            throw TopologyError("", "this is not GraphML: it has no <graphml> element");
         const auto attribute = [&](std::string_view name) { return tag.attribute(name).value_or(""); };
-        if (tag.name == "key" && parent == "graphml") {
+        const std::string_view name = tag.name.substr(tag.name.find(':') + 1);  // without the prefix of its namespace
+        const Role parent = open_.empty() ? Role::document : open_.back();
+        Role role = Role::other;
+        if (parent == Role::document) {
+            if (name != "graphml") throw TopologyError("", "this is not GraphML: it has no <graphml> element");
+            role = Role::graphml;
+        } else if (parent == Role::graphml && name == "key") {
+            role = Role::key;
             key_ = attribute("id");
-            keys_[key_].name = attribute("attr.name");
-        } else if (tag.name == "graph" && (parent == "graphml" || parent == "node")) {
-            if (parent == "graphml" && std::exchange(seen_graph_, true))
+            keys_[key_] = {attribute("attr.name"), attribute("for"), ""};
+        } else if (parent == Role::key && name == "default") {
+            role = Role::fallback;
+        } else if ((parent == Role::graphml || parent == Role::node) && name == "graph") {
+            role = Role::graph;
+            if (parent == Role::graphml && std::exchange(seen_graph_, true))
                 throw TopologyError("", "the file has more than one graph");
             directed_.push_back(attribute("edgedefault") == "directed");
-        } else if (tag.name == "node" && parent == "graph") {
-            // Each vertex has an edge; so it is of no use to read more than twice as many.
-            require_not_too_many(result_.vertices.size() / 2);
-            nodes_.push_back(result_.vertices.size());
-            const std::string id = attribute("id");
-            if (!index_.emplace(id, result_.vertices.size()).second)
-                throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
-            result_.vertices.emplace_back();
-            ids_.push_back(id);
-        } else if (tag.name == "hyperedge" && parent == "graph") {
-            throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
-        } else if (tag.name == "edge" && parent == "graph") {
+        } else if (parent == Role::graph && name == "node") {
+            role = Role::node;
+            add_node(attribute("id"));
+        } else if (parent == Role::graph && name == "edge") {
+            role = Role::edge;
             require_not_too_many(edges_.size() + 1);
             const std::string own = attribute("directed");
             edges_.push_back({attribute("source"), attribute("target"), {}});
             edges_.back().edge.one_way = own.empty() ? directed_.back() : own == "true";
-        } else if (tag.name == "data") {
+        } else if (parent == Role::graph && name == "hyperedge") {
+            throw TopologyError("", "hyperedges are not supported", "a cable has two ends");
+        } else if ((parent == Role::node || parent == Role::edge) && name == "data") {
+            role = Role::data;
             key_ = attribute("key");
         }
-        open_.emplace_back(tag.name);
+        open_.push_back(role);
     }
 
-    void close(std::string_view name, std::string_view text) override {
+    void close(std::string_view, std::string_view text) override {
+        const Role role = open_.back();
         open_.pop_back();
-        const std::string_view parent = open_.empty() ? "" : std::string_view(open_.back());
-        if (name == "default" && parent == "key") {
+        if (role == Role::fallback) {
             keys_[key_].fallback = text;
-        } else if (name == "data" && parent == "node") {
+        } else if (role == Role::data && open_.back() == Role::node) {
             note(key_name(), text, result_.vertices[nodes_.back()]);
-        } else if (name == "data" && parent == "edge") {
+        } else if (role == Role::data) {
             note(key_name(), text, edges_.back().edge);
-        } else if (name == "graph" && (parent == "graphml" || parent == "node")) {
+        } else if (role == Role::graph) {
             directed_.pop_back();
-        } else if (name == "node" && parent == "graph") {
+        } else if (role == Role::node) {
             nodes_.pop_back();
         }
     }
@@ -67,8 +70,11 @@ public:
     FileGraph finish() {
         if (!seen_graph_) throw TopologyError("", "this is not GraphML: it has no <graph> element");
         for (const auto& [id, key] : keys_) {
-            for (FileVertex& vertex : result_.vertices) fall_back(key, vertex);
-            for (Edge& edge : edges_) fall_back(key, edge.edge);
+            const bool of_all = key.of.empty() || key.of == "all";
+            if (of_all || key.of == "node")
+                for (FileVertex& vertex : result_.vertices) fall_back(key, vertex);
+            if (of_all || key.of == "edge")
+                for (Edge& edge : edges_) fall_back(key, edge.edge);
         }
         for (std::size_t i = 0; i < ids_.size(); ++i)
             if (result_.vertices[i].name.empty()) result_.vertices[i].name = ids_[i];
@@ -81,13 +87,28 @@ public:
     }
 
 private:
+    /// What an element means where it stands.
+    enum class Role { document, graphml, key, fallback, graph, node, edge, data, other };
+
     struct Key {
-        std::string name, fallback;
+        std::string name;
+        std::string of;  ///< kind of the elements that have it: node, edge, all, …
+        std::string fallback;
     };
     struct Edge {
         std::string source, target;
         FileEdge edge;
     };
+
+    void add_node(const std::string& id) {
+        // Each vertex has an edge; so it is of no use to read more than twice as many.
+        require_not_too_many(result_.vertices.size() / 2);
+        if (!index_.emplace(id, result_.vertices.size()).second)
+            throw TopologyError("", fmt::format("two nodes have the id '{}'", id));
+        nodes_.push_back(result_.vertices.size());
+        result_.vertices.emplace_back();
+        ids_.push_back(id);
+    }
 
     std::string_view key_name() const {
         const auto key = keys_.find(key_);
@@ -123,7 +144,7 @@ private:
     std::map<std::string, std::size_t> index_;  ///< of vertices, by the id of their node
     bool seen_graph_ = false;
     // The place in the document:
-    std::vector<std::string> open_;   ///< elements
+    std::vector<Role> open_;          ///< elements
     std::vector<bool> directed_;      ///< edges of the graphs that are open, unless they say otherwise
     std::vector<std::size_t> nodes_;  ///< vertices whose elements are open: a node of yEd may be a group of nodes
     std::string key_;                 ///< id of the last key that was defined or used

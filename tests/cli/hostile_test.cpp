@@ -61,10 +61,10 @@ TEST_CASE("hostile: a library in place of a platform is not loaded") {
         check_refused(folder, "this is not XML");
         CHECK_FALSE(fs::exists(folder / "executed"));
     }
-    // SimGrid decides by the name.
+    // SimGrid decides by the name, but does not see it.
     folder.write("good.so", two_hosts(good_link));
     folder.write("platform.yaml", "simgrid_xml: good.so\n");
-    check_refused(folder, "good.so");
+    CHECK(exchange(folder).status == 0);
 }
 
 TEST_CASE("hostile: settings in a platform write no files and stop no process") {
@@ -74,17 +74,31 @@ TEST_CASE("hostile: settings in a platform write no files and stop no process") 
     for (const std::string& setting :
          {"id='tracing/filename' value='" + (folder / "kept").string() + "'", std::string("id='tracing' value='yes'"),
           std::string("id='debug/breakpoint' value='0.0001'"), std::string("id='contexts/stack-size' value='1'"),
-          std::string("id='cpu/maxmin-selective-update' value='no'")}) {
+          std::string("id='cpu/maxmin-selective-update' value='no'"), std::string("id='network/model' value='SMPI'")}) {
         std::string xml = two_hosts(good_link);
         xml.insert(xml.find("<zone"), "<config><prop " + setting + "/></config>");
         folder.write("p.xml", xml);
         check_refused(folder, "is not allowed");
         CHECK(read_file(folder / "kept") == "precious");
     }
-    std::string xml = two_hosts(good_link);
-    xml.insert(xml.find("<zone"), "<config><prop id='network/TCP-gamma' value='0'/></config>");
-    folder.write("p.xml", xml);
-    CHECK(exchange(folder).status == 0);
+    const auto with = [&](const std::string& setting) {
+        std::string xml = two_hosts(good_link);
+        xml.insert(xml.find("<zone"), "<config><prop " + setting + "/></config>");
+        folder.write("p.xml", xml);
+    };
+    for (const char* setting : {"id='network/bandwidth-factor' value='0'", "id='network/bandwidth-factor' value='-1'",
+                                "id='smpi/bw-factor' value='x'", "id='smpi/lat-factor' value='1:2:3;;:'",
+                                "id='network/loopback-bw' value='inf'", "id='network/weight-S' value='nan'"}) {
+        CAPTURE(setting);
+        with(setting);
+        check_refused(folder, "is no value of the setting");
+    }
+    for (const char* setting : {"id='network/TCP-gamma' value='0'", "id='network/bandwidth-factor' value='0.97'",
+                                "id='smpi/bw-factor' value='65472:0.94;15424:0.7'"}) {
+        CAPTURE(setting);
+        with(setting);
+        CHECK(exchange(folder).status == 0);
+    }
 }
 
 TEST_CASE("hostile: wires that no machine has are refused in every format") {
@@ -227,4 +241,20 @@ TEST_CASE("hostile: links that fail, hosts that fail and routes that are missing
                                                   routing, good_link)));
         check_refused(folder, "p.xml");
     }
+}
+
+TEST_CASE("hostile: SimGrid reads what was checked, whatever characters it is written in") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    // SimGrid takes the lowest byte of a character reference: '-' of 301, 'c' of 355.
+    folder.write("p.xml", simgrid("<cluster id='c' prefix='n' suffix='' radical='0&#301;99' speed='1Gf' bw='1GBps' "
+                                  "lat='1us'/>\n"));
+    check_refused(folder, "p.xml");
+    folder.write("bc.txt", "0 1000\n");
+    folder.write("b\xc5\xa3.txt", "0 500000000\n");
+    folder.write("p.xml", two_hosts(good_link + " bandwidth_file='b&#355;.txt'"));
+    const Outcome outcome = exchange(folder);
+    CAPTURE(outcome.out, outcome.err);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(outcome.out, Contains("4.002 ms"));  // 2 MB at 500 MB/s, and two latencies
 }

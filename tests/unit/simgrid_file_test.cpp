@@ -1,5 +1,6 @@
 #include "sim/platform/simgrid_file.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -33,7 +34,10 @@ TEST_CASE("SimGrid's file: hosts, links, routes and settings of the network pass
         "<cluster id='c' prefix='n' suffix='' radical='0-15,20' speed='1Gf' bw='1GBps' lat='1us'/>"
         "<link id='l' bandwidth='1GBps' latency='1us' bandwidth_file='l.txt' latency_file='a.txt'/>"
         "<trace id='t' file='t.txt'/></zone>");
-    CHECK(check_simgrid_file(text) == std::vector<std::string>{"a.txt", "l.txt", "t.txt"});
+    const SimGridFile file = check_simgrid_file(text);
+    CHECK(file.files == std::vector<std::string>{"a.txt", "l.txt", "t.txt"});
+    CHECK(check_simgrid_file(file.text).text == file.text);
+    CHECK(std::count(file.text.begin(), file.text.end(), '\n') == 4);
 }
 
 TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-file]") {
@@ -66,5 +70,6 @@ TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-f
     CHECK(with("0-99999,1") == "line 4: the platform has more than 100000 hosts");
     CHECK(with("0-2000000000") == "line 4: the platform has more than 100000 hosts");
     CHECK(with("0-99999999999999999999") == "line 4: radical of 'c': '0-99999999999999999999' is no range of numbers");
+    CHECK(with("0x") == "line 4: radical of 'c': '0x' is no range of numbers");
     CHECK(with("3-1") == "line 4: radical of 'c': '3-1' is no range of numbers");
 }

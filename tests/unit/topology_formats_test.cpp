@@ -215,6 +215,19 @@ TEST_CASE("a graph that is not a topology is rejected with the reason", "[topolo
                 "two vertices are named 'a'"));
     CHECK(holds(error("x.xml", graphml("<node id='a'/><hyperedge/>")), "hyperedge"));
     CHECK(holds(error("x.xml", "<svg/>"), "no <graphml>"));
+    // Elements out of place mean nothing.
+    for (const char* body :
+         {"<node id='a'><data key='k'>x</data></node>", "<foo><graph><edge source='a' target='b'/></graph></foo>",
+          "<key id='k' attr.name='latency'/><edge><data key='k'>0123456789012345678901234567890123456789</data></edge>",
+          "<data key='k'/><default>x</default><graph><data key='k'>x</data><edge source='a' target='b'><graph>"
+          "<node id='a'/></graph></edge></graph>"}) {
+        CAPTURE(body);
+        CHECK(error("x.xml", "<graphml>" + std::string(body) + "</graphml>") != "");
+    }
+    CHECK(error("x.xml",
+                "<g:graphml xmlns:g='x'><g:key id='d' for='edge' attr.name='name'><default>x</default></g:key>"
+                "<g:graph><g:node id='a'/><g:node id='b'/><g:edge source='a' target='b'/></g:graph>"
+                "</g:graphml>") == "");
     CHECK(holds(error("x.xml", "<graphml/>"), "no <graph>"));
     CHECK(holds(error("x.xml", "<graphml>\n<graph>\n<node id=a/>\n"), "line 3"));
 }
