@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t deepest = 64;
 constexpr std::size_t most_syntax_errors = 20;
+constexpr std::size_t most_keys = 10'000;  // of a mapping: looking for one takes time that grows with their number
 
 const std::string core_tag = "tag:yaml.org,2002:";
 
@@ -141,6 +142,9 @@ private:
 
     void add_entry(const Node& key, Node value) {
         if (key.kind != Node::Kind::scalar) return;
+        if (open_.back().known_keys.size() == most_keys)
+            throw ConfigError({{locate(key.mark), fmt::format("a mapping has more than {} keys", most_keys),
+                                "a study's axes make variants without naming each"}});
         const auto [first, fresh] = open_.back().known_keys.emplace(key.scalar, key.mark);
         if (fresh)
             open_.back().node.entries.push_back({key.scalar, key.mark, std::move(value)});

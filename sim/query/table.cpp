@@ -12,6 +12,7 @@
 #include "sim/query/query.hpp"
 #include "sim/store/scalars.hpp"
 #include "sim/store/store.hpp"
+#include "sim/study/study_parts.hpp"
 
 namespace syncline::batch {
 
@@ -100,7 +101,8 @@ void Table::make(const std::vector<std::string>& keys, const std::vector<std::st
         columns_.push_back(settings_.back());
         taken.insert({key, settings_.back()});
         names_.add(key, unique ? std::vector{last} : std::vector<std::string>{});
-        declared.push_back(sql_name(key) + " NUMERIC");
+        // The name of a variant stays a text, as in "007" and "1e400".
+        declared.push_back(sql_name(key) + (key == config::variant_key ? " TEXT" : " NUMERIC"));
         declared.push_back(sql_name(written(key)));
     }
     for (const std::string& figure : figures) {
@@ -130,6 +132,10 @@ void Table::insert(const std::vector<Value>& point, const Settings& settings,
         const auto setting = settings.find(key);
         if (setting == settings.end()) {
             row.resize(row.size() + 2);
+            continue;
+        }
+        if (key == config::variant_key) {
+            row.insert(row.end(), {setting->second, Value{}});
             continue;
         }
         const auto [known, is_new] = numbers_.try_emplace(setting->second);
