@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "sim/training/iteration.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -15,12 +14,6 @@ void put(PlannedExchange& exchange, const Chosen& chosen) {
     exchange.why = chosen.why;
 }
 
-/// `build` builds the graph, which is only needed if its size decides.
-template <class Build>
-FidelityChoice fidelity_of(Fidelity asked, const Cluster& cluster, const Build& build) {
-    return choose_fidelity(asked, cluster, asked == Fidelity::automatic ? build() : TaskGraph{});
-}
-
 }  // namespace
 
 DryRun dry_run(const Lowered& training) {
@@ -29,7 +22,7 @@ DryRun dry_run(const Lowered& training) {
     DryRun result;
     result.workload = training.model.name;
     result.memory = memory_of(training);
-    result.fidelity = fidelity_of(plan.fidelity, training.cluster, [&] { return build_iteration(training); });
+    result.estimate = estimate(training);
     result.ranks = plan.ranks;
     const bool served = training.served();
     result.operation = served ? "push and pull" : plan.algorithm.operation;
@@ -57,7 +50,7 @@ DryRun dry_run(const Cluster& cluster, const CollectivePlan& plan) {
     result.ranks = plan.ranks;
     result.operation = plan.algorithm.operation;
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
-    result.fidelity = fidelity_of(plan.fidelity, cluster, [&] { return build_sweep(cluster, plan, chosen).graph; });
+    result.estimate = estimate(cluster, plan);
     for (const std::uint64_t bytes : sizes_of(plan)) {
         PlannedExchange exchange;
         exchange.bytes = bytes;

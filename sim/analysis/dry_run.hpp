@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/analysis/fidelity.hpp"
+#include "sim/analysis/estimate.hpp"
 #include "sim/training/memory.hpp"
 
 /// Dry run: lists what would be exchanged, how and why, without simulating.
@@ -28,8 +28,8 @@ struct DryRun {
     std::int64_t ranks = 0;
     std::string operation;
     std::vector<PlannedExchange> exchanges;
-    FidelityChoice fidelity;
     std::optional<Memory> memory;  ///< empty for a single collective operation
+    Estimate estimate;             ///< of its simulation
 };
 
 struct DryRunReport {

@@ -31,6 +31,16 @@ void mark_best(Report& report) {
     for (const auto& [variant, fastest] : best) fastest->best = true;
 }
 
+std::uint32_t iterations_of(const Lowered& training) {
+    const auto asked = static_cast<std::uint32_t>(training.plan.iterations);
+    const std::uint32_t window = training.window;
+    // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
+    // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
+    const std::uint32_t least = training.plan.noise.jitter > 0 ? window + 1 : 2 * window + 1;
+    const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
+    return iterations == 1 ? 1 : iterations + 1;
+}
+
 ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch, const ReplayOptions& recorded) {
     return replay_iteration(training, build_iteration(training), watch, recorded);
 }
@@ -40,16 +50,10 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     const Plan& plan = training.plan;
     ReplayedIteration replayed;
     replayed.graph = std::move(graph);
-    const auto asked = static_cast<std::uint32_t>(plan.iterations);
     const std::uint32_t window = training.window;
-    const bool random = plan.noise.jitter > 0;
-    // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
-    // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
-    const std::uint32_t least = random ? window + 1 : 2 * window + 1;
-    const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
     ReplayOptions options = recorded;
-    options.iterations = iterations == 1 ? 1 : iterations + 1;
-    options.measured = iterations - 1;
+    options.iterations = iterations_of(training);
+    options.measured = options.iterations == 1 ? 0 : options.iterations - 2;
     options.window = window;
     FidelityChoice fidelity = choose_fidelity(plan.fidelity, training.cluster, replayed.graph, options.messages);
     options.fold = fidelity.folds;

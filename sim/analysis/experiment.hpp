@@ -69,6 +69,9 @@ struct ReplayedIteration {
     Breakdown time;
 };
 
+/// Returns the number of iterations that are replayed to measure one.
+std::uint32_t iterations_of(const Lowered& training);
+
 /// Replays a plan in a process of its own. Of `recorded`, only `messages` and `contention` are used.
 ReplayedIteration replay_iteration(const Lowered& training, const Watch& watch = {},
                                    const ReplayOptions& recorded = {});

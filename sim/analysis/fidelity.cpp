@@ -12,25 +12,29 @@ namespace syncline {
 namespace {
 
 /// Returns whether routes depend on the load: the policy is adaptive, and some route has an alternative.
-bool adapts(const Cluster& cluster, const TaskGraph& graph) {
+bool adapts(const Cluster& cluster, std::uint32_t nodes) {
     if (policy_of(cluster.fabric) != Routing::Policy::adaptive_at_start) return false;
-    auto nodes = static_cast<std::uint32_t>(cluster.nodes);
-    for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
-    return !Wiring(cluster, nodes).single_way();
+    return !Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.nodes))).single_way();
 }
 
 }  // namespace
 
-FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
+FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint32_t nodes, std::uint64_t messages,
+                               bool recorded) {
     if (asked == Fidelity::message) return {asked, false, ""};
     if (recorded) return {asked, false, "every message is recorded"};
     if (cluster.native) return {asked, false, "links of a SimGrid platform file may change with time"};
-    if (adapts(cluster, graph)) return {asked, false, "routes depend on the other messages in flight"};
+    if (adapts(cluster, nodes)) return {asked, false, "routes depend on the other messages in flight"};
     if (asked == Fidelity::folded) return {asked, true, ""};
-    const std::uint64_t messages = count_messages(graph);
     const bool many = messages > many_messages;
     return {asked, many,
             fmt::format("{} messages are {} than {}", messages, many ? "more" : "not more", many_messages)};
+}
+
+FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
+    std::uint32_t nodes = 0;
+    for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
+    return choose_fidelity(asked, cluster, nodes, asked == Fidelity::automatic ? count_messages(graph) : 0, recorded);
 }
 
 Folded folded_of(FidelityChoice choice, const Timeline& timeline) {

@@ -21,8 +21,11 @@ struct FidelityChoice {
     std::string why;  ///< reason as a clause; empty if the plan's request is followed
 };
 
-/// Chooses the fidelity. Nothing is folded on a native platform, whose links may change with time so that steps may not
-/// repeat, with adaptive routing, and if every message is `recorded`.
+/// Chooses the fidelity for this number of messages among processes on the first `nodes` nodes. Nothing is folded on a
+/// native platform, whose links may change with time so that steps may not repeat, with adaptive routing, and if every
+/// message is `recorded`.
+FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint32_t nodes, std::uint64_t messages,
+                               bool recorded = false);
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded = false);
 
 /// Outcome of folding; counts and error refer to one iteration.

@@ -189,4 +189,17 @@ std::string format_quantity(double value, Dimension dimension) {
                        unit->name);
 }
 
+std::string format_roughly(double value, Dimension dimension) {
+    const auto rounded = [](double number) {
+        if (!(number > 0) || !std::isfinite(number)) return number;
+        const double unit = std::pow(10, std::floor(std::log10(number)) - 1);
+        return std::round(number / unit) * unit;
+    };
+    constexpr double minute = 60, hour = 3600, day = 86400;
+    if (dimension != Dimension::seconds || value < 2 * minute) return format_quantity(rounded(value), dimension);
+    if (value < 2 * hour) return fmt::format("{:g} min", rounded(value / minute));
+    if (value < 2 * day) return fmt::format("{:g} h", rounded(value / hour));
+    return fmt::format("{:g} days", rounded(value / day));
+}
+
 }  // namespace syncline

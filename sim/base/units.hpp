@@ -28,4 +28,7 @@ Quantity parse_quantity(std::string_view text, Dimension dimension);
 /// Formats a quantity with four significant digits and a decimal prefix: `25.55 MB`, `3.125 GB/s`, `16.96 ms`.
 std::string format_quantity(double value, Dimension dimension);
 
+/// Formats an estimate with two significant digits: `26 MB`, `0.7 s`, and long times as `5.5 min`, `3.1 h`, `19 days`.
+std::string format_roughly(double value, Dimension dimension);
+
 }  // namespace syncline

@@ -20,6 +20,7 @@ public:
     Batch(Store& store, const std::vector<std::string>& runs, const BatchOptions& options)
         : store_(store),
           retry_failed_(options.retry_failed),
+          force_(options.force),
           claims_(store.file().parent_path()),
           waiting_(runs.begin(), runs.end()),
           pool_(options.jobs, options.timeout_s) {
@@ -88,7 +89,7 @@ private:
         const PlannedRun run = store_.planned(id);
         try {
             engine();  // once, for all processes
-            pool_.start(id, [&run] { return one_line(simulate_run(run.scenario, run.seed)); });
+            pool_.start(id, [&] { return one_line(simulate_run(run.scenario, run.seed, force_)); });
             return true;
         } catch (const ReplayError&) {
             if (pool_.idle()) throw;
@@ -118,7 +119,7 @@ private:
     void count(bool done) { ++(done ? progress_.done : progress_.failed); }
 
     Store& store_;
-    bool retry_failed_;
+    bool retry_failed_, force_;
     Claims claims_;
     std::deque<std::string> waiting_, elsewhere_;
     Pool pool_;

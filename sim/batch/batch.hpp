@@ -18,6 +18,7 @@ struct BatchOptions {
     std::size_t jobs = 1;
     std::optional<double> timeout_s;
     bool retry_failed = false;
+    bool force = false;  ///< also simulations that are too large: see analysis/estimate.hpp
 };
 
 struct BatchProgress {

@@ -1,11 +1,15 @@
 #include "sim/batch/simulation.hpp"
 
+#include <fmt/format.h>
+
+#include "sim/analysis/estimate.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/output/fields.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/process/isolated.hpp"
+#include "sim/process/memory.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/replay/replay.hpp"
 
@@ -18,19 +22,26 @@ void require_memory(const config::Variant& variant) {
     if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, variant.cluster.device.name));
 }
 
+void require_modest(const Estimate& estimate) {
+    if (const std::string reason = excess(estimate, usable_memory_bytes()); !reason.empty())
+        throw ReplayError(fmt::format("it {}: {}", reason, smaller(estimate)));
+}
+
 }  // namespace
 
 config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
     return config::load_resolved(scenario, "scenario", inspect, seed);
 }
 
-Json simulate_run(const std::string& scenario, std::uint64_t seed) {
+Json simulate_run(const std::string& scenario, std::uint64_t seed, bool forced) {
     config::Variant variant = load_run(scenario, seed);
     if (variant.collective) {
+        if (!forced) require_modest(estimate(variant.cluster, *variant.collective));
         isolated_already();  // an exchange is one simulation, which this process runs
         return object_of(simulate_collective(variant.cluster, *variant.collective));
     }
     require_memory(variant);
+    if (!forced) require_modest(estimate(variant.lowered()));
     Result result = simulate(variant.lowered());
     result.variant = variant.name;
     return object_of(result);

@@ -13,7 +13,8 @@ namespace syncline::batch {
 config::Variant load_run(const std::string& scenario, std::uint64_t seed);
 
 /// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
-/// exchange as printed by `collective`, without the version. Throws as the simulation does.
-Json simulate_run(const std::string& scenario, std::uint64_t seed);
+/// exchange as printed by `collective`, without the version. Throws as the simulation does, and ReplayError if it would
+/// be too large (see analysis/estimate.hpp) and is not `forced`.
+Json simulate_run(const std::string& scenario, std::uint64_t seed, bool forced = false);
 
 }  // namespace syncline::batch

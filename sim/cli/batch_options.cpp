@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "sim/base/units.hpp"
+#include "sim/cli/work_check.hpp"
 #include "sim/process/pool.hpp"
 
 namespace syncline::cli {
@@ -45,6 +46,7 @@ void add_batch_options(CLI::App& verb, batch::BatchOptions& options) {
         ->option_text("TIME")
         ->check(check_time);
     verb.add_flag("--retry-failed", options.retry_failed, "Run failed points again");
+    add_force(verb, options.force);
 }
 
 }  // namespace syncline::cli

@@ -7,6 +7,7 @@
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/work_check.hpp"
 #include "sim/config/files.hpp"
 #include "sim/replay/native.hpp"
 
@@ -20,7 +21,7 @@ struct CollectiveArguments {
     Format format = Format::table;
     std::string directory;
     std::uint64_t seed = 1;
-    bool dry = false;
+    bool dry = false, force = false;
 };
 
 void collective(const CollectiveArguments& options) {
@@ -30,6 +31,7 @@ void collective(const CollectiveArguments& options) {
         const DryRunReport report{"collective", {dry_run(question.cluster, question.plan)}};
         return write_result(report, options.format, options.directory, "dry-run");
     }
+    check_work(question, options.force);
     ProgressLine progress(question.plan.selection ? question.plan.selection->name : question.plan.algorithm.name);
     if (!question.plan.sweep.empty())
         return write_result(simulate_sweep(question.cluster, question.plan, progress.watch()), options.format,
@@ -79,7 +81,10 @@ void add_collective(CLI::App& program, Action& action) {
                      "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", options->dry, "Show the algorithm and the reason for its choice, without simulating");
+    verb->add_flag("--dry-run", options->dry,
+                   "Show the algorithm and the reason for its choice, and estimate the size of the simulation, without "
+                   "simulating");
+    add_force(*verb, options->force);
     add_seed(*verb, options->seed);
     verb->get_option("--seed")->description("Seed of `placement: random` (default: 1)");
     add_format(*verb, options->format);

@@ -12,6 +12,7 @@
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/work_check.hpp"
 #include "sim/config/files.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
@@ -30,7 +31,7 @@ struct ExplainArguments {
     Format format = Format::table;
     std::string directory, report;
     std::uint64_t seed = 1;
-    bool allow_oom = false, no_what_if = false;
+    bool allow_oom = false, force = false, no_what_if = false;
     TraceOptions trace;
 };
 
@@ -64,6 +65,7 @@ std::vector<Change> changes_of(const ExplainArguments& options) {
 
 void explain_verb(const ExplainArguments& options) {
     const config::Scenario scenario = load(options);
+    check_work(scenario, options.force);
     std::vector<std::filesystem::path> traces;
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);
@@ -134,6 +136,7 @@ void add_explain(CLI::App& program, Action& action) {
     add_out(*verb, options->directory, "Also write explanation.json, explanation.csv and explanation.txt to DIR");
     verb->add_flag("--allow-oom", options->allow_oom,
                    "Also simulate variants that do not fit into the devices' memory");
+    add_force(*verb, options->force);
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace);
     verb->callback([options, &action] {

@@ -18,6 +18,7 @@
 #include "sim/cli/run.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/work_check.hpp"
 #include "sim/config/files.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/explain/explain.hpp"
@@ -153,6 +154,7 @@ void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
+    check_work(scenario, options.force);
     std::vector<std::filesystem::path> traces(scenario.variants.size());
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
@@ -203,13 +205,15 @@ void add_run(CLI::App& program, Action& action) {
     add_out(*verb, options->directory, "Also write the results to DIR as results.json, results.csv and results.txt");
     CLI::Option* const dry =
         verb->add_flag("--dry-run", options->dry,
-                       "List the buckets, the algorithm of each and the reason for its choice, without simulating");
+                       "List the buckets, the algorithm of each and the reason for its choice, and estimate "
+                       "the size of the simulation, without simulating");
     verb->add_flag("--check", options->check,
                    "Compare the results with the scenario's expectations; exit with 1 if one is missed (with --format "
                    "csv, print the comparison instead of the results)")
         ->excludes(dry);
     verb->add_flag("--allow-oom", options->allow_oom,
                    "Also simulate variants that do not fit into the devices' memory");
+    add_force(*verb, options->force);
     CLI::Option* const report = add_report(*verb, options->report,
                                            "Also write the results and their explanation as a single HTML page with "
                                            "charts; recording every message disables folding");

@@ -15,6 +15,7 @@ struct RunOptions {
     bool timing = false;
     bool dry = false;
     bool allow_oom = false;
+    bool force = false;  ///< also simulations that are too large
     bool check = false;
     TraceOptions trace = {};
     std::string report = {};

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstdint>
+
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/fields.hpp"
@@ -12,6 +15,11 @@ using namespace text;
 
 namespace {
 
+std::uint64_t counted(double count) {
+    constexpr double most = 9e18;
+    return static_cast<std::uint64_t>(std::min(count, most));
+}
+
 Json object(const PlannedExchange& exchange) {
     return {{"bytes", exchange.bytes},
             {"layers", exchange.layers},
@@ -20,6 +28,15 @@ Json object(const PlannedExchange& exchange) {
             {"algorithm", exchange.algorithm},
             {"protocol", text_or_null(exchange.protocol)},
             {"why", exchange.why}};
+}
+
+Json object(const Estimate& estimate) {
+    return {{"tasks", counted(estimate.work.tasks)},
+            {"messages", counted(estimate.work.messages)},
+            {"iterations", estimate.iterations},
+            {"messages_simulated", counted(estimate.messages)},
+            {"memory_bytes", counted(estimate.memory_bytes)},
+            {"wall_time_s", estimate.time_s}};
 }
 
 std::string memory_names() {
@@ -51,8 +68,9 @@ std::string to_json(const DryRunReport& report) {
                            {"workload", text_or_null(run.workload)},
                            {"ranks", run.ranks},
                            {"operation", run.operation},
-                           {"fidelity", fidelity(run.fidelity)},
-                           {"fidelity_why", text_or_null(run.fidelity.why)},
+                           {"fidelity", fidelity(run.estimate.fidelity)},
+                           {"fidelity_why", text_or_null(run.estimate.fidelity.why)},
+                           {"simulation", object(run.estimate)},
                            {"memory", run.memory ? object_of(*run.memory) : Json(nullptr)},
                            {"exchanges", std::move(exchanges)}});
     }
@@ -61,14 +79,16 @@ std::string to_json(const DryRunReport& report) {
 
 std::string to_csv(const DryRunReport& report) {
     std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
-                             "algorithm", "protocol", "why", memory_names(), "fidelity"});
+                             "algorithm", "protocol", "why", memory_names(), "fidelity", "messages_simulated",
+                             "simulation_memory_bytes", "simulation_wall_time_s"});
     for (const DryRun& run : report.results)
         for (const PlannedExchange& exchange : run.exchanges)
             text +=
                 line({quoted(run.variant), quoted(run.workload), field(run.ranks), run.operation, field(exchange.bytes),
                       quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
                       field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why),
-                      memory_values(run.memory), fidelity(run.fidelity)});
+                      memory_values(run.memory), fidelity(run.estimate.fidelity), field(counted(run.estimate.messages)),
+                      field(counted(run.estimate.memory_bytes)), field(run.estimate.time_s)});
     return text;
 }
 
@@ -79,8 +99,9 @@ std::string to_table(const DryRunReport& report) {
         const std::string head = run.variant.empty() ? "" : run.variant + ": ";
         text += fmt::format("\n{}{}, {} ranks\n\n", head, what, run.ranks);
         if (run.memory) text += fmt::format("memory: {}: {}\n\n", memory(*run.memory), kinds_of(*run.memory));
-        if (run.fidelity.asked != Fidelity::message)
-            text += fmt::format("fidelity: {} ({})\n\n", fidelity(run.fidelity), asked(run.fidelity));
+        text += fmt::format("simulation: {}\n\n", words_of(run.estimate));
+        if (run.estimate.fidelity.asked != Fidelity::message)
+            text += fmt::format("fidelity: {} ({})\n\n", fidelity(run.estimate.fidelity), asked(run.estimate.fidelity));
         if (run.exchanges.empty()) {
             text += "no exchanges\n";
             continue;

@@ -58,6 +58,12 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePla
     return all;
 }
 
+std::uint32_t rounds_of(const std::vector<Chosen>& chosen) {
+    std::uint32_t rounds = 1;
+    for (const Chosen& one : chosen) rounds = std::lcm(rounds, one.algorithm->period());
+    return rounds;
+}
+
 Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     const std::vector<std::uint64_t> sizes = sizes_of(plan);
@@ -94,10 +100,9 @@ Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std:
     } else {
         const auto first = static_cast<TaskId>(graph.tasks().size());
         std::vector<Collective> collectives;
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
+        for (std::size_t i = 0; i < sizes.size(); ++i)
             collectives.push_back({sizes[i], chosen[i].algorithm, chosen[i].protocol});
-            sweep.rounds = std::lcm(sweep.rounds, chosen[i].algorithm->period());
-        }
+        sweep.rounds = rounds_of(chosen);
         add_collectives(graph, workers, collectives, ready, cluster);
         for (TaskId task = first; task < graph.tasks().size(); ++task)
             graph.depend(sweep.barriers[graph.tasks()[task].subject + 1], task);

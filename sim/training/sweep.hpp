@@ -31,6 +31,9 @@ std::vector<std::uint64_t> sizes_of(const CollectivePlan& plan);
 /// Returns the algorithms by size, for the plan's round if it names one. Empty for a parameter server.
 std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePlan& plan);
 
+/// Returns the number of rounds after which the programs of all of them repeat.
+std::uint32_t rounds_of(const std::vector<Chosen>& chosen);
+
 /// `chosen` is the result of choose_exchanges.
 Sweep build_sweep(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
 

@@ -697,6 +697,32 @@ TEST_CASE("bad input: files made to exhaust the reader are refused quickly") {
     }
 }
 
+TEST_CASE("bad input: files with very many keys, variants or errors are refused quickly") {
+    const Bench bench;
+    const auto many = [](int count, const auto& line) {
+        std::string text;
+        for (int i = 0; i < count; ++i) text += line(std::to_string(i));
+        return text;
+    };
+    bench.scenario("ranks: 2");
+    const std::string start = "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 4}\n";
+    const std::string files[] = {
+        start + many(240'000, [](const std::string& i) { return "rnks" + i + ": 1\n"; }),
+        start + "variants:\n" + many(100'000, [](const std::string& i) { return "  v" + i + ": {}\n"; }),
+        "base: scenario.yaml\naxes:\n  training.ranks: [1" + many(200'000, [](const std::string&) { return ", 2"; }) +
+            "]\n",
+    };
+    for (const std::string& file : files) {
+        bench.write("many.yaml", file);
+        const Outcome outcome = run_in(bench, {"check", "many.yaml"});
+        CAPTURE(file.substr(0, 200), outcome.err.substr(0, 2000), outcome.seconds, outcome.peak_kib);
+        CHECK(outcome.status == 3);
+        CHECK(outcome.err.size() < 10'000);
+        CHECK(outcome.seconds < 5 * patience);
+        CHECK(static_cast<double>(outcome.peak_kib) < 488'000 * patience);
+    }
+}
+
 TEST_CASE("bad input: a key that is a very long path is refused quickly") {
     const Bench bench;
     std::string path;

@@ -193,13 +193,18 @@ TEST_CASE("batch: a point that exhausts the memory is a failed point, and the ba
     REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
     const rlimit little{700'000'000, before.rlim_max};
     setrlimit(RLIMIT_AS, &little);
-    const Outcome outcome = run_program(bench.batch({"--jobs", "2"}));
+    const Outcome refused = run_program(bench.batch({"--jobs", "2"}));
+    const std::string reason = message_of(bench / "out", 2);
+    const Outcome outcome = run_program(bench.batch({"--jobs", "2", "--retry-failed", "--force"}));
     setrlimit(RLIMIT_AS, &before);
-    CAPTURE(outcome.err);
-    CHECK(outcome.status == 1);
+    CAPTURE(refused.err, outcome.err);
+    CHECK(refused.status == 1);
     CHECK(status_of(bench / "out", 1) == "done");
+    // 4000 ranks with 3999 messages each way, of 250 B and more.
+    CHECK(holds(reason, "needs about 12 GB of memory, more than 80 % of the 700 MB of this machine"));
+    CHECK(outcome.status == 1);
     CHECK(status_of(bench / "out", 2) == "failed");
-    CHECK(holds(message_of(bench / "out", 2), "memory"));
+    CHECK(holds(message_of(bench / "out", 2), "out of memory"));
 #endif
 }
 

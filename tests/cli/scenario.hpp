@@ -52,7 +52,7 @@ struct TinyFiles : TempDir {
 /// Many gradients for many ranks: a run takes more than a minute.
 inline constexpr std::string_view long_scenario = R"(platform: @/platforms/p100-25g.yaml
 workload: @/workloads/resnet-50.yaml
-training: {ranks: 512, iterations: 100}
+training: {ranks: 512, iterations: 50}
 )";
 
 }  // namespace syncline::test

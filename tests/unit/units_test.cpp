@@ -170,3 +170,14 @@ TEST_CASE("shares are shown with one decimal, and only zero as zero") {
     CHECK(percent(-0.25) == "-25.0 %");
     CHECK(percent(0) == "0 %");
 }
+
+TEST_CASE("units: estimates have two significant digits, and long times the units of people") {
+    CHECK(format_roughly(25'550'000, Dimension::bytes) == "26 MB");
+    CHECK(format_roughly(0.6964, Dimension::seconds) == "700 ms");
+    CHECK(format_roughly(0, Dimension::seconds) == "0 s");
+    CHECK(format_roughly(99.6, Dimension::seconds) == "100 s");
+    CHECK(format_roughly(6'003, Dimension::seconds) == "100 min");
+    CHECK(format_roughly(330, Dimension::seconds) == "5.5 min");
+    CHECK(format_roughly(43'002, Dimension::seconds) == "12 h");
+    CHECK(format_roughly(1'620'051, Dimension::seconds) == "19 days");
+}

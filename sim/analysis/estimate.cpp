@@ -1,0 +1,83 @@
+#include "sim/analysis/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/base/units.hpp"
+#include "sim/training/sweep.hpp"
+
+namespace syncline {
+
+namespace {
+
+Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std::uint32_t iterations) {
+    constexpr double base_B = 15e6, process_B = 7000, task_B = 370, message_B = 250;
+    constexpr double process_s = 20e-6, task_s = 0.8e-6, repeated_s = 0.3e-6, single_s = 4e-6, simgrid_s = 5e-6;
+    Estimate result;
+    result.work = work;
+    result.iterations = iterations;
+    const auto all = static_cast<std::uint64_t>(std::min(work.messages, 1e18));
+    result.fidelity = choose_fidelity(asked, cluster, static_cast<std::uint32_t>(cluster.nodes), all);
+    const double messages = result.fidelity.folds ? work.unfolded : work.messages;
+    result.messages = iterations * messages;
+    result.memory_bytes =
+        base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
+    const bool ours = !cluster.native && cluster.network == NetworkModel::exact;
+    const double messages_s = ours ? repeated_s * messages + single_s * work.single : simgrid_s * messages;
+    result.time_s = process_s * work.processes + iterations * (task_s * work.tasks + messages_s);
+    return result;
+}
+
+/// Returns a count with three significant digits: "870", "2.2 million".
+std::string counted(double count) {
+    constexpr double thousand = 1e3, million = 1e6, billion = 1e9, trillion = 1e12;
+    if (count < thousand) return fmt::format("{:.0f}", count);
+    if (count < million) return fmt::format("{:.3g} thousand", count / thousand);
+    if (count < billion) return fmt::format("{:.3g} million", count / million);
+    if (count < trillion) return fmt::format("{:.3g} billion", count / billion);
+    return fmt::format("{:.3g} trillion", count / trillion);
+}
+
+}  // namespace
+
+Estimate estimate(const Lowered& training) {
+    return estimate(training.cluster, training.plan.fidelity, work_of(training), iterations_of(training));
+}
+
+Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
+    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
+    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen));
+}
+
+std::string words_of(const Estimate& estimate) {
+    return fmt::format("about {} messages in {} iteration{}, {} of memory, {}", counted(estimate.messages),
+                       estimate.iterations, estimate.iterations == 1 ? "" : "s",
+                       format_roughly(estimate.memory_bytes, Dimension::bytes),
+                       format_roughly(estimate.time_s, Dimension::seconds));
+}
+
+std::string excess(const Estimate& estimate, double machine_memory_bytes) {
+    constexpr double share = 0.8;
+    std::string reasons;
+    if (estimate.messages > most_messages)
+        reasons = fmt::format("simulates about {} messages, more than {}", counted(estimate.messages),
+                              counted(most_messages));
+    if (estimate.memory_bytes > share * machine_memory_bytes)
+        reasons += fmt::format("{}needs about {} of memory, more than 80 % of the {} of this machine",
+                               reasons.empty() ? "" : ", and ", format_roughly(estimate.memory_bytes, Dimension::bytes),
+                               format_roughly(machine_memory_bytes, Dimension::bytes));
+    if (reasons.empty()) return reasons;
+    return fmt::format("{}; it would take about {}", reasons, format_roughly(estimate.time_s, Dimension::seconds));
+}
+
+std::string smaller(const Estimate& estimate) {
+    const bool folding_helps = !estimate.fidelity.folds && estimate.messages > most_messages &&
+                               estimate.iterations * estimate.work.unfolded <= most_messages &&
+                               estimate.fidelity.asked == Fidelity::message;
+    return fmt::format("use {}fewer ranks; `--force` simulates it anyway",
+                       folding_helps ? "`fidelity: folded` or " : "");
+}
+
+}  // namespace syncline

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "sim/config/files.hpp"
+
+namespace syncline::cli {
+
+/// Throws ConfigError if a simulation would be too large for this machine, or for anybody to wait for (see
+/// analysis/estimate.hpp), with the estimate and ways out. If `forced`, writes a note to standard error instead.
+void check_work(const config::Scenario& scenario, bool forced);
+void check_work(const config::CollectiveQuestion& question, bool forced);
+
+/// Adds the option `--force`.
+void add_force(CLI::App& verb, bool& force);
+
+}  // namespace syncline::cli

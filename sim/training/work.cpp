@@ -1,0 +1,178 @@
+#include "sim/training/work.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+#include "sim/collective/parameter_server.hpp"
+#include "sim/collective/runs.hpp"
+#include "sim/training/sweep.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Messages of one member, or of a whole group.
+struct Count {
+    double sent = 0, unfolded = 0, single = 0, together = 0, listed = 0;
+
+    void add(const Count& other, double times) {
+        sent += times * other.sent;
+        unfolded += times * other.unfolded;
+        single += times * other.single;
+        together += times * other.together;
+        listed += times * other.listed;
+    }
+};
+
+Count count_of(const Program& program) {
+    Count count;
+    count.sent = static_cast<double>(messages_sent(program));
+    for (const Step& step : program.steps) {
+        count.listed += static_cast<double>(step.sends.size() + step.receives.size());
+        count.together = std::max(count.together, static_cast<double>(step.sends.size()));
+    }
+    for (const Run& run : runs_of(program)) {
+        double sent = 0;
+        for (std::uint32_t i = run.first; i < run.end; ++i)
+            sent += static_cast<double>(program.steps[i].sends.size()) * program.steps[i].repeat;
+        count.unfolded += run.repeats ? sent * least_repeats / run.taken : sent;
+        count.single += run.repeats ? 0 : sent;
+    }
+    return count;
+}
+
+/// Returns a number coprime to `others`, about 0.618 of it: its multiples modulo `others` visit all, each stretch of
+/// them spread evenly.
+std::uint64_t spread(std::uint64_t others) {
+    auto step = static_cast<std::uint64_t>(0.618 * static_cast<double>(others)) + 1;
+    while (std::gcd(step, others) != 1) ++step;
+    return step;
+}
+
+/// Counts a group's messages in one execution.
+Count count_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
+    constexpr double enough = 20'000;  // listed messages
+    constexpr std::uint64_t least = 8;
+    const auto of = [&](std::uint64_t member) {
+        return count_of(algorithm.program(static_cast<std::uint32_t>(member), members, bytes, 0));
+    };
+    Count count = of(0), sample;
+    const std::uint64_t others = members - 1, step = spread(std::max<std::uint64_t>(others, 1));
+    std::uint64_t seen = 0;
+    for (; seen < others && (seen < least || sample.listed + static_cast<double>(seen) < enough); ++seen)
+        sample.add(of(1 + seen * step % others), 1);
+    if (seen > 0) count.add(sample, static_cast<double>(others) / static_cast<double>(seen));
+    return count;
+}
+
+class Counter {
+public:
+    explicit Counter(double processes) { work_.processes = processes; }
+
+    void add_tasks(double tasks) { work_.tasks += tasks; }
+
+    /// Adds an exchange that `groups` groups make `times` times each; every member has a task for it.
+    void add(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes, double groups,
+             double times = 1) {
+        if (groups == 0 || times == 0) return;
+        const Count count = count_of(algorithm, members, bytes);
+        work_.tasks += times * groups * members;
+        work_.messages += times * groups * count.sent;
+        work_.unfolded += times * groups * count.unfolded;
+        work_.single += times * groups * count.single;
+        work_.together = std::max(work_.together, groups * count.together);
+        work_.listed = std::max(work_.listed, groups * count.listed);
+    }
+
+    /// Adds a push and a pull of a buffer on one server, with its aggregation between them.
+    void add_server(std::uint32_t workers, std::uint64_t bytes, bool pushes = true, bool pulls = true) {
+        if (pushes) add(Push(), workers + 1, bytes, 1);
+        if (pushes && pulls) add_tasks(1);
+        if (pulls) add(Pull(), workers + 1, bytes, 1);
+    }
+
+    Work work() const { return work_; }
+
+private:
+    Work work_;
+};
+
+void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training) {
+    const Plan& plan = training.plan;
+    const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
+    const LayerExchanges& exchanges = placed.exchanges;
+    const bool apart = plan.overlap != Overlap::none && !exchanges.after_backward.empty();
+    counter.add_tasks(times * stage_ranks * (apart ? 3 : 2));
+    for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
+                             &exchanges.beside_backward, &exchanges.after_backward})
+        for (const ActivationExchange& exchange : *list)
+            counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
+                        stage_ranks / exchange.groups.size, times);
+    if (plan.parallelism.sharding == Sharding::parameters && placed.bytes > 0 && placed.replicas.size > 1)
+        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), placed.replicas.size), placed.replicas.size,
+                    placed.bytes, stage_ranks / placed.replicas.size, 2 * times);
+}
+
+void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
+    const Plan& plan = training.plan;
+    const Bucket& bucket = training.buckets[number];
+    const std::uint32_t members = bucket.replicas.size;
+    // The first ones of each row exchange it.
+    const double groups = static_cast<double>(training.arrangement.stage_ranks) / members *
+                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
+    counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
+    if (plan.fusion.negotiation && bucket.part == 0) {
+        counter.add(Push(), members, bucket.layers.size() * request_bytes_per_layer, groups);
+        counter.add(Pull(), members, bucket.layers.size() * request_bytes_per_layer, groups);
+    }
+    const Sharding sharding = plan.parallelism.sharding;
+    if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
+        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), members), members, bucket.bytes, groups);
+}
+
+}  // namespace
+
+Work work_of(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const Arrangement& arrangement = training.arrangement;
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    Counter counter(ranks + (training.served() ? static_cast<double>(plan.servers.count) : 0));
+    counter.add_tasks(ranks);  // updates
+    if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
+    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training);
+    if (arrangement.stages > 1) {
+        const DirectRooted pass_on(DirectRooted::Operation::broadcast);
+        for (const std::uint64_t bytes : arrangement.transfer_bytes)
+            counter.add(pass_on, 2, bytes, arrangement.stage_ranks, 2.0 * arrangement.micro_batches);
+    }
+    if (plan.fusion.cycle_s > 0)
+        for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.part == 0 ? ranks : 0);
+    if (training.served()) {
+        for (const std::vector<ServerPart>& parts : place(training.buckets, plan.servers))
+            for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);
+    } else {
+        for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) add_bucket(counter, training, bucket);
+    }
+    return counter.work();
+}
+
+Work work_of(const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
+    const auto ranks = static_cast<std::uint32_t>(plan.ranks);
+    Counter counter(ranks + (plan.served() ? static_cast<double>(plan.servers) : 0));
+    if (ranks == 1) return counter.work();
+    const std::vector<std::uint64_t> sizes = sizes_of(plan);
+    counter.add_tasks(static_cast<double>(sizes.size()) + 1);  // barriers
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (!plan.served()) {
+            counter.add(*chosen[i].algorithm, ranks, sizes[i], 1);
+            continue;
+        }
+        for (std::int64_t server = 0; server < plan.servers; ++server)
+            counter.add_server(ranks, sizes[i] / static_cast<std::uint64_t>(plan.servers),
+                               plan.algorithm.operation != "pull", plan.algorithm.operation != "push");
+    }
+    return counter.work();
+}
+
+}  // namespace syncline
