@@ -14,7 +14,7 @@ namespace {
 /// Returns whether routes depend on the load: the policy is adaptive, and some route has an alternative.
 bool adapts(const Cluster& cluster, const TaskGraph& graph) {
     if (policy_of(cluster.fabric) != Routing::Policy::adaptive_at_start) return false;
-    auto nodes = static_cast<std::uint32_t>(cluster.nodes);
+    auto nodes = static_cast<std::uint32_t>(cluster.fabric_nodes());
     for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
     return !Wiring(cluster, nodes).single_way();
 }
