@@ -19,7 +19,7 @@ Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std:
     result.work = work;
     result.iterations = iterations;
     const auto all = static_cast<std::uint64_t>(std::min(work.messages, 1e18));
-    result.fidelity = choose_fidelity(asked, cluster, static_cast<std::uint32_t>(cluster.nodes), all);
+    result.fidelity = choose_fidelity(asked, cluster, 0, all);
     const double messages = result.fidelity.folds ? work.unfolded : work.messages;
     result.messages = iterations * messages;
     result.memory_bytes =

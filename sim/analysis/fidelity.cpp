@@ -14,7 +14,7 @@ namespace {
 /// Returns whether routes depend on the load: the policy is adaptive, and some route has an alternative.
 bool adapts(const Cluster& cluster, std::uint32_t nodes) {
     if (policy_of(cluster.fabric) != Routing::Policy::adaptive_at_start) return false;
-    return !Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.nodes))).single_way();
+    return !Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.fabric_nodes()))).single_way();
 }
 
 }  // namespace

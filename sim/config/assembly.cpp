@@ -44,7 +44,7 @@ void Assembly::attempt(const std::function<void()>& step) {
 
 void Assembly::report(const Mark& mark, const std::string& message, const std::string& hint) {
     // Nobody reads more, and each holds its source line, which may be long.
-    constexpr std::size_t most_errors = 1000;
+    constexpr std::size_t most_errors = 200;
     add(errors_, {locate(mark), message, hint});
     if (errors_.size() >= most_errors) finish();
 }

@@ -22,7 +22,7 @@ public:
 
     /// Runs `step` and keeps the errors of a ConfigError that it throws.
     void attempt(const std::function<void()>& step);
-    /// Adds an error. Throws ConfigError with all of them if there are 1000.
+    /// Adds an error. Throws ConfigError with all of them if there are 200.
     void report(const Mark& mark, const std::string& message, const std::string& hint = "");
 
     /// Loads a file that the command line names. A GraphML or DOT file is read as the topology that holds it.

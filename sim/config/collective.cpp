@@ -174,7 +174,7 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
         describe(fields, question.plan);
         if (!fields.sound()) return;
         report(fields, judge(question.cluster, question.plan));
-        give_nodes(question.cluster, question.plan.placement, question.plan.ranks);
+        give_nodes(question.cluster, question.plan.placement, question.plan.ranks, question.plan.server_nodes());
     });
     assembly.finish();
     return question;

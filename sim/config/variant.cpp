@@ -50,7 +50,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                        describe(inner, plan);
                        if (!known || !inner.sound()) return;
                        report(inner, judge(variant.cluster, plan));
-                       give_nodes(variant.cluster, plan.placement, plan.ranks);
+                       give_nodes(variant.cluster, plan.placement, plan.ranks, plan.server_nodes());
                    });
     for (const char* key : {"workload", "training"})
         if (fields.given("collective") && fields.given(key))
@@ -63,7 +63,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
         if (!known || !inner.sound()) return;
         Feasibility found = judge(variant.cluster, variant.model, variant.plan, open);
         report(inner, found.complaints);
-        give_nodes(variant.cluster, variant.plan.placement, variant.plan.ranks);
+        give_nodes(variant.cluster, variant.plan.placement, variant.plan.ranks, variant.plan.server_nodes());
         choices = std::move(found.choices);
         variant.keep(std::move(found.lowered));
     });

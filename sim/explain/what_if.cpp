@@ -57,7 +57,7 @@ void speed_up_memory(Setting& setting, double factor) {
 }
 
 std::int64_t hosts_of(const Cluster& cluster) {
-    return cluster.nodes * cluster.node.nics;
+    return cluster.fabric_nodes() * cluster.node.nics;
 }
 
 bool has_second_level(TopologySpec fabric, std::int64_t hosts) {

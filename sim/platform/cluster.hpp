@@ -108,6 +108,7 @@ struct NativePlatform {
 struct Cluster {
     std::string name = "cluster";
     std::int64_t nodes = 0;
+    std::int64_t server_nodes = 0;  ///< further nodes, for servers alone, of a cluster of as many nodes as needed
     Device device;
     Host host;
     NodeDesign node;
@@ -116,6 +117,9 @@ struct Cluster {
     Latency latency = Latency::travelling;
     Transport transport;
     std::optional<NativePlatform> native;
+
+    /// Returns the number of nodes that the fabric connects; a star connects only those in use.
+    std::int64_t fabric_nodes() const { return nodes + server_nodes; }
 };
 
 /// Returns a star of `nodes` one-device nodes: every node has a full-duplex link to one switch, so a message crosses

@@ -13,7 +13,7 @@ namespace {
 /// parameters give.
 std::int64_t fabric_hosts(const Cluster& cluster, std::uint32_t nodes) {
     const std::int64_t wired =
-        cluster.fabric.topology.shape == Shape::star ? nodes : std::max<std::int64_t>(cluster.nodes, nodes);
+        cluster.fabric.topology.shape == Shape::star ? nodes : std::max<std::int64_t>(cluster.fabric_nodes(), nodes);
     return wired * cluster.node.nics;
 }
 

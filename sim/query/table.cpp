@@ -9,6 +9,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/document/key_path.hpp"
+#include "sim/output/files.hpp"
 #include "sim/query/query.hpp"
 #include "sim/store/scalars.hpp"
 #include "sim/store/store.hpp"
@@ -17,6 +18,8 @@
 namespace syncline::batch {
 
 namespace {
+
+constexpr std::size_t most_columns = 2000;  // SQLite's limit
 
 const std::vector<std::string> fixed{"study", "point", "repeat", "seed", "run_id", "status", "message"};
 
@@ -112,6 +115,8 @@ void Table::make(const std::vector<std::string>& keys, const std::vector<std::st
         declared.push_back(sql_name(figure) + " NUMERIC");
     }
     figures_.assign(columns_.begin() + static_cast<std::ptrdiff_t>(fixed.size() + keys.size()), columns_.end());
+    if (declared.size() > most_columns)
+        throw OutputError(fmt::format("error: the points have more than {} settings and results", most_columns));
     memory_.define("quantity", [](const std::vector<Value>& values) -> Value {
         const auto* text = values.size() == 1 ? std::get_if<std::string>(&values[0]) : nullptr;
         return text != nullptr ? number_or_text(*text) : values.empty() ? Value{} : values[0];

@@ -34,7 +34,7 @@ Topology drawn_fabric(const Cluster& cluster, const Result& result, const Timeli
     const bool star = cluster.fabric.topology.shape == Shape::star;
     TopologySpec spec = cluster.fabric.topology;
     if (star) spec.hosts = 0;
-    return make_topology(spec, Use::fabric, (star ? used : std::max(cluster.nodes, used)) * cluster.node.nics);
+    return make_topology(spec, Use::fabric, (star ? used : std::max(cluster.fabric_nodes(), used)) * cluster.node.nics);
 }
 
 /// Returns the utilisation of each cable in its busier direction; parallel cables, which share a name, all have that of

@@ -21,6 +21,12 @@ namespace fs = std::filesystem;
 
 constexpr std::array section_keys{"collective", "platform", "training", "workload"};
 
+/// Returns the JSON in a value; a discarded one if there is none.
+nlohmann::json parsed(const std::vector<Value>& values) {
+    const auto* text = std::get_if<std::string>(&values.at(0));
+    return nlohmann::json::parse(text != nullptr ? *text : "", nullptr, false);
+}
+
 /// Returns a seed as a number, or as a text if it exceeds SQL's numbers.
 Value seed_value(std::uint64_t seed) {
     if (seed <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
@@ -103,6 +109,15 @@ Store::Store(const fs::path& directory, Mode mode)
             hash.add(text != nullptr ? *text : "");
         }
         return hash.digits();
+    });
+    database_.define("is_result", [](const std::vector<Value>& values) -> Value {
+        const nlohmann::json object = parsed(values);
+        return std::int64_t{object.is_object()};
+    });
+    database_.define("are_settings", [](const std::vector<Value>& values) -> Value {
+        const nlohmann::json object = parsed(values);
+        return std::int64_t{object.is_object() && std::all_of(object.begin(), object.end(),
+                                                              [](const auto& setting) { return setting.is_string(); })};
     });
     if (mode == Mode::create) make();
     check();

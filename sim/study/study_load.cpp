@@ -22,6 +22,8 @@ std::string meant(const std::string& word, const std::vector<std::string>& known
     return did_you_mean(word, known, fmt::format("write one of '{}'", fmt::join(known, "', '")));
 }
 
+constexpr std::size_t most_varied = 500;  // keys; points are rows of a table with two columns for each
+
 /// Changes entries whose keys are paths; a null removes its key.
 void change_paths(std::vector<Entry>& entries, std::vector<Entry> changes) {
     for (Entry& change : changes) {
@@ -274,6 +276,9 @@ private:
 
     void check_keys() {
         const auto keys = all_keys();
+        if (keys.size() > most_varied)
+            return assembly_.report(keys[most_varied].second,
+                                    fmt::format("the study varies more than {} keys", most_varied), "");
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto& [key, mark] = keys[i];
             if (key != variant_key) check_key(key, mark);

@@ -178,7 +178,7 @@ Feasibility judge(const Cluster& cluster, const Model& model, const Plan& plan, 
     const bool colocated = served && plan.servers.colocated();
     const bool sliced = served && plan.servers.placement == Placement::sliced;
     const std::int64_t servers = served ? plan.servers.count : 0;
-    judge_nodes(cluster, plan.placement, plan.ranks, colocated ? 0 : servers, complaints);
+    judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
     judge_bytes("ranks", bytes, plan.ranks, plan.exchange == ExchangeKind::gossip, complaints);
     judge_pieces(plan, bytes, plan.ranks * (sliced ? servers : 1), complaints);
     judge_connections(plan.ranks, servers, complaints);
@@ -186,7 +186,7 @@ Feasibility judge(const Cluster& cluster, const Model& model, const Plan& plan, 
     if (!complaints.empty()) return found;
 
     Cluster filled = cluster;
-    give_nodes(filled, plan.placement, plan.ranks);
+    give_nodes(filled, plan.placement, plan.ranks, plan.server_nodes());
     judge_split(filled, model, plan, open, found);
     return found;
 }
@@ -206,7 +206,7 @@ Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
         judge_algorithm(algorithm, plan.ranks, largest, complaints);
     if (complaints.empty() && !plan.served() && !plan.selection) judge_round(plan, complaints);
     if (!complaints.empty()) return complaints;
-    judge_nodes(cluster, plan.placement, plan.ranks, plan.served() ? plan.servers : 0, complaints);
+    judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
     judge_bytes(sweep ? "sweep" : "bytes", largest, plan.ranks, algorithm.operation == "neighbour-exchange",
                 complaints);
     return complaints;

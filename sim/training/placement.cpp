@@ -27,8 +27,10 @@ std::int64_t nodes_needed(const Cluster& cluster, const RankPlacement& placement
     return nodes;
 }
 
-void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks) {
-    if (cluster.nodes == 0) cluster.nodes = nodes_needed(cluster, placement, ranks);
+void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, std::int64_t server_nodes) {
+    if (cluster.nodes > 0) return;
+    cluster.nodes = nodes_needed(cluster, placement, ranks);
+    cluster.server_nodes = server_nodes;
 }
 
 std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks) {

@@ -24,9 +24,9 @@ struct RankPlacement {
 /// Returns the number of nodes with as many devices as there are ranks, and with all devices that are listed.
 std::int64_t nodes_needed(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks);
 
-/// Gives a cluster of as many nodes as needed, which has 0 nodes, the number that the ranks need. Servers with nodes of
-/// their own follow after these.
-void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks);
+/// Gives a cluster of as many nodes as needed, which has 0 nodes, the number that the ranks need, and after these
+/// `server_nodes` for servers with nodes of their own.
+void give_nodes(Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, std::int64_t server_nodes);
 
 /// Returns the places by rank. The cluster must have at least as many devices, and `devices` as many entries, as ranks.
 std::vector<Place> place_ranks(const Cluster& cluster, const RankPlacement& placement, std::uint32_t ranks);

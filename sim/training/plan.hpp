@@ -134,6 +134,10 @@ struct Plan {
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }
+    /// Returns the number of servers that have nodes of their own.
+    std::int64_t server_nodes() const {
+        return exchange == ExchangeKind::parameter_server && !servers.colocated() ? servers.count : 0;
+    }
 };
 
 /// A single exchange, without computation. `algorithm.name` may also be "parameter-server" (operation allreduce), whose
@@ -153,6 +157,7 @@ struct CollectivePlan {
 
     static constexpr std::int32_t all_rounds = -1;
     bool served() const { return !selection && algorithm.name == served_allreduce; }
+    std::int64_t server_nodes() const { return served() ? servers : 0; }
 };
 
 }  // namespace syncline

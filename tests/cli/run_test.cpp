@@ -559,3 +559,25 @@ TEST_CASE("run: Ctrl-C on a terminal clears the progress and reports the interru
     REQUIRE(outcome.err.size() > end.size());
     CHECK(outcome.err.substr(outcome.err.size() - end.size()) == end);
 }
+
+TEST_CASE("run: a fabric of as many nodes as needed has room for servers that no layer needs") {
+    const TempDir directory;
+    // 5 ranks and 3 servers are a hypercube; 5 ranks, or one server for the only layer, are not.
+    directory.write("cube.yaml", R"(
+platform:
+  device: {flops: 1 Tflops, memory_bandwidth: 1 TBps, reduction_rate: unlimited}
+  host: {reduction_rate: unlimited}
+  fabric: {topology: hypercube, bandwidth: 1 GBps, latency: 1 us}
+workload:
+  name: one-layer
+  input: [1, 1, 1]
+  layers: [{name: only, kind: custom, parameters: 1000, macs: 1000}]
+training: {ranks: 5, batch_per_rank: 1, input_copy: none, exchange: parameter-server, servers: {count: 3}}
+)");
+    const Outcome outcome = run_in(directory, {"run", "cube.yaml", "--format", "json"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    // Each rank pushes its 4 kB and pulls the sum.
+    CHECK(json::parse(outcome.out)["results"][0]["bytes_sent"] == 5 * 2 * 4000);
+    CHECK(run_in(directory, {"run", "cube.yaml", "--report", "cube.html"}).status == 0);
+}

@@ -302,6 +302,9 @@ TEST_CASE("a study's errors are reported at their place") {
     CHECK(error("axes: {colective.ranks: [2]}") == "2:8: 'colective' is not a key of a scenario");
     CHECK(error("axes: {collective.ranks: [2]}\nzip: [{collective.ranks: [4]}]") ==
           "3:8: the study varies 'collective.ranks' twice");
+    std::string many = "axes:\n";
+    for (int i = 0; i <= 500; ++i) many += fmt::format("  collective.k{}: [1]\n", i);
+    CHECK(error(many) == "503:3: the study varies more than 500 keys");
     CHECK(error("axes: {collective: [2], collective.ranks: [2]}") ==
           "2:25: 'collective.ranks' and 'collective' overlap: one contains the other");
     CHECK(error("zip: [{collective.ranks: [2, 4], collective.bytes: [1 B]}]") ==

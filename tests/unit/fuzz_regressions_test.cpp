@@ -1,0 +1,41 @@
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/fuzz/targets.hpp"
+
+// Inputs with which libFuzzer found a bug: tests/fuzz/crashers/TARGET/NAME.
+
+using namespace syncline;
+namespace fs = std::filesystem;
+
+TEST_CASE("inputs that scripts/fuzz found bugs with are read or refused") {
+    const std::map<std::string, std::function<fuzz::Target>> targets{
+        {"dot", fuzz::dot},
+        {"graphml", fuzz::graphml},
+        {"measured", fuzz::measured},
+        {"result_texts", fuzz::result_texts},
+        {"results", fuzz::results},
+        {"scenario", fuzz::scenario},
+        {"selection", fuzz::selection},
+        {"simgrid_xml", fuzz::simgrid_xml},
+        {"study", fuzz::study},
+        {"topology", fuzz::topology},
+        {"where", fuzz::where},
+    };
+    const fs::path crashers = fs::path(SYNCLINE_SOURCE_DIR) / "tests/fuzz/crashers";
+    int inputs = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(crashers)) {
+        if (!entry.is_regular_file()) continue;
+        CAPTURE(entry.path().string());
+        std::ifstream file(entry.path(), std::ios::binary);
+        const std::string input(std::istreambuf_iterator<char>(file), {});
+        CHECK_NOTHROW(targets.at(entry.path().parent_path().filename().string())(input));
+        ++inputs;
+    }
+    CHECK(inputs > 0);
+}
