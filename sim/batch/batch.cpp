@@ -49,6 +49,7 @@ public:
         }
         keep(ended);
         report(watch);
+        require_kept();
         return {progress_.done, progress_.failed, held.interrupted()};
     }
 
@@ -107,7 +108,18 @@ private:
         for (const Ended& one : ended) {
             claims_.release(one.id);
             count(one.done);
+            ended_.push_back(one.id);
         }
+    }
+
+    /// Reads the store again, which checks it: SQLite has not looked at pages that it still had in memory, nor at the
+    /// name of the file. Throws OutputError unless all ended runs are there.
+    void require_kept() {
+        if (ended_.empty()) return;
+        Store kept(store_.file().parent_path(), Store::Mode::read);
+        for (const std::string& id : ended_)
+            if (kept.status(id) == Status::pending)
+                throw damage(kept.file(), "results that were written to it during this batch are missing");
     }
 
     void report(const std::function<void(const BatchProgress&)>& watch) {
@@ -121,6 +133,7 @@ private:
     bool retry_failed_;
     Claims claims_;
     std::deque<std::string> waiting_, elsewhere_;
+    std::vector<std::string> ended_;
     Pool pool_;
     BatchProgress progress_;
     Clock::time_point begin_ = Clock::now();

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
-#include "sim/output/files.hpp"
 
 namespace syncline::batch {
 
@@ -95,6 +94,14 @@ std::string reason(sqlite3* handle) {
 
 }  // namespace
 
+OutputError damage(const std::filesystem::path& file, const std::string& what) {
+    return OutputError(
+        fmt::format("error: {0} is damaged: {1}\n  hint: move it away and run the same command again; `sqlite3 {0} "
+                    ".recover` shows what can still be read, and results.csv and results.jsonl beside it are from the "
+                    "last batch that ended",
+                    file.string(), what));
+}
+
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
 
@@ -161,7 +168,7 @@ std::string Statement::name(int column) const {
     return sqlite3_column_name(statement_, column);
 }
 
-Database::Database() : shown_("memory") {
+Database::Database() {
     const int code = sqlite3_open(":memory:", &handle_);
     if (code != SQLITE_OK) fail(code);
     // Otherwise a misspelt name in double quotes would be a text.
@@ -169,7 +176,7 @@ Database::Database() : shown_("memory") {
     sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest);
 }
 
-Database::Database(const std::filesystem::path& file, Mode mode) : shown_(file.string()) {
+Database::Database(const std::filesystem::path& file, Mode mode) : file_(file) {
     // A reader, too, must roll back what a killed program left unfinished, if permissions allow.
     const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
@@ -268,11 +275,14 @@ void Database::define(const std::string& name, Function function) {
 
 void Database::fail(int code) const {
     const auto refuse = [&](const char* doing, const std::string& why, const char* what_now) {
-        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, shown_, why, what_now));
+        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, file_.string(), why, what_now));
     };
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
         refuse("read", "a killed program left it half written, and it is read-only",
                "; copy its directory to a writable place");
+    if (code == SQLITE_READONLY_DBMOVED)
+        refuse("write", "it was moved or deleted while the program used it",
+               "; bring it back, and run the same command again");
     switch (code & 0xff) {
         case SQLITE_NOMEM:
             throw std::bad_alloc();
@@ -280,6 +290,7 @@ void Database::fail(int code) const {
             refuse("write", "the disk is full", "; its previous content is unchanged");
             break;
         case SQLITE_IOERR:
+            if (code == SQLITE_IOERR_SHORT_READ) throw damage(file_, "it ends too early");
             refuse("read or write", reason(handle_), "; its previous content is unchanged");
             break;
         case SQLITE_READONLY:
@@ -296,11 +307,11 @@ void Database::fail(int code) const {
             refuse("use", fmt::format("another program has locked it for {} s", patience_ms / 1000), "");
             break;
         case SQLITE_CORRUPT:
-            throw OutputError(
-                fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
+            throw damage(file_, sqlite3_errmsg(handle_));
         case SQLITE_NOTADB:
-            throw OutputError(fmt::format("error: {} is not an SQLite database; nothing has been changed", shown_));
+            throw damage(file_, "it is not an SQLite database");
     }
+    if (!file_.empty()) throw damage(file_, sqlite3_errmsg(handle_));
     throw SqlError(sqlite3_errmsg(handle_));
 }
 

@@ -11,14 +11,19 @@
 #include <variant>
 #include <vector>
 
+#include "sim/output/files.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 /// A wrapper of the parts of SQLite that we need. Only database.cpp uses its C interface.
 ///
-/// Errors of the file system (full disk, no permission, damage) are thrown as OutputError, which names the file and
-/// says what to do; errors in SQL written by users are thrown as SqlError.
+/// Errors of a file (full disk, no permission, damage) are thrown as OutputError, which names the file and says what to
+/// do; errors in SQL written by users, which runs in memory, are thrown as SqlError.
 namespace syncline::batch {
+
+/// Returns the error to throw for a file whose content is not what the program has written, with what to do.
+OutputError damage(const std::filesystem::path& file, const std::string& what);
 
 /// An error in an expression, in SQLite's words or plainer ones.
 class SqlError : public std::runtime_error {
@@ -75,7 +80,8 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid.
+    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid; in a file, whose
+    /// statements are all ours, any such error is damage.
     Statement prepare(std::string_view sql);
     /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
@@ -100,7 +106,7 @@ private:
     friend class Statement;
     [[noreturn]] void fail(int code) const;
     sqlite3* handle_ = nullptr;
-    std::string shown_;
+    std::filesystem::path file_;  ///< empty in memory
     std::vector<std::unique_ptr<Function>> functions_;
     std::map<std::string, Statement, std::less<>> kept_;
 };

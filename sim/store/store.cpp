@@ -65,6 +65,17 @@ fs::path checked(const fs::path& directory, Store::Mode mode) {
 
 }  // namespace
 
+std::vector<config::Setting> settings_of(const Store& store, const std::string& text) {
+    std::vector<config::Setting> settings;
+    try {
+        const auto object = nlohmann::ordered_json::parse(text);  // must outlive items()
+        for (const auto& [key, value] : object.items()) settings.push_back({key, value.get<std::string>()});
+    } catch (const nlohmann::json::exception& error) {
+        throw damage(store.file(), fmt::format("a point's settings are not JSON: {}", error.what()));
+    }
+    return settings;
+}
+
 std::string name_of(Status status) {
     return status == Status::pending ? "pending" : status == Status::done ? "done" : "failed";
 }
@@ -190,7 +201,7 @@ Store::Counts Store::counts(const std::string& study) {
 
 PlannedRun Store::planned(const std::string& id) {
     Statement& run = database_.kept("SELECT seed, scenario FROM runs JOIN scenarios USING (run_id) WHERE run_id = ?");
-    if (!run.bind({id}).step()) throw std::logic_error("the store has no run " + id);
+    if (!run.bind({id}).step()) throw damage(file_, fmt::format("run {} is missing", id));
     PlannedRun planned{seed_of(run.text(0)), run.text(1)};
     run.reset();
     return planned;
@@ -202,7 +213,7 @@ Status Store::status(const std::string& id) {
     run.reset();
     for (const Status one : {Status::pending, Status::done, Status::failed})
         if (status == Value(name_of(one))) return one;
-    throw std::logic_error("the store has no run " + id);
+    throw damage(file_, fmt::format("run {} is missing", id));
 }
 
 void Store::finish(const std::vector<Ending>& endings) {

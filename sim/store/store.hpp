@@ -104,6 +104,9 @@ private:
     std::set<std::pair<std::int64_t, std::int64_t>> seen_;  ///< number and repeat of points passed since then
 };
 
+/// Returns the settings of a row of `points`, in their order. Throws OutputError if the text is not such an object.
+std::vector<config::Setting> settings_of(const Store& store, const std::string& text);
+
 /// Merges stores, each a directory or its results.db, into a new one in `to`: all or nothing (it is written under a
 /// temporary name). Throws OutputError.
 void merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to);

@@ -203,6 +203,60 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is detected and nothing is
     CHECK(bytes_of(file).size() == good.size() / 2);
 }
 
+TEST_CASE("forged rows, whose checksums are right, are damage and no bug") {
+    const auto seal_run =
+        "checksum = hash(run_id, version, seed || '', platform, workload, training, collective, status, message, "
+        "result)";
+    const auto seal_point = "checksum = hash(study, number || '', repeat || '', settings, run_id)";
+    const std::pair<const char*, const char*> forged[] = {
+        {"runs", "result = '{'"},
+        {"runs", "result = '[1]'"},
+        {"runs", "result = '5'"},
+        {"runs", "result = '{\"a\":1e999}'"},
+        {"runs", "result = '{\"a\":1,\"A\":2}'"},
+        {"runs", "result = '{\"a\":\"' || hex(zeroblob(1000000)) || '\"}'"},
+        {"runs", "result = CAST(x'7b2261223a22ff227d' AS TEXT)"},
+        {"runs", "result = replace(hex(zeroblob(100000)), '00', '{\"a\":')"},
+        {"runs", "result = x'00'"},
+        {"runs", "message = x'00'"},
+        {"runs", "message = hex(zeroblob(1000000))"},
+        {"runs", "status = 'perhaps'"},
+        {"runs", "status = 1"},
+        {"runs", "seed = 'x'"},
+        {"runs", "seed = -1"},
+        {"runs", "seed = 1.5"},
+        {"runs", "run_id = 'z' || substr(run_id, 2)"},
+        {"runs", "run_id = NULL"},
+        {"points", "settings = '{'"},
+        {"points", "settings = '5'"},
+        {"points", "settings = '{\"a\":1}'"},
+        {"points", "settings = '{\"a\":\"1\",\"A\":\"1\"}'"},
+        {"points", "settings = x'00'"},
+        {"points", "number = 'one'"},
+        {"points", "repeat = 1.5"},
+        {"points", "study = x'00'"},
+        {"points", "run_id = 'x'"},
+    };
+    for (const auto& [table, change] : forged) {
+        CAPTURE(table, change);
+        const Scratch scratch;
+        {
+            Store store(scratch.path, Store::Mode::create);
+            note(store, 2);
+            finish_all(store);
+            const std::string of_run = std::string(" WHERE run_id = (SELECT min(run_id) FROM runs)");
+            store.database().run(fmt::format("UPDATE {} SET {}{}", table, change, of_run));
+            for (const auto& [sealed, seal] : {std::pair{"runs", seal_run}, std::pair{"points", seal_point}})
+                store.database().run(fmt::format("UPDATE {} SET {}", sealed, seal));
+        }
+        const auto read = [&] {
+            Store store(scratch.path, Store::Mode::change);
+            write_derived(store);
+        };
+        CHECK_THROWS_WITH(read(), Contains("is damaged") && Contains("hint: move it away"));
+    }
+}
+
 TEST_CASE("other files and stores of other versions are refused and left unchanged") {
     const Scratch scratch;
     fs::create_directories(scratch.path);
