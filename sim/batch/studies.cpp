@@ -140,7 +140,7 @@ void require_fit(const std::vector<PlannedStudy>& studies) {
 }
 
 void add_points(Store& store, const PlannedStudy& planned, const Shard& shard) {
-    store.begin_study(planned.study.name());
+    store.begin_study(planned.study.name(), shard);
     for (const config::StudyPoint& point : planned.points) {
         if (shard.has(point.number))
             store.add(point);

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "sim/base/interrupt.hpp"
 #include "sim/output/files.hpp"
@@ -62,6 +65,31 @@ void settle(const fs::path& from, const fs::path& to) {
     const int error = errno;
     if (directory >= 0) close(directory);
     if (failed != 0) refuse(to, error);
+}
+
+using Shards = std::map<std::string, std::vector<Shard>>;
+
+/// Returns sentences about the shards that no store has. A study that was run with several numbers of shards is whole
+/// if all shards of one number are there; otherwise those of the number with the fewest missing ones are named.
+std::vector<std::string> missing_in(const Shards& shards) {
+    std::vector<std::string> missing;
+    for (const auto& [study, known] : shards) {
+        std::map<std::int64_t, std::set<std::int64_t>> by_count;
+        for (const Shard& shard : known) by_count[shard.count].insert(shard.index);
+        const auto lacks = [](const auto& one) { return one.first - std::ssize(one.second); };
+        const auto& [count, there] = *std::min_element(
+            by_count.begin(), by_count.end(), [&](const auto& a, const auto& b) { return lacks(a) < lacks(b); });
+        constexpr std::size_t few = 10;
+        std::vector<std::string> named;
+        for (std::int64_t i = 1; i <= count && named.size() < few; ++i)
+            if (!there.contains(i)) named.push_back(std::to_string(i));
+        const auto more = count - std::ssize(there) - std::ssize(named);
+        if (more > 0) named.push_back(fmt::format("{} more", more));
+        if (!named.empty())
+            missing.push_back(fmt::format("the study '{}' lacks shard{} {} of {}", study, named.size() == 1 ? "" : "s",
+                                          fmt::join(named, ", "), count));
+    }
+    return missing;
 }
 
 /// Merges the stores. Returns false if it was interrupted; then nothing is left behind.
@@ -125,14 +153,21 @@ void Store::take(Store& other) {
     take_runs(other);
     take_points(other);
     copy(other.database_, database_, "attempts", "?, ?, ?");
+    copy(other.database_, database_, "meta", "?, ?");
     transaction.commit();
 }
 
-void merge_stores(const std::vector<fs::path>& from, const fs::path& to) {
+std::vector<std::string> merge_stores(const std::vector<fs::path>& from, const fs::path& to, bool partial) {
     if (Store::exists(to)) refuse(to / "results.db", EEXIST);
-    for (const fs::path& one : from) Store(directory_of(one), Store::Mode::read);
+    Shards shards;
+    for (const fs::path& one : from)
+        for (const auto& [study, known] : Store(directory_of(one), Store::Mode::read).shards())
+            shards[study].insert(shards[study].end(), known.begin(), known.end());
+    std::vector<std::string> missing = missing_in(shards);
+    if (!missing.empty() && !partial) return missing;
     if (!merge_unless_interrupted(from, to))
         std::raise(SIGINT);  // no files are left behind, so it may end the program now
+    return missing;
 }
 
 }  // namespace syncline::batch

@@ -158,10 +158,15 @@ void Store::skip(const config::StudyPoint& point) {
     seen_.emplace(point.number, point.repeat);
 }
 
-void Store::begin_study(const std::string& study) {
+void Store::begin_study(const std::string& study, const std::optional<Shard>& shard) {
     noting_.emplace(database_);
     study_ = study;
     seen_.clear();
+    if (!shard) return;
+    database_.prepare("DELETE FROM meta WHERE key GLOB 'shard *' AND value = ?").bind({study}).step();
+    database_.prepare("INSERT INTO meta VALUES (?, ?)")
+        .bind({fmt::format("shard {}/{} of {}", shard->index, shard->count, study), study})
+        .step();
 }
 
 std::int64_t Store::end_study() {
@@ -197,6 +202,15 @@ Store::Counts Store::counts(const std::string& study) {
         "USING (run_id) WHERE study = ?");
     sums.bind({study}).step();
     return {sums.integer(0), sums.integer(1), sums.integer(2), sums.integer(3)};
+}
+
+std::map<std::string, std::vector<Shard>> Store::shards() {
+    std::map<std::string, std::vector<Shard>> shards;
+    Statement rows =
+        database_.prepare("SELECT value, substr(key, 7, instr(key, ' of ') - 7) FROM meta WHERE key GLOB 'shard *'");
+    while (rows.step())
+        if (const auto shard = parse_shard(rows.text(1))) shards[rows.text(0)].push_back(*shard);
+    return shards;
 }
 
 PlannedRun Store::planned(const std::string& id) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "sim/store/database.hpp"
+#include "sim/store/shard.hpp"
 #include "sim/study/study.hpp"
 
 /// The results of studies: one SQLite file, `results.db`, in a directory.
@@ -18,7 +20,8 @@
 ///     points(study, number, repeat, settings, run_id, checksum)    settings: {"training.ranks": "4", ...}
 ///     attempts(run_id, status, wall_s)                      one row for each time a run ended, in order
 ///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
-///     meta(key, value)                                      the program's version
+///     meta(key, value)                                      the program's version, and the shards that it has points
+///     of
 ///
 /// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
 /// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of
@@ -64,8 +67,8 @@ public:
     /// Add the points of a study: add() and skip() are called between begin_study() and end_study(), which is one
     /// transaction. New runs become pending, or failed with the reason if they do not fit. end_study() removes points
     /// of an earlier form of the study, which have not been passed to add() or skip(), and returns their number. skip()
-    /// is for points of another shard.
-    void begin_study(const std::string& study);
+    /// is for points of another shard. `shard` is stored with the study, if given.
+    void begin_study(const std::string& study, const std::optional<Shard>& shard = {});
     std::string add(const config::StudyPoint& point);
     void skip(const config::StudyPoint& point);
     std::int64_t end_study();
@@ -77,6 +80,9 @@ public:
         std::int64_t points = 0, pending = 0, done = 0, failed = 0;
     };
     Counts counts(const std::string& study);
+
+    /// Returns the shards that were passed to begin_study(), by study.
+    std::map<std::string, std::vector<Shard>> shards();
 
     PlannedRun planned(const std::string& run_id);
     Status status(const std::string& run_id);
@@ -108,7 +114,9 @@ private:
 std::vector<config::Setting> settings_of(const Store& store, const std::string& text);
 
 /// Merges stores, each a directory or its results.db, into a new one in `to`: all or nothing (it is written under a
-/// temporary name). Throws OutputError.
-void merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to);
+/// temporary name). Returns what is missing: "the study 's' lacks shards 2, 3 of 4"; if anything is,
+/// nothing is written unless `partial`. Throws OutputError.
+std::vector<std::string> merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to,
+                                      bool partial);
 
 }  // namespace syncline::batch

@@ -141,9 +141,9 @@ TEST_CASE("stores are equal, row for row, in any order and with any sharing of w
             finish_all(part);
         }
     }
-    merge_stores({second.path, first.path / "results.db"}, merged.path);
+    merge_stores({second.path, first.path / "results.db"}, merged.path, false);
     CHECK(rows_of(merged.path) == rows_of(whole.path));
-    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("already exists"));
+    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path, false), Contains("already exists"));
 }
 
 TEST_CASE("different results of one run are not merged, and nothing is left behind") {
@@ -153,7 +153,7 @@ TEST_CASE("different results of one run are not merged, and nothing is left behi
         note(store, 1);
         store.finish({{store.to_run("s", false)[0], Status::done, result, 0.1}});
     }
-    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path), Contains("differ"));
+    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path, false), Contains("differ"));
     CHECK(fs::is_empty(merged.path));
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("a result replaces a failure when stores are merged") {
         id = store.to_run("s", false)[0];
         store.finish({{id, status, "{}", 0.1}});
     }
-    merge_stores({one.path, other.path}, merged.path);
+    merge_stores({one.path, other.path}, merged.path, false);
     CHECK(Store(merged.path, Store::Mode::read).status(id) == Status::done);
 }
 
