@@ -89,7 +89,7 @@ private:
         const PlannedRun run = store_.planned(id);
         try {
             engine();  // once, for all processes
-            pool_.start(id, [&run] { return one_line(simulate_run(run.scenario, run.seed)); });
+            pool_.start(id, [&] { return one_line(simulate_run(id, run)); });
             return true;
         } catch (const ReplayError&) {
             if (pool_.idle()) throw;

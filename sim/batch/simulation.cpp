@@ -18,14 +18,7 @@ void require_memory(const config::Variant& variant) {
     if (!memory.fits()) throw ReplayError("it " + text::shortage(memory, variant.cluster.device.name));
 }
 
-}  // namespace
-
-config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
-    return config::load_resolved(scenario, "scenario", inspect, seed);
-}
-
-Json simulate_run(const std::string& scenario, std::uint64_t seed) {
-    config::Variant variant = load_run(scenario, seed);
+Json simulated(const config::Variant& variant) {
     if (variant.collective) {
         isolated_already();  // an exchange is one simulation, which this process runs
         return object_of(simulate_collective(variant.cluster, *variant.collective));
@@ -34,6 +27,26 @@ Json simulate_run(const std::string& scenario, std::uint64_t seed) {
     Result result = simulate(variant.lowered());
     result.variant = variant.name;
     return object_of(result);
+}
+
+}  // namespace
+
+config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
+    return config::load_resolved(scenario, "scenario", inspect, seed);
+}
+
+Json simulate_run(const std::string& scenario, std::uint64_t seed) {
+    return simulated(load_run(scenario, seed));
+}
+
+Json simulate_run(const std::string& id, const PlannedRun& run) {
+    config::Resolved read;
+    const config::Variant variant = config::load_resolved(run.scenario, "scenario", inspect, run.seed, &read);
+    if (run_id(read, run.seed) != id)
+        throw ReplayError(
+            "a file that the scenario names (a graph, or a platform in SimGrid's format) has changed since the batch "
+            "began; the same batch again simulates the new content");
+    return simulated(variant);
 }
 
 }  // namespace syncline::batch

@@ -5,12 +5,17 @@
 
 #include "sim/config/files.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/store/store.hpp"
 
 /// One complete run in the calling process.
 namespace syncline::batch {
 
 /// Loads a resolved scenario and sets the seed of all random choices. Throws ConfigError.
 config::Variant load_run(const std::string& scenario, std::uint64_t seed);
+
+/// Simulates a run of a store. Throws ReplayError if a file that its scenario names is not the one by which the run is
+/// called `id`, as if the simulation were impossible.
+Json simulate_run(const std::string& id, const PlannedRun& run);
 
 /// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
 /// exchange as printed by `collective`, without the version. Throws as the simulation does.

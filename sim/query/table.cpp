@@ -149,10 +149,13 @@ void Table::insert(const std::vector<Value>& point, const Settings& settings,
         row.push_back(found == result.end() ? Value{} : found->second);
     }
     insert_->bind(row).step();
+    ++points_;
 }
 
 void Table::set(const std::vector<config::Setting>& settings) {
     memory_.run("DELETE FROM points");
+    points_ = 0;
+    memory_.allow(100);
     Settings by_key;
     for (const config::Setting& setting : settings) by_key.emplace(setting.key, setting.value);
     insert(std::vector<Value>(fixed.size()), by_key, {});

@@ -50,14 +50,17 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 /// Maximum length of a value in memory, in bytes.
 constexpr int longest = 1'000'000;
 
+/// Maximum length of a pattern of LIKE and GLOB, which are as slow as the product of the lengths of pattern and text.
+constexpr int longest_pattern = 1000;
+
 /// The functions that expressions may call. None acts, and none makes a long value from a number or a short text.
 const std::vector<std::string> functions{
-    "quantity", "root",    "abs",      "acos",   "acosh",   "asin",     "asinh", "atan",   "atan2",     "atanh",
-    "ceil",     "ceiling", "coalesce", "cos",    "cosh",    "degrees",  "exp",   "floor",  "glob",      "hex",
-    "ifnull",   "iif",     "instr",    "length", "like",    "likely",   "ln",    "log",    "log10",     "log2",
-    "lower",    "ltrim",   "max",      "min",    "mod",     "nullif",   "pi",    "pow",    "power",     "quote",
-    "radians",  "round",   "rtrim",    "sign",   "sin",     "sinh",     "sqrt",  "substr", "substring", "tan",
-    "tanh",     "trim",    "trunc",    "typeof", "unicode", "unlikely", "upper"};
+    "quantity", "root",    "abs",      "acos",     "acosh",  "asin",    "asinh",     "atan",  "atan2",   "atanh",
+    "ceil",     "ceiling", "coalesce", "cos",      "cosh",   "degrees", "exp",       "floor", "glob",    "ifnull",
+    "iif",      "instr",   "length",   "like",     "likely", "ln",      "log",       "log10", "log2",    "lower",
+    "ltrim",    "max",     "min",      "mod",      "nullif", "pi",      "pow",       "power", "radians", "round",
+    "rtrim",    "sign",    "sin",      "sinh",     "sqrt",   "substr",  "substring", "tan",   "tanh",    "trim",
+    "trunc",    "typeof",  "unicode",  "unlikely", "upper"};
 
 /// The hint for functions of several points, and others that are not allowed.
 constexpr const char* about_one_point = "an expression is about one point; for means of several use results --group";
@@ -88,7 +91,13 @@ std::string hint_for(std::string_view message) {
 
 /// Returns the system's error message, else that of SQLite.
 std::string reason(sqlite3* handle) {
-    const int code = sqlite3_system_errno(handle);
+    int code = sqlite3_system_errno(handle);
+    // A commit that fails leaves the error with its file, which is the database or its journal.
+    if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+    sqlite3_file* journal = nullptr;
+    if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+    if (journal != nullptr && journal->pMethods != nullptr)
+        journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &code);
     return code != 0 ? std::strerror(code) : sqlite3_errmsg(handle);
 }
 
@@ -174,6 +183,7 @@ Database::Database() {
     // Otherwise a misspelt name in double quotes would be a text.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest);
+    sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern);
 }
 
 Database::Database(const std::filesystem::path& file, Mode mode) : file_(file) {
@@ -244,6 +254,12 @@ void Database::check(const std::string& expression, const std::string& table) co
     }
 }
 
+void Database::allow(std::int64_t million_steps) {
+    million_steps_ = million_steps;
+    const auto exceeded = [](void* left) { return --*static_cast<std::int64_t*>(left) < 0 ? 1 : 0; };
+    sqlite3_progress_handler(handle_, 1'000'000, exceeded, &million_steps_);
+}
+
 void Database::run(const std::string& sql) {
     const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) fail(code);
@@ -312,6 +328,9 @@ void Database::fail(int code) const {
             throw damage(file_, "it is not an SQLite database");
     }
     if (!file_.empty()) throw damage(file_, sqlite3_errmsg(handle_));
+    if (code == SQLITE_INTERRUPT)
+        throw SqlError("this takes too long to compute",
+                       "write a shorter expression, or one that selects fewer points");
     throw SqlError(sqlite3_errmsg(handle_));
 }
 

@@ -87,8 +87,12 @@ public:
     Statement& kept(std::string_view sql);
     /// Checks an expression from strangers. Throws SqlError unless it is a single one, with all its brackets closed,
     /// that reads only columns of `table`, and calls only functions that do not act. Queries and parameters are
-    /// refused. In a database in memory, values of more than 1 MB are errors when the statement runs.
+    /// refused. In a database in memory, values of more than 1 MB and patterns of more than 1 kB are errors when the
+    /// statement runs.
     void check(const std::string& expression, const std::string& table) const;
+    /// Limits the computation from now on, in steps of SQLite's machine rather than seconds, so that the outcome is the
+    /// same on every computer. A statement that exceeds it throws SqlError.
+    void allow(std::int64_t million_steps);
     /// Runs any number of statements without results.
     void run(const std::string& sql);
     /// Returns the first value of the first row; nothing if there is none.
@@ -106,7 +110,8 @@ private:
     friend class Statement;
     [[noreturn]] void fail(int code) const;
     sqlite3* handle_ = nullptr;
-    std::filesystem::path file_;  ///< empty in memory
+    std::filesystem::path file_;      ///< empty in memory
+    std::int64_t million_steps_ = 0;  ///< that allow() has left
     std::vector<std::unique_ptr<Function>> functions_;
     std::map<std::string, Statement, std::less<>> kept_;
 };

@@ -1,10 +1,13 @@
 #include "sim/store/store.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -56,6 +59,9 @@ fs::path checked(const fs::path& directory, Store::Mode mode) {
         if (error)
             throw OutputError(
                 fmt::format("error: cannot create the directory {}: {}", directory.string(), error.message()));
+        // SQLite would report what happens when it tries to read the file instead.
+        if (!fs::exists(file, error) && access(directory.c_str(), W_OK) != 0)
+            throw OutputError(fmt::format("error: cannot write {}: {}", file.string(), std::strerror(errno)));
     } else if (!fs::exists(file, error) && !error) {
         throw OutputError(fmt::format("error: there is no {}; `syncline batch STUDY --out {}` creates it",
                                       file.string(), directory.string()));
@@ -123,12 +129,14 @@ Store::Store(const fs::path& directory, Mode mode)
 std::string Store::add(const config::StudyPoint& point) {
     std::vector<Value> row{run_id(point), std::string(version), seed_value(point.seed)};
     row.resize(row.size() + section_keys.size());
+    bool added = false;
     Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
     for (const config::ResolvedSection& section : point.resolved.sections) {
         const auto place = std::find(section_keys.begin(), section_keys.end(), section.key);
         if (place == section_keys.end()) throw std::logic_error("a scenario has no section " + section.key);
         const std::string hash = hash_of(section.text);
         text.bind({hash, section.text}).step();
+        added = added || database_.changes() > 0;
         row[3 + static_cast<std::size_t>(place - section_keys.begin())] = hash;
     }
     const bool fits = point.misfit.empty();
@@ -142,7 +150,19 @@ std::string Store::add(const config::StudyPoint& point) {
             "message, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '')")
         .bind(row)
         .step();
-    if (database_.changes() > 0) seal(id);
+    bool changed = database_.changes() > 0;
+    if (!changed) {
+        // A run that is still to be simulated finds its files by their names from this directory.
+        database_
+            .kept(
+                "UPDATE runs SET collective = ?2, platform = ?3, training = ?4, workload = ?5 WHERE run_id = ?1 AND "
+                "status <> 'done' AND (collective, platform, training, workload) IS NOT (?2, ?3, ?4, ?5)")
+            .bind({row[0], row[3], row[4], row[5], row[6]})
+            .step();
+        changed = database_.changes() > 0;
+        loose_texts_ = loose_texts_ || changed || added;
+    }
+    if (changed) seal(id);
     const std::string settings = settings_text(point.settings);
     database_.kept("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5, hash(?1, ?2 || '', ?3 || '', ?4, ?5))")
         .bind({study_, point.number, point.repeat, settings, id})
@@ -162,6 +182,7 @@ void Store::begin_study(const std::string& study, const std::optional<Shard>& sh
     noting_.emplace(database_);
     study_ = study;
     seen_.clear();
+    loose_texts_ = false;
     if (!shard) return;
     database_.prepare("DELETE FROM meta WHERE key GLOB 'shard *' AND value = ?").bind({study}).step();
     database_.prepare("INSERT INTO meta VALUES (?, ?)")
@@ -180,6 +201,11 @@ std::int64_t Store::end_study() {
     }
     Statement leave = database_.prepare("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ?");
     for (const std::vector<Value>& point : gone) leave.bind(point).step();
+    if (loose_texts_)
+        database_.run(
+            "DELETE FROM texts WHERE hash NOT IN (SELECT collective FROM runs WHERE collective NOT NULL UNION SELECT "
+            "platform FROM runs WHERE platform NOT NULL UNION SELECT training FROM runs WHERE training NOT NULL UNION "
+            "SELECT workload FROM runs WHERE workload NOT NULL)");
     noting_->commit();
     noting_.reset();
     return static_cast<std::int64_t>(gone.size());

@@ -67,7 +67,8 @@ public:
     /// Add the points of a study: add() and skip() are called between begin_study() and end_study(), which is one
     /// transaction. New runs become pending, or failed with the reason if they do not fit. end_study() removes points
     /// of an earlier form of the study, which have not been passed to add() or skip(), and returns their number. skip()
-    /// is for points of another shard. `shard` is stored with the study, if given.
+    /// is for points of another shard. Runs that are not done get the names of files as they are now: those depend on
+    /// the directory from which the program is called. `shard` is stored with the study, if given.
     void begin_study(const std::string& study, const std::optional<Shard>& shard = {});
     std::string add(const config::StudyPoint& point);
     void skip(const config::StudyPoint& point);
@@ -108,6 +109,7 @@ private:
     std::string study_;
     std::optional<Transaction> noting_;                     ///< open from begin_study() to end_study()
     std::set<std::pair<std::int64_t, std::int64_t>> seen_;  ///< number and repeat of points passed since then
+    bool loose_texts_ = false;                              ///< true if some texts may belong to no run
 };
 
 /// Returns the settings of a row of `points`, in their order. Throws OutputError if the text is not such an object.

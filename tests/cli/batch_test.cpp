@@ -247,10 +247,10 @@ TEST_CASE("batch: a point that exhausts the memory is a failed point, and the ba
 
 TEST_CASE("batch: Ctrl-C keeps finished runs, reports the progress, and leaves no process behind") {
     const LongBench bench;
-    const bool to_group = GENERATE(false, true);
+    const To to = GENERATE(To::program, To::group);
     const int number = GENERATE(SIGINT, SIGTERM);
     Invocation batch = bench.batch({"--jobs", "2"});
-    batch.signal = Signal{number, 1.5, to_group};
+    batch.signal = Signal{number, 1.5, to};
     const Outcome outcome = run_program(batch);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);

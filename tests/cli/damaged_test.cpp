@@ -1,4 +1,3 @@
-#include <future>
 #include <random>
 
 #include "tests/catch.hpp"
@@ -25,34 +24,20 @@ void overwrite(const fs::path& file, std::size_t at, const std::string& bytes) {
 
 constexpr std::size_t page = 4096;
 
-/// Runs a batch, calls `disturb` when a part of its points are done, and returns its outcome.
-Outcome disturbed(const StudyBench& bench, const std::function<void(const fs::path&)>& disturb) {
-    auto batch = std::async(std::launch::async, [&] { return run_program(bench.batch({"--jobs", "1"})); });
-    const fs::path file = bench / "out/results.db";
-    const auto done = [&] {
-        return fs::exists(file) &&
-               !query(bench / "out", "SELECT name FROM sqlite_master WHERE name = 'runs'").empty() &&
-               std::stoi(value(bench / "out", "SELECT count(*) FROM runs WHERE status = 'done'")) > 10;
-    };
-    while (!done() && batch.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
-    }
-    disturb(file);
-    return batch.get();
-}
-
 }  // namespace
 
 TEST_CASE("damaged: a batch whose store is written over, cut or deleted under it says so and what to do") {
     std::mt19937 random(1);
     const StudyBench pages(400), header(400), cut(400), gone(400);
-    const Outcome written = disturbed(pages, [&](const fs::path& file) {
+    const Outcome written = disturbed(pages.batch({"--jobs", "1"}), [&](const fs::path& file) {
         const std::size_t size = fs::file_size(file) / page * page;
         overwrite(file, page, noise(random, size - page));
     });
-    const Outcome unreadable =
-        disturbed(header, [&](const fs::path& file) { overwrite(file, 0, noise(random, page)); });
-    const Outcome shorter =
-        disturbed(cut, [&](const fs::path& file) { fs::resize_file(file, fs::file_size(file) / 2 / page * page); });
+    const Outcome unreadable = disturbed(header.batch({"--jobs", "1"}),
+                                         [&](const fs::path& file) { overwrite(file, 0, noise(random, page)); });
+    const Outcome shorter = disturbed(cut.batch({"--jobs", "1"}), [&](const fs::path& file) {
+        fs::resize_file(file, fs::file_size(file) / 2 / page * page);
+    });
     for (const Outcome& outcome : {written, unreadable, shorter}) {
         CAPTURE(outcome.err);
         CHECK(outcome.status == 4);
@@ -60,7 +45,7 @@ TEST_CASE("damaged: a batch whose store is written over, cut or deleted under it
                                     Contains(".recover") && !Contains("400 points: 400 done"));
         CHECK_FALSE(outcome.left_behind);
     }
-    const Outcome lost = disturbed(gone, [&](const fs::path& file) { fs::remove(file); });
+    const Outcome lost = disturbed(gone.batch({"--jobs", "1"}), [&](const fs::path& file) { fs::remove(file); });
     CAPTURE(lost.err);
     CHECK(lost.status == 4);
     CHECK_THAT(lost.err, Contains("results.db"));

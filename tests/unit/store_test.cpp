@@ -109,6 +109,36 @@ TEST_CASE("points of an earlier form of a study leave the list, and their result
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
 }
 
+TEST_CASE("runs that are not done take the names of files from where the study was read last") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    const auto read_from = [&](const std::string& directory) {
+        store.begin_study("s");
+        for (int i = 1; i <= 3; ++i) {
+            config::StudyPoint one = point(i);
+            one.resolved.sections[0].text = "platform: {simgrid_xml: " + directory + "p.xml}\n";
+            one.resolved.sections[0].identity = "platform: {simgrid_xml: }\n";
+            store.add(one);
+        }
+        store.end_study();
+    };
+    const auto names = [&](const std::string& id, const std::string& file) {
+        return store.planned(id).scenario.find("simgrid_xml: " + file + "}") != std::string::npos;
+    };
+    read_from("in/");
+    const auto ids = store.to_run("s", false);
+    REQUIRE(ids.size() == 3);
+    store.finish({{ids[0], Status::done, "{}", 0.1}, {ids[1], Status::failed, "late", 0.1}});
+    read_from("");
+    CHECK(names(ids[0], "in/p.xml"));  // the row says what was simulated
+    CHECK(names(ids[1], "p.xml"));
+    CHECK(names(ids[2], "p.xml"));
+    store.finish({{ids[1], Status::done, "{}", 0.1}, {ids[2], Status::done, "{}", 0.1}});
+    read_from("elsewhere/");
+    CHECK(store.database().ask("SELECT count(*) FROM texts WHERE text LIKE '%p.xml%'") == Value(std::int64_t{2}));
+    CHECK(Store(scratch.path, Store::Mode::read).counts("s").done == 3);
+}
+
 TEST_CASE("an unfinished transaction leaves nothing") {
     const Scratch scratch;
     {
@@ -339,4 +369,15 @@ TEST_CASE("derived files hold every point once") {
     REQUIRE(lines.size() == 3);
     CHECK_THAT(lines[0].json, Contains("\"list\":[1,2]") && Contains("\"settings\":{\"training.ranks\":\"1\"}"));
     CHECK_THAT(lines[2].json, Contains("\"result\":null"));
+}
+
+TEST_CASE("a computation ends after the steps that it is allowed, on every computer") {
+    const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c";
+    Database memory;
+    memory.allow(3);
+    CHECK_THROWS_WITH(memory.ask(endless), Contains("takes too long"));
+    CHECK_THROWS_AS(memory.ask(endless), SqlError);
+    memory.allow(3);
+    CHECK(memory.ask("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT max(x) "
+                     "FROM c") == Value(std::int64_t{10'000}));
 }
