@@ -172,7 +172,10 @@ void add_results(CLI::App& program, Action& action) {
     verb->add_option("--study", options->study, "Keep only points of this study")->option_text("NAME");
     verb->add_option("--limit", options->limit, "Maximum number of rows")
         ->option_text("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) {
+            const bool whole = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            return whole ? "" : fmt::format("'{}' is not a whole number from 0", text);
+        });
     verb->add_option("--format", options->format, "Output format (default: table)")
         ->option_text("table|json|csv|jsonl")
         ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));
