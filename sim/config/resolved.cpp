@@ -91,7 +91,8 @@ Variant load_resolved(const std::string& text, const std::string& name, const In
     std::string unnamed;
     GridChoices choices;
     Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed);
-    if (again != nullptr) *again = resolve(std::move(document), assembly.other_files());
+    if (again != nullptr && !assembly.other_files().empty())
+        *again = resolve(std::move(document), assembly.other_files());
     assembly.finish();
     return variant;
 }

@@ -36,7 +36,7 @@ struct OtherFile;
 Resolved resolve(Node document, const std::vector<OtherFile>& files);
 
 /// Reads such a document; errors show `name`. `seed` determines everything random. `again`, if given, gets the document
-/// resolved once more: the same, unless a file has changed since. Throws ConfigError.
+/// resolved once more if it names files: the same, unless one has changed since. Throws ConfigError.
 Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed = 1,
                       Resolved* again = nullptr);
 

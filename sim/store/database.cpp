@@ -105,7 +105,7 @@ std::string reason(sqlite3* handle) {
 
 OutputError damage(const std::filesystem::path& file, const std::string& what) {
     return OutputError(
-        fmt::format("error: {0} is damaged: {1}\n  hint: move it away and run the same command again; `sqlite3 {0} "
+        fmt::format("error: {0} is damaged: {1}\n  hint: move it away and run its batch again; `sqlite3 {0} "
                     ".recover` shows what can still be read, and results.csv and results.jsonl beside it are from the "
                     "last batch that ended",
                     file.string(), what));

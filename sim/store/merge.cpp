@@ -112,21 +112,22 @@ bool merge_unless_interrupted(const std::vector<fs::path>& from, const fs::path&
 
 void Store::take_runs(Store& other) {
     Statement theirs = other.database_.prepare("SELECT * FROM runs");
-    Statement mine = database_.prepare("SELECT status, message, result FROM runs WHERE run_id = ?");
+    Statement mine = database_.prepare("SELECT * FROM runs WHERE run_id = ?");
     Statement replace = database_.prepare("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    constexpr int status = 7, message = 8, result = 9;
-    // The better run stays; of two failures the first by message, so that the order of stores does not matter.
+    constexpr int status = 7, result = 9;
+    // The better run stays; of two equally good ones, whose files may have other names or whose failures other words,
+    // the smaller row, so that the order of stores does not matter.
     const auto rank = [](const std::string& word) { return word == "done" ? 2 : word == "failed" ? 1 : 0; };
     while (theirs.step()) {
         const std::string id = theirs.text(0);
         bool better = true;
         if (mine.bind({id}).step()) {
-            const int had = rank(mine.text(0)), has = rank(theirs.text(status));
-            if (had == 2 && has == 2 && mine.text(2) != theirs.text(result))
+            const int had = rank(mine.text(status)), has = rank(theirs.text(status));
+            if (had == 2 && has == 2 && mine.text(result) != theirs.text(result))
                 throw OutputError(fmt::format(
                     "error: {} and another store have different results of run {}; nothing has been changed",
                     other.file_.string(), id));
-            better = has > had || (had == 1 && has == 1 && theirs.text(message) < mine.text(1));
+            better = has > had || (has == had && row_of(theirs) < row_of(mine));
         }
         if (better) replace.bind(row_of(theirs)).step();
     }
@@ -152,6 +153,7 @@ void Store::take(Store& other) {
     copy(other.database_, database_, "texts", "?, ?");
     take_runs(other);
     take_points(other);
+    forget_loose_texts();
     copy(other.database_, database_, "attempts", "?, ?, ?");
     copy(other.database_, database_, "meta", "?, ?");
     transaction.commit();

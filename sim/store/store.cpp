@@ -201,14 +201,17 @@ std::int64_t Store::end_study() {
     }
     Statement leave = database_.prepare("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ?");
     for (const std::vector<Value>& point : gone) leave.bind(point).step();
-    if (loose_texts_)
-        database_.run(
-            "DELETE FROM texts WHERE hash NOT IN (SELECT collective FROM runs WHERE collective NOT NULL UNION SELECT "
-            "platform FROM runs WHERE platform NOT NULL UNION SELECT training FROM runs WHERE training NOT NULL UNION "
-            "SELECT workload FROM runs WHERE workload NOT NULL)");
+    if (loose_texts_) forget_loose_texts();
     noting_->commit();
     noting_.reset();
     return static_cast<std::int64_t>(gone.size());
+}
+
+void Store::forget_loose_texts() {
+    database_.run(
+        "DELETE FROM texts WHERE hash NOT IN (SELECT collective FROM runs WHERE collective NOT NULL UNION SELECT "
+        "platform FROM runs WHERE platform NOT NULL UNION SELECT training FROM runs WHERE training NOT NULL UNION "
+        "SELECT workload FROM runs WHERE workload NOT NULL)");
 }
 
 std::vector<std::string> Store::to_run(const std::string& study, bool failed) {

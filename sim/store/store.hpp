@@ -103,6 +103,7 @@ private:
     void seal(const std::string& run_id);
     void take_runs(Store& other);
     void take_points(Store& other);
+    void forget_loose_texts();
 
     std::filesystem::path file_;
     Database database_;

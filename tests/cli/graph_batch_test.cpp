@@ -1,4 +1,4 @@
-#include <nlohmann/json.hpp>
+#include <csignal>
 
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
@@ -48,6 +48,26 @@ axes:
     }
 };
 
+/// A ring whose cables, in its file, have all that they need.
+constexpr std::string_view ring_base = R"(platform:
+  nodes: 4
+  device: {name: tiny, flops: 1 Tflops, memory_bandwidth: 100 TBps, reduction_rate: unlimited}
+  host: {reduction_rate: unlimited}
+  fabric: ring.dot
+collective: {operation: allreduce, algorithm: ring, ranks: 4, bytes: 1 MB}
+)";
+
+std::string many_sizes(int points) {
+    std::string study = "base: base.yaml\naxes:\n  collective.bytes: [1 kB";
+    for (int i = 2; i <= points; ++i) study += ", " + std::to_string(i) + " kB";
+    return study + "]\n";
+}
+
+/// A batch that takes long enough to be disturbed.
+Invocation one_by_one(const Rings& rings) {
+    return {.arguments = {"batch", "in/study.yaml", "--out", "out", "--jobs", "1"}, .directory = rings.path()};
+}
+
 }  // namespace
 
 TEST_CASE("graph files: a fabric in a DOT or GraphML file works in batches, shards and merges") {
@@ -81,16 +101,20 @@ TEST_CASE("graph files: what a fabric lacks is said at its place") {
                                 Contains("{topology: graph, file: …, bandwidth: 25 Gbps}"));
 }
 
-TEST_CASE("graph files: a batch that is resumed from another directory finds its files") {
+TEST_CASE("graph files: a batch that is killed and resumed from another directory finds its files") {
     const Rings rings;
-    const Outcome late = rings.in("", {"batch", "in/study.yaml", "--out", "out", "--timeout", "1 ns"});
-    CAPTURE(late.err);
-    REQUIRE(late.status == 1);
-    REQUIRE(std::stoi(value(rings / "out", "SELECT count(*) FROM runs WHERE status = 'failed'")) >= 4);
-    const Outcome resumed = rings.in("in", {"batch", "study.yaml", "--out", "../out", "--resume", "--retry-failed"});
+    rings.write("in/study.yaml", many_sizes(200));
+    rings.write("in/base.yaml", ring_base);
+    const Outcome killed = disturbed(one_by_one(rings), [](const fs::path&) {
+        for (const pid_t program : children_of(getpid())) kill(program, SIGKILL);
+    });
+    CAPTURE(killed.err);
+    REQUIRE(killed.status == 128 + SIGKILL);
+    REQUIRE(std::stoi(value(rings / "out", "SELECT count(*) FROM runs WHERE status = 'pending'")) > 0);
+    const Outcome resumed = rings.in("in", {"batch", "study.yaml", "--out", "../out", "--resume"});
     CAPTURE(resumed.err);
     CHECK(resumed.status == 0);
-    CHECK_THAT(resumed.err, Contains("8 points: 8 done (") && Contains("0 failed"));
+    CHECK_THAT(resumed.err, Contains("200 points: 200 done (") && Contains("0 failed"));
     REQUIRE(rings.in("in", {"batch", "study.yaml", "--out", "../undisturbed"}).status == 0);
     const char* results = "SELECT run_id, status, result FROM runs ORDER BY run_id";
     CHECK(query(rings / "out", results) == query(rings / "undisturbed", results));
@@ -98,15 +122,9 @@ TEST_CASE("graph files: a batch that is resumed from another directory finds its
 
 TEST_CASE("graph files: a run whose file changes before it starts fails instead of simulating another file") {
     const Rings rings;
-    std::string study = "base: base.yaml\naxes:\n  collective.bytes: [1 kB";
-    for (int i = 2; i <= 300; ++i) study += ", " + std::to_string(i) + " kB";
-    rings.write("in/study.yaml", study + "]\n");
-    rings.write("in/base.yaml",
-                "platform: {nodes: 4, device: {name: tiny, flops: 1 Tflops, memory_bandwidth: 100 TBps, "
-                "reduction_rate: unlimited}, host: {reduction_rate: unlimited}, fabric: ring.dot}\n"
-                "collective: {operation: allreduce, algorithm: ring, ranks: 4, bytes: 1 MB}\n");
-    const Invocation batch{.arguments = {"batch", "in/study.yaml", "--out", "out", "--jobs", "1"},
-                           .directory = rings.path()};
+    rings.write("in/study.yaml", many_sizes(300));
+    rings.write("in/base.yaml", ring_base);
+    const Invocation batch = one_by_one(rings);
     const Outcome changed = disturbed(batch, [&](const fs::path&) {
         fs::rename(rings.write("new.dot", Rings::dot("2 GBps")), rings / "in/ring.dot");
     });

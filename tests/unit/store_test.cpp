@@ -176,6 +176,26 @@ TEST_CASE("stores are equal, row for row, in any order and with any sharing of w
     CHECK_THROWS_WITH(merge_stores({first.path}, merged.path, false), Contains("already exists"));
 }
 
+TEST_CASE("stores whose files have other names merge to the same rows in any order") {
+    const Scratch one, other, merged, reversed;
+    for (const auto& [path, directory] : {std::pair{one.path, "in/"}, std::pair{other.path, ""}}) {
+        Store store(path, Store::Mode::create);
+        store.begin_study("s");
+        for (int i = 1; i <= 3; ++i) {
+            config::StudyPoint named = point(i);
+            named.resolved.sections[0].text = std::string("platform: {simgrid_xml: ") + directory + "p.xml}\n";
+            named.resolved.sections[0].identity = "platform: {simgrid_xml: }\n";
+            store.add(named);
+        }
+        store.end_study();
+        const auto ids = store.to_run("s", false);
+        store.finish({{ids[0], Status::done, "{}", 0.1}, {ids[1], Status::failed, "late", 0.1}});
+    }
+    merge_stores({one.path, other.path}, merged.path, false);
+    merge_stores({other.path, one.path}, reversed.path, false);
+    CHECK(rows_of(merged.path) == rows_of(reversed.path));
+}
+
 TEST_CASE("different results of one run are not merged, and nothing is left behind") {
     const Scratch one, other, merged;
     for (const auto& [path, result] : {std::pair{one.path, "{\"a\":1}"}, std::pair{other.path, "{\"a\":2}"}}) {
