@@ -50,6 +50,7 @@ public:
         }
         keep(ended);
         report(watch);
+        require_kept();
         return {progress_.done, progress_.failed, held.interrupted()};
     }
 
@@ -89,7 +90,7 @@ private:
         const PlannedRun run = store_.planned(id);
         try {
             engine();  // once, for all processes
-            pool_.start(id, [&] { return one_line(simulate_run(run.scenario, run.seed, force_)); });
+            pool_.start(id, [&] { return one_line(simulate_run(id, run, force_)); });
             return true;
         } catch (const ReplayError&) {
             if (pool_.idle()) throw;
@@ -108,7 +109,18 @@ private:
         for (const Ended& one : ended) {
             claims_.release(one.id);
             count(one.done);
+            ended_.push_back(one.id);
         }
+    }
+
+    /// Reads the store again, which checks it: SQLite has not looked at pages that it still had in memory, nor at the
+    /// name of the file. Throws OutputError unless all ended runs are there.
+    void require_kept() {
+        if (ended_.empty()) return;
+        Store kept(store_.file().parent_path(), Store::Mode::read);
+        for (const std::string& id : ended_)
+            if (kept.status(id) == Status::pending)
+                throw damage(kept.file(), "results that were written to it during this batch are missing");
     }
 
     void report(const std::function<void(const BatchProgress&)>& watch) {
@@ -122,6 +134,7 @@ private:
     bool retry_failed_, force_;
     Claims claims_;
     std::deque<std::string> waiting_, elsewhere_;
+    std::vector<std::string> ended_;
     Pool pool_;
     BatchProgress progress_;
     Clock::time_point begin_ = Clock::now();

@@ -31,7 +31,7 @@ struct BatchOutcome {
     bool interrupted = false;  ///< by Ctrl-C or SIGTERM: active runs are lost, all others are in the store
 };
 
-/// Runs `runs`. `watch` is called a few times per second.
+/// Runs `runs`. `watch` is called a few times per second. Throws OutputError if the store was damaged meanwhile.
 BatchOutcome run_batch(Store& store, const std::vector<std::string>& runs, const BatchOptions& options,
                        const std::function<void(const BatchProgress&)>& watch);
 

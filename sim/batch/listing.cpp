@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace syncline::batch {
@@ -70,10 +69,7 @@ std::vector<Failure> first_failures(Store& store, const std::string& study, std:
         "ORDER BY number, repeat LIMIT ?");
     failed.bind({study, static_cast<std::int64_t>(most)});
     while (failed.step()) {
-        std::vector<config::Setting> settings;
-        const auto kept = nlohmann::ordered_json::parse(failed.text(1));  // must outlive items()
-        for (const auto& [key, value] : kept.items()) settings.push_back({key, value.get<std::string>()});
-        failures.push_back({failed.integer(0), shown(settings), failed.text(2)});
+        failures.push_back({failed.integer(0), shown(settings_of(store, failed.text(1))), failed.text(2)});
     }
     return failures;
 }

@@ -27,14 +27,7 @@ void require_modest(const Estimate& estimate) {
         throw ReplayError(fmt::format("it {}: {}", reason, smaller(estimate)));
 }
 
-}  // namespace
-
-config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
-    return config::load_resolved(scenario, "scenario", inspect, seed);
-}
-
-Json simulate_run(const std::string& scenario, std::uint64_t seed, bool forced) {
-    config::Variant variant = load_run(scenario, seed);
+Json simulated(const config::Variant& variant, bool forced) {
     if (variant.collective) {
         if (!forced) require_modest(estimate(variant.cluster, *variant.collective));
         isolated_already();  // an exchange is one simulation, which this process runs
@@ -45,6 +38,26 @@ Json simulate_run(const std::string& scenario, std::uint64_t seed, bool forced) 
     Result result = simulate(variant.lowered());
     result.variant = variant.name;
     return object_of(result);
+}
+
+}  // namespace
+
+config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
+    return config::load_resolved(scenario, "scenario", inspect, seed);
+}
+
+Json simulate_run(const std::string& scenario, std::uint64_t seed) {
+    return simulated(load_run(scenario, seed), false);
+}
+
+Json simulate_run(const std::string& id, const PlannedRun& run, bool forced) {
+    config::Resolved read;
+    const config::Variant variant = config::load_resolved(run.scenario, "scenario", inspect, run.seed, &read);
+    if (!read.files.empty() && run_id(read, run.seed) != id)
+        throw ReplayError(
+            "a file that the scenario names (a graph, or a platform in SimGrid's format) has changed since the batch "
+            "began; the same batch again simulates the new content");
+    return simulated(variant, forced);
 }
 
 }  // namespace syncline::batch

@@ -5,6 +5,7 @@
 
 #include "sim/config/files.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/store/store.hpp"
 
 /// One complete run in the calling process.
 namespace syncline::batch {
@@ -14,7 +15,11 @@ config::Variant load_run(const std::string& scenario, std::uint64_t seed);
 
 /// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
 /// exchange as printed by `collective`, without the version. Throws as the simulation does, and ReplayError if it would
-/// be too large (see analysis/estimate.hpp) and is not `forced`.
-Json simulate_run(const std::string& scenario, std::uint64_t seed, bool forced = false);
+/// be too large (see analysis/estimate.hpp).
+Json simulate_run(const std::string& scenario, std::uint64_t seed);
+
+/// Does the same with a run of a store, and simulates it even if it is too large, if `forced`. Throws ReplayError if a
+/// file that its scenario names is not the one by which the run is called `id`, as if the simulation were impossible.
+Json simulate_run(const std::string& id, const PlannedRun& run, bool forced);
 
 }  // namespace syncline::batch

@@ -49,9 +49,10 @@ std::vector<std::string> studies_in(const std::string& directory) {
     return found;
 }
 
-/// Returns "(ranks=8), (ranks=16) and 3 more".
+/// Returns ": (ranks=8), (ranks=16) and 3 more"; nothing for a scenario without settings.
 std::string first_few(const Reasons::Reason& reason) {
-    std::string text = fmt::format("({})", fmt::join(reason.of, "), ("));
+    if (reason.of.empty()) return "";
+    std::string text = ": " + fmt::format("({})", fmt::join(reason.of, "), ("));
     const auto more = reason.count - static_cast<std::int64_t>(reason.of.size());
     if (more > 0) text += fmt::format(" and {} more", more);
     return text;
@@ -64,7 +65,7 @@ void say_misfits(const Reasons& reasons) {
     const std::vector<Reasons::Reason> all = reasons.all();
     for (std::size_t i = 0; i < std::min(most, all.size()); ++i) {
         said += all[i].count;
-        say("{}  in {} points{}: {}\n", all[i].example, all[i].count,
+        say("{}  in {} points{}{}\n", all[i].example, all[i].count,
             all[i].varies ? ", some with different numbers" : "", first_few(all[i]));
     }
     if (all.size() > most)
@@ -140,7 +141,7 @@ void require_fit(const std::vector<PlannedStudy>& studies) {
 }
 
 void add_points(Store& store, const PlannedStudy& planned, const Shard& shard) {
-    store.begin_study(planned.study.name());
+    store.begin_study(planned.study.name(), shard);
     for (const config::StudyPoint& point : planned.points) {
         if (shard.has(point.number))
             store.add(point);

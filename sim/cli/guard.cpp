@@ -1,5 +1,7 @@
 #include "sim/cli/guard.hpp"
 
+#include <system_error>
+
 #include "sim/base/diagnostics.hpp"
 #include "sim/base/version.hpp"
 #include "sim/output/files.hpp"
@@ -15,6 +17,9 @@ int guarded(const std::function<int()>& work) {
         return invalid_configuration;
     } catch (const OutputError& error) {
         say("{}\n", error.what());
+        return input_output;
+    } catch (const std::system_error& error) {  // the system refuses what any program may ask: a descriptor, a process
+        say("error: {}\n", error.what());
         return input_output;
     } catch (const ReplayError& error) {
         say("error: {}\n", error.what());

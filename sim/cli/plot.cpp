@@ -23,8 +23,9 @@ Picture picture_for(const std::string& file) {
     return std::filesystem::path(file).extension() == ".png" ? Picture::png : Picture::svg;
 }
 
-/// Checks each expression separately on zero rows, so that an error names the option it comes from.
-void check(Table& table, const PlotOptions& options) {
+/// Runs each expression separately, so that an error names the option it comes from: on zero rows with the condition
+/// "0", on all of them with "1", for errors of values.
+void check(Table& table, const PlotOptions& options, const std::string& rows) {
     const auto selects = [&](const std::string& option, const std::string& text, const Query& query) {
         try {
             table.select(query);
@@ -32,16 +33,17 @@ void check(Table& table, const PlotOptions& options) {
             throw located(error, {option, 1, 1, text});
         }
     };
-    selects("--x", options.x, {{"0"}, {}, {}, {options.x}});
-    selects("--y", options.y, {{"0"}, {}, {}, {options.y}});
-    if (options.series) selects("--series", *options.series, {{"0"}, {}, {}, {*options.series}});
-    for (const std::string& condition : options.where) selects("--where", condition, {{condition}, {}, {}, {"point"}});
+    selects("--x", options.x, {{rows}, {}, {}, {options.x}});
+    selects("--y", options.y, {{rows}, {}, {}, {options.y}});
+    if (options.series) selects("--series", *options.series, {{rows}, {}, {}, {*options.series}});
+    for (const std::string& condition : options.where)
+        selects("--where", condition, {{rows, condition}, {}, {}, {"point"}});
 }
 
 void plot(const PlotArguments& options) {
     Store store(options.directory, Store::Mode::read);
     Table table(store, options.study);
-    check(table, options.plot);
+    check(table, options.plot, "0");
     std::vector<std::string> notes;
     std::string script;
     try {
@@ -49,6 +51,7 @@ void plot(const PlotArguments& options) {
     } catch (const NothingToDraw& error) {
         throw Failed(std::string("nothing to draw: ") + error.what());
     } catch (const SqlError& error) {
+        check(table, options.plot, "1");
         throw located(error, {"--log", 1, 1, ""});
     }
     for (const std::string& note : notes) say("note: {}\n", note);

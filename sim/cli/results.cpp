@@ -5,6 +5,7 @@
 #include <memory>
 #include <tuple>
 
+#include "sim/cli/guard.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
@@ -105,26 +106,41 @@ void show(const ResultsArguments& options) {
                                              : batch::to_table(rows));
 }
 
-void merge(const std::vector<std::string>& from, const std::string& to) {
-    batch::merge_stores({from.begin(), from.end()}, to);
+struct MergeArguments {
+    std::vector<std::string> from;
+    std::string to;
+    bool partial = false;
+};
+
+void merge(const MergeArguments& options) {
+    const std::string& to = options.to;
+    const std::vector<std::string> missing =
+        batch::merge_stores({options.from.begin(), options.from.end()}, to, options.partial);
+    if (!missing.empty() && !options.partial)
+        throw Failed(
+            fmt::format("{}; nothing has been written\n  hint: name the directories of all shards, or merge what is "
+                        "there with --partial",
+                        fmt::join(missing, "; ")));
+    for (const std::string& one : missing) say("note: {}\n", one);
     batch::Store merged(to, batch::Store::Mode::read);
     batch::write_derived(merged);
     const std::string count =
         "SELECT count(*), count(CASE runs.status WHEN 'done' THEN 1 END) FROM points JOIN runs USING (run_id)";
     batch::Statement counted = merged.database().prepare(count);
     counted.step();
-    say("{}: {} points from {} directories, {} done\n", merged.file().string(), counted.integer(0), from.size(),
+    say("{}: {} points from {} directories, {} done\n", merged.file().string(), counted.integer(0), options.from.size(),
         counted.integer(1));
 }
 
 void add_merge(CLI::App& results, Action& action) {
     CLI::App* verb = results.add_subcommand("merge", "Merge several result directories");
-    const auto from = std::make_shared<std::vector<std::string>>();
-    const auto to = std::make_shared<std::string>();
-    verb->add_option("DIR", *from, "Batch directories (or their results.db), for example the shards of one study")
+    const auto options = std::make_shared<MergeArguments>();
+    verb->add_option("DIR", options->from,
+                     "Batch directories (or their results.db), for example the shards of one study")
         ->required();
-    verb->add_option("-o,--out", *to, "New directory of the merged results")->option_text("DIR")->required();
-    verb->callback([from, to, &action] { action = [from, to] { merge(*from, *to); }; });
+    verb->add_option("-o,--out", options->to, "New directory of the merged results")->option_text("DIR")->required();
+    verb->add_flag("--partial", options->partial, "Merge although shards of a study are missing");
+    verb->callback([options, &action] { action = [options] { merge(*options); }; });
 }
 
 }  // namespace
@@ -156,7 +172,10 @@ void add_results(CLI::App& program, Action& action) {
     verb->add_option("--study", options->study, "Keep only points of this study")->option_text("NAME");
     verb->add_option("--limit", options->limit, "Maximum number of rows")
         ->option_text("N")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) {
+            const bool whole = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            return whole ? "" : fmt::format("'{}' is not a whole number from 0", text);
+        });
     verb->add_option("--format", options->format, "Output format (default: table)")
         ->option_text("table|json|csv|jsonl")
         ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));

@@ -35,7 +35,10 @@ void describe_fabric(Fields& fields, TopologySpec& spec) {
     const bool own = std::all_of(spec.edges.begin(), spec.edges.end(),
                                  [](const UserEdge& edge) { return edge.wire.bandwidth_Bps > 0; });
     if (spec.bandwidth_Bps.empty() && (spec.edges.empty() || !own))
-        return fields.reject("bandwidth", "a fabric needs the 'bandwidth' of its cables", "`bandwidth: 25 Gbps`");
+        return fields.reject("bandwidth", "a fabric needs the 'bandwidth' of its cables",
+                             spec.shape == Shape::graph ? "`{topology: graph, file: …, bandwidth: 25 Gbps}`, or the "
+                                                          "attribute `bandwidth` of every edge of the file"
+                                                        : "`bandwidth: 25 Gbps`");
     if (spec.latency_s.empty()) {
         if (spec.edges.empty())
             return fields.reject("latency", "a fabric needs the 'latency' of its cables", "`latency: 1 us`, or `none`");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sim/config/assembly.hpp"
@@ -18,8 +19,11 @@ void sort_keys(Node& node) {
     for (Node& item : node.items) sort_keys(item);
 }
 
-bool same(const Mark& a, const Mark& b) {
-    return a.source == b.source && a.line == b.line && a.column == b.column;
+/// Returns whether `scalar` is the name of the file. A file that stands for a topology gives its place to the shape,
+/// too.
+bool names(const Node& scalar, const OtherFile& file) {
+    const Mark &a = file.name, &b = scalar.mark;
+    return a.source == b.source && a.line == b.line && a.column == b.column && scalar.scalar == file.written;
 }
 
 /// Calls `visit` with each value in `node` that is neither list nor mapping, in the order written.
@@ -52,20 +56,21 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
     sort_keys(document);
     Node nameless = document;
     const auto name_again = [&](Node& scalar) {
-        bool first = true;
+        std::optional<std::string> name;
         for (const OtherFile& file : files) {
-            if (!same(file.name, scalar.mark)) continue;
-            if (std::exchange(first, false)) {
-                scalar.scalar = from_here(file.path);
-                scalar.quoted = true;
-            }
+            if (!names(scalar, file)) continue;
+            if (!name) name = from_here(file.path);
             resolved.files.push_back(file.text);
         }
+        if (!name) return;
+        scalar.scalar = *name;
+        scalar.quoted = true;
     };
     const auto leave_out = [&](Node& scalar) {
-        const bool names = std::any_of(files.begin(), files.end(),
-                                       [&](const OtherFile& file) { return same(file.name, scalar.mark); });
-        if (names) scalar.scalar.clear();
+        const auto is_name = [&](const OtherFile& file) { return names(scalar, file); };
+        if (std::none_of(files.begin(), files.end(), is_name)) return;
+        scalar.scalar.clear();
+        scalar.quoted = true;
     };
     if (!files.empty()) {
         each_scalar(document, name_again);
@@ -79,12 +84,15 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
     return resolved;
 }
 
-Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed) {
+Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed,
+                      Resolved* again) {
     Assembly assembly;
-    const Node document = assembly.library.parse(name, text, "");
+    Node document = assembly.library.parse(name, text, "");
     std::string unnamed;
     GridChoices choices;
     Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed);
+    if (again != nullptr && !assembly.other_files().empty())
+        *again = resolve(std::move(document), assembly.other_files());
     assembly.finish();
     return variant;
 }

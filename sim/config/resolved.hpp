@@ -35,7 +35,9 @@ struct OtherFile;
 /// Resolves a variant's assembled document. `files` are the files that it names and that are not YAML.
 Resolved resolve(Node document, const std::vector<OtherFile>& files);
 
-/// Reads such a document; errors show `name`. `seed` determines everything random. Throws ConfigError.
-Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed = 1);
+/// Reads such a document; errors show `name`. `seed` determines everything random. `again`, if given, gets the document
+/// resolved once more if it names files: the same, unless one has changed since. Throws ConfigError.
+Variant load_resolved(const std::string& text, const std::string& name, const Inspect& inspect, std::uint64_t seed = 1,
+                      Resolved* again = nullptr);
 
 }  // namespace syncline::config

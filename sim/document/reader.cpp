@@ -25,8 +25,8 @@ class Findings {
 public:
     Findings(std::vector<Diagnostic>& errors, std::vector<OtherFile>* files) : errors_(errors), files_(files) {}
 
-    void note(const Mark& name, const std::filesystem::path& path, const std::string& text) {
-        if (files_) files_->push_back({name, path, text});
+    void note(const Node& name, const std::filesystem::path& path, const std::string& text) {
+        if (files_) files_->push_back({name.mark, name.scalar, path, text});
     }
 
     /// Returns whether further errors are dropped: of a list of a million wrong values the first ones are enough.
@@ -86,12 +86,12 @@ public:
         const std::filesystem::path path = referred_file(*node);
         const Text file = read_text(path, largest_other_file);
         if (!file.text) return fail(node->mark, file.error, file.hint);
-        findings_.note(node->mark, path, *file.text);
+        findings_.note(*node, path, *file.text);
         for (const std::string& name : body(shown(path), *file.text)) {
             const std::filesystem::path further = path.parent_path() / name;
             const Text text = read_text(further, largest_other_file);
             if (!text.text) return fail(node->mark, fmt::format("{}: {}", shown(path), text.error), text.hint);
-            findings_.note(node->mark, further, *text.text);
+            findings_.note(*node, further, *text.text);
         }
     }
 

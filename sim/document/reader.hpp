@@ -16,6 +16,7 @@ namespace syncline::config {
 /// A file that is not YAML and that a document names, or that such a file names.
 struct OtherFile {
     Mark name;  ///< the place of its name in the document, or of that of the file that names it, which comes before
+    std::string written;  ///< the text at that place; other values may have come from there, too
     std::filesystem::path path;
     std::string text;
 };

@@ -15,10 +15,12 @@ std::vector<PointLine> point_lines(Store& store, const std::string& study) {
         "(run_id) WHERE ?1 = '' OR study = ?1 ORDER BY study, number, repeat");
     rows.bind({study});
     while (rows.step()) {
-        const Json begin{
-            {"study", rows.text(0)},     {"point", rows.integer(1)},         {"settings", Json::parse(rows.text(3))},
-            {"repeat", rows.integer(2)}, {"seed", json_of(rows.value(4))},   {"run_id", rows.text(5)},
-            {"status", rows.text(6)},    {"message", json_of(rows.value(7))}};
+        Json settings = Json::object();
+        for (const config::Setting& one : settings_of(store, rows.text(3))) settings[one.key] = one.value;
+        const Json begin{{"study", rows.text(0)},           {"point", rows.integer(1)},
+                         {"settings", std::move(settings)}, {"repeat", rows.integer(2)},
+                         {"seed", json_of(rows.value(4))},  {"run_id", rows.text(5)},
+                         {"status", rows.text(6)},          {"message", json_of(rows.value(7))}};
         std::string line = one_line(begin);
         // The result is already JSON.
         line.back() = ',';

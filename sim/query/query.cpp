@@ -201,6 +201,8 @@ Rows Table::grouped(const Query& query, const std::vector<std::string>& columns)
 }
 
 Rows Table::select(const Query& query) {
+    // A query of all columns of a point takes a few hundred steps, and sorting them a few more.
+    memory_.allow(100 + points_ / 100);
     const std::vector<std::string> columns = query.columns.empty() ? default_columns(query) : query.columns;
     return query.group.empty() ? plain(query, columns) : grouped(query, columns);
 }

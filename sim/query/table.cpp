@@ -154,10 +154,13 @@ void Table::insert(const std::vector<Value>& point, const Settings& settings,
         row.push_back(found == result.end() ? Value{} : found->second);
     }
     insert_->bind(row).step();
+    ++points_;
 }
 
 void Table::set(const std::vector<config::Setting>& settings) {
     memory_.run("DELETE FROM points");
+    points_ = 0;
+    memory_.allow(100);
     Settings by_key;
     for (const config::Setting& setting : settings) by_key.emplace(setting.key, setting.value);
     insert(std::vector<Value>(fixed.size()), by_key, {});
@@ -190,20 +193,28 @@ Table::Table(Store& store, const std::string& study) {
     while (rows.step()) {
         Point& point = points.emplace_back();
         for (int i = 0; i < static_cast<int>(fixed.size()); ++i) point.fixed.push_back(rows.value(i));
-        each_scalar(rows.text(7), [&](const std::string& key, Value value) {
-            if (known_keys.insert(key).second) keys.push_back(key);
-            point.settings.emplace(key, std::get<std::string>(std::move(value)));
-        });
+        for (const config::Setting& setting : settings_of(store, rows.text(7))) {
+            if (known_keys.insert(setting.key).second) keys.push_back(setting.key);
+            point.settings.emplace(setting.key, setting.value);
+        }
         if (rows.value(8).index() == 0) continue;
-        each_scalar(rows.text(8), [&](const std::string& path, Value value) {
-            if (known_figures.insert(path).second) figures.push_back(path);
-            point.result.emplace(path, std::move(value));
-        });
+        try {
+            each_scalar(rows.text(8), [&](const std::string& path, Value value) {
+                if (known_figures.insert(path).second) figures.push_back(path);
+                point.result.emplace(path, std::move(value));
+            });
+        } catch (const std::invalid_argument& error) {
+            throw damage(store.file(), fmt::format("run {}: {}", rows.text(4), error.what()));
+        }
     }
-    make(keys, figures);
-    Transaction transaction(memory_);
-    for (const Point& point : points) insert(point.fixed, point.settings, point.result);
-    transaction.commit();
+    try {
+        make(keys, figures);
+        Transaction transaction(memory_);
+        for (const Point& point : points) insert(point.fixed, point.settings, point.result);
+        transaction.commit();
+    } catch (const SqlError& error) {  // a forged row may have names and values that no table has
+        throw damage(store.file(), error.what());
+    }
 }
 
 }  // namespace syncline::batch

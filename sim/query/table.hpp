@@ -85,6 +85,7 @@ private:
     std::map<std::string, Value> numbers_;  ///< the values by which settings are compared
     std::map<std::string, Statement> conditions_;
     std::optional<Statement> insert_;
+    std::int64_t points_ = 0;
 };
 
 /// Returns the last part of a setting's key: `ranks` of `training.ranks`.

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
-#include "sim/output/files.hpp"
 
 namespace syncline::batch {
 
@@ -51,14 +50,17 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 /// Maximum length of a value in memory, in bytes.
 constexpr int longest = 1'000'000;
 
+/// Maximum length of a pattern of LIKE and GLOB, which are as slow as the product of the lengths of pattern and text.
+constexpr int longest_pattern = 1000;
+
 /// The functions that expressions may call. None acts, and none makes a long value from a number or a short text.
 const std::vector<std::string> functions{
-    "quantity", "root",    "abs",      "acos",   "acosh",   "asin",     "asinh", "atan",   "atan2",     "atanh",
-    "ceil",     "ceiling", "coalesce", "cos",    "cosh",    "degrees",  "exp",   "floor",  "glob",      "hex",
-    "ifnull",   "iif",     "instr",    "length", "like",    "likely",   "ln",    "log",    "log10",     "log2",
-    "lower",    "ltrim",   "max",      "min",    "mod",     "nullif",   "pi",    "pow",    "power",     "quote",
-    "radians",  "round",   "rtrim",    "sign",   "sin",     "sinh",     "sqrt",  "substr", "substring", "tan",
-    "tanh",     "trim",    "trunc",    "typeof", "unicode", "unlikely", "upper"};
+    "quantity", "root",    "abs",      "acos",     "acosh",  "asin",    "asinh",     "atan",  "atan2",   "atanh",
+    "ceil",     "ceiling", "coalesce", "cos",      "cosh",   "degrees", "exp",       "floor", "glob",    "ifnull",
+    "iif",      "instr",   "length",   "like",     "likely", "ln",      "log",       "log10", "log2",    "lower",
+    "ltrim",    "max",     "min",      "mod",      "nullif", "pi",      "pow",       "power", "radians", "round",
+    "rtrim",    "sign",    "sin",      "sinh",     "sqrt",   "substr",  "substring", "tan",   "tanh",    "trim",
+    "trunc",    "typeof",  "unicode",  "unlikely", "upper"};
 
 /// The hint for functions of several points, and others that are not allowed.
 constexpr const char* about_one_point = "an expression is about one point; for means of several use results --group";
@@ -89,11 +91,25 @@ std::string hint_for(std::string_view message) {
 
 /// Returns the system's error message, else that of SQLite.
 std::string reason(sqlite3* handle) {
-    const int code = sqlite3_system_errno(handle);
+    int code = sqlite3_system_errno(handle);
+    // A commit that fails leaves the error with its file, which is the database or its journal.
+    if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &code);
+    sqlite3_file* journal = nullptr;
+    if (code == 0) sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+    if (journal != nullptr && journal->pMethods != nullptr)
+        journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &code);
     return code != 0 ? std::strerror(code) : sqlite3_errmsg(handle);
 }
 
 }  // namespace
+
+OutputError damage(const std::filesystem::path& file, const std::string& what) {
+    return OutputError(
+        fmt::format("error: {0} is damaged: {1}\n  hint: move it away and run its batch again; `sqlite3 {0} "
+                    ".recover` shows what can still be read, and results.csv and results.jsonl beside it are from the "
+                    "last batch that ended",
+                    file.string(), what));
+}
 
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
@@ -161,15 +177,16 @@ std::string Statement::name(int column) const {
     return sqlite3_column_name(statement_, column);
 }
 
-Database::Database() : shown_("memory") {
+Database::Database() {
     const int code = sqlite3_open(":memory:", &handle_);
     if (code != SQLITE_OK) fail(code);
     // Otherwise a misspelt name in double quotes would be a text.
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, longest);
+    sqlite3_limit(handle_, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern);
 }
 
-Database::Database(const std::filesystem::path& file, Mode mode) : shown_(file.string()) {
+Database::Database(const std::filesystem::path& file, Mode mode) : file_(file) {
     // A reader, too, must roll back what a killed program left unfinished, if permissions allow.
     const int flags = SQLITE_OPEN_READWRITE | (mode == Mode::create ? SQLITE_OPEN_CREATE : 0);
     const int code = sqlite3_open_v2(file.c_str(), &handle_, flags, nullptr);
@@ -237,6 +254,12 @@ void Database::check(const std::string& expression, const std::string& table) co
     }
 }
 
+void Database::allow(std::int64_t million_steps) {
+    million_steps_ = million_steps;
+    const auto exceeded = [](void* left) { return --*static_cast<std::int64_t*>(left) < 0 ? 1 : 0; };
+    sqlite3_progress_handler(handle_, 1'000'000, exceeded, &million_steps_);
+}
+
 void Database::run(const std::string& sql) {
     const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) fail(code);
@@ -268,11 +291,14 @@ void Database::define(const std::string& name, Function function) {
 
 void Database::fail(int code) const {
     const auto refuse = [&](const char* doing, const std::string& why, const char* what_now) {
-        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, shown_, why, what_now));
+        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, file_.string(), why, what_now));
     };
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
         refuse("read", "a killed program left it half written, and it is read-only",
                "; copy its directory to a writable place");
+    if (code == SQLITE_READONLY_DBMOVED)
+        refuse("write", "it was moved or deleted while the program used it",
+               "; bring it back, and run the same command again");
     switch (code & 0xff) {
         case SQLITE_NOMEM:
             throw std::bad_alloc();
@@ -280,6 +306,7 @@ void Database::fail(int code) const {
             refuse("write", "the disk is full", "; its previous content is unchanged");
             break;
         case SQLITE_IOERR:
+            if (code == SQLITE_IOERR_SHORT_READ) throw damage(file_, "it ends too early");
             refuse("read or write", reason(handle_), "; its previous content is unchanged");
             break;
         case SQLITE_READONLY:
@@ -296,11 +323,14 @@ void Database::fail(int code) const {
             refuse("use", fmt::format("another program has locked it for {} s", patience_ms / 1000), "");
             break;
         case SQLITE_CORRUPT:
-            throw OutputError(
-                fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
+            throw damage(file_, sqlite3_errmsg(handle_));
         case SQLITE_NOTADB:
-            throw OutputError(fmt::format("error: {} is not an SQLite database; nothing has been changed", shown_));
+            throw damage(file_, "it is not an SQLite database");
     }
+    if (!file_.empty()) throw damage(file_, sqlite3_errmsg(handle_));
+    if (code == SQLITE_INTERRUPT)
+        throw SqlError("this takes too long to compute",
+                       "write a shorter expression, or one that selects fewer points");
     throw SqlError(sqlite3_errmsg(handle_));
 }
 

@@ -11,14 +11,19 @@
 #include <variant>
 #include <vector>
 
+#include "sim/output/files.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 /// A wrapper of the parts of SQLite that we need. Only database.cpp uses its C interface.
 ///
-/// Errors of the file system (full disk, no permission, damage) are thrown as OutputError, which names the file and
-/// says what to do; errors in SQL written by users are thrown as SqlError.
+/// Errors of a file (full disk, no permission, damage) are thrown as OutputError, which names the file and says what to
+/// do; errors in SQL written by users, which runs in memory, are thrown as SqlError.
 namespace syncline::batch {
+
+/// Returns the error to throw for a file whose content is not what the program has written, with what to do.
+OutputError damage(const std::filesystem::path& file, const std::string& what);
 
 /// An error in an expression, in SQLite's words or plainer ones.
 class SqlError : public std::runtime_error {
@@ -75,14 +80,19 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid.
+    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid; in a file, whose
+    /// statements are all ours, any such error is damage.
     Statement prepare(std::string_view sql);
     /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
     /// Checks an expression from strangers. Throws SqlError unless it is a single one, with all its brackets closed,
     /// that reads only columns of `table`, and calls only functions that do not act. Queries and parameters are
-    /// refused. In a database in memory, values of more than 1 MB are errors when the statement runs.
+    /// refused. In a database in memory, values of more than 1 MB and patterns of more than 1 kB are errors when the
+    /// statement runs.
     void check(const std::string& expression, const std::string& table) const;
+    /// Limits the computation from now on, in steps of SQLite's machine rather than seconds, so that the outcome is the
+    /// same on every computer. A statement that exceeds it throws SqlError.
+    void allow(std::int64_t million_steps);
     /// Runs any number of statements without results.
     void run(const std::string& sql);
     /// Returns the first value of the first row; nothing if there is none.
@@ -100,7 +110,8 @@ private:
     friend class Statement;
     [[noreturn]] void fail(int code) const;
     sqlite3* handle_ = nullptr;
-    std::string shown_;
+    std::filesystem::path file_;      ///< empty in memory
+    std::int64_t million_steps_ = 0;  ///< that allow() has left
     std::vector<std::unique_ptr<Function>> functions_;
     std::map<std::string, Statement, std::less<>> kept_;
 };

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "sim/base/interrupt.hpp"
 #include "sim/output/files.hpp"
@@ -64,6 +67,31 @@ void settle(const fs::path& from, const fs::path& to) {
     if (failed != 0) refuse(to, error);
 }
 
+using Shards = std::map<std::string, std::vector<Shard>>;
+
+/// Returns sentences about the shards that no store has. A study that was run with several numbers of shards is whole
+/// if all shards of one number are there; otherwise those of the number with the fewest missing ones are named.
+std::vector<std::string> missing_in(const Shards& shards) {
+    std::vector<std::string> missing;
+    for (const auto& [study, known] : shards) {
+        std::map<std::int64_t, std::set<std::int64_t>> by_count;
+        for (const Shard& shard : known) by_count[shard.count].insert(shard.index);
+        const auto lacks = [](const auto& one) { return one.first - std::ssize(one.second); };
+        const auto& [count, there] = *std::min_element(
+            by_count.begin(), by_count.end(), [&](const auto& a, const auto& b) { return lacks(a) < lacks(b); });
+        constexpr std::size_t few = 10;
+        std::vector<std::string> named;
+        for (std::int64_t i = 1; i <= count && named.size() < few; ++i)
+            if (!there.contains(i)) named.push_back(std::to_string(i));
+        const auto more = count - std::ssize(there) - std::ssize(named);
+        if (more > 0) named.push_back(fmt::format("{} more", more));
+        if (!named.empty())
+            missing.push_back(fmt::format("the study '{}' lacks shard{} {} of {}", study, named.size() == 1 ? "" : "s",
+                                          fmt::join(named, ", "), count));
+    }
+    return missing;
+}
+
 /// Merges the stores. Returns false if it was interrupted; then nothing is left behind.
 bool merge_unless_interrupted(const std::vector<fs::path>& from, const fs::path& to) {
     const HeldInterrupts held;
@@ -84,21 +112,22 @@ bool merge_unless_interrupted(const std::vector<fs::path>& from, const fs::path&
 
 void Store::take_runs(Store& other) {
     Statement theirs = other.database_.prepare("SELECT * FROM runs");
-    Statement mine = database_.prepare("SELECT status, message, result FROM runs WHERE run_id = ?");
+    Statement mine = database_.prepare("SELECT * FROM runs WHERE run_id = ?");
     Statement replace = database_.prepare("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    constexpr int status = 7, message = 8, result = 9;
-    // The better run stays; of two failures the first by message, so that the order of stores does not matter.
+    constexpr int status = 7, result = 9;
+    // The better run stays; of two equally good ones, whose files may have other names or whose failures other words,
+    // the smaller row, so that the order of stores does not matter.
     const auto rank = [](const std::string& word) { return word == "done" ? 2 : word == "failed" ? 1 : 0; };
     while (theirs.step()) {
         const std::string id = theirs.text(0);
         bool better = true;
         if (mine.bind({id}).step()) {
-            const int had = rank(mine.text(0)), has = rank(theirs.text(status));
-            if (had == 2 && has == 2 && mine.text(2) != theirs.text(result))
+            const int had = rank(mine.text(status)), has = rank(theirs.text(status));
+            if (had == 2 && has == 2 && mine.text(result) != theirs.text(result))
                 throw OutputError(fmt::format(
                     "error: {} and another store have different results of run {}; nothing has been changed",
                     other.file_.string(), id));
-            better = has > had || (had == 1 && has == 1 && theirs.text(message) < mine.text(1));
+            better = has > had || (has == had && row_of(theirs) < row_of(mine));
         }
         if (better) replace.bind(row_of(theirs)).step();
     }
@@ -124,15 +153,23 @@ void Store::take(Store& other) {
     copy(other.database_, database_, "texts", "?, ?");
     take_runs(other);
     take_points(other);
+    forget_loose_texts();
     copy(other.database_, database_, "attempts", "?, ?, ?");
+    copy(other.database_, database_, "meta", "?, ?");
     transaction.commit();
 }
 
-void merge_stores(const std::vector<fs::path>& from, const fs::path& to) {
+std::vector<std::string> merge_stores(const std::vector<fs::path>& from, const fs::path& to, bool partial) {
     if (Store::exists(to)) refuse(to / "results.db", EEXIST);
-    for (const fs::path& one : from) Store(directory_of(one), Store::Mode::read);
+    Shards shards;
+    for (const fs::path& one : from)
+        for (const auto& [study, known] : Store(directory_of(one), Store::Mode::read).shards())
+            shards[study].insert(shards[study].end(), known.begin(), known.end());
+    std::vector<std::string> missing = missing_in(shards);
+    if (!missing.empty() && !partial) return missing;
     if (!merge_unless_interrupted(from, to))
         std::raise(SIGINT);  // no files are left behind, so it may end the program now
+    return missing;
 }
 
 }  // namespace syncline::batch

@@ -40,6 +40,7 @@ public:
         return true;
     }
     bool start_array(std::size_t) override {
+        require_object();
         ++lists_;
         return true;
     }
@@ -48,11 +49,16 @@ public:
         return true;
     }
     bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
-        throw std::logic_error(fmt::format("a result in the store is not JSON: {}", error.what()));
+        throw std::invalid_argument(fmt::format("a text in it is not JSON: {}", error.what()));
     }
 
 private:
+    void require_object() const {
+        if (ends_.empty()) throw std::invalid_argument("a text in it is not a JSON object");
+    }
+
     bool take(Value value) {
+        require_object();
         if (lists_ == 0) visit_(path_, std::move(value));
         return true;
     }

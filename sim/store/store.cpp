@@ -1,10 +1,13 @@
 #include "sim/store/store.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -62,6 +65,9 @@ fs::path checked(const fs::path& directory, Store::Mode mode) {
         if (error)
             throw OutputError(
                 fmt::format("error: cannot create the directory {}: {}", directory.string(), error.message()));
+        // SQLite would report what happens when it tries to read the file instead.
+        if (!fs::exists(file, error) && access(directory.c_str(), W_OK) != 0)
+            throw OutputError(fmt::format("error: cannot write {}: {}", file.string(), std::strerror(errno)));
     } else if (!fs::exists(file, error) && !error) {
         throw OutputError(fmt::format("error: there is no {}; `syncline batch STUDY --out {}` creates it",
                                       file.string(), directory.string()));
@@ -70,6 +76,17 @@ fs::path checked(const fs::path& directory, Store::Mode mode) {
 }
 
 }  // namespace
+
+std::vector<config::Setting> settings_of(const Store& store, const std::string& text) {
+    std::vector<config::Setting> settings;
+    try {
+        const auto object = nlohmann::ordered_json::parse(text);  // must outlive items()
+        for (const auto& [key, value] : object.items()) settings.push_back({key, value.get<std::string>()});
+    } catch (const nlohmann::json::exception& error) {
+        throw damage(store.file(), fmt::format("a point's settings are not JSON: {}", error.what()));
+    }
+    return settings;
+}
 
 std::string name_of(Status status) {
     return status == Status::pending ? "pending" : status == Status::done ? "done" : "failed";
@@ -127,12 +144,14 @@ Store::Store(const fs::path& directory, Mode mode)
 std::string Store::add(const config::StudyPoint& point) {
     std::vector<Value> row{run_id(point), std::string(version), seed_value(point.seed)};
     row.resize(row.size() + section_keys.size());
+    bool added = false;
     Statement& text = database_.kept("INSERT OR IGNORE INTO texts VALUES (?, ?)");
     for (const config::ResolvedSection& section : point.resolved.sections) {
         const auto place = std::find(section_keys.begin(), section_keys.end(), section.key);
         if (place == section_keys.end()) throw std::logic_error("a scenario has no section " + section.key);
         const std::string hash = hash_of(section.text);
         text.bind({hash, section.text}).step();
+        added = added || database_.changes() > 0;
         row[3 + static_cast<std::size_t>(place - section_keys.begin())] = hash;
     }
     const bool fits = point.misfit.empty();
@@ -146,7 +165,19 @@ std::string Store::add(const config::StudyPoint& point) {
             "message, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '')")
         .bind(row)
         .step();
-    if (database_.changes() > 0) seal(id);
+    bool changed = database_.changes() > 0;
+    if (!changed) {
+        // A run that is still to be simulated finds its files by their names from this directory.
+        database_
+            .kept(
+                "UPDATE runs SET collective = ?2, platform = ?3, training = ?4, workload = ?5 WHERE run_id = ?1 AND "
+                "status <> 'done' AND (collective, platform, training, workload) IS NOT (?2, ?3, ?4, ?5)")
+            .bind({row[0], row[3], row[4], row[5], row[6]})
+            .step();
+        changed = database_.changes() > 0;
+        loose_texts_ = loose_texts_ || changed || added;
+    }
+    if (changed) seal(id);
     const std::string settings = settings_text(point.settings);
     database_.kept("INSERT OR REPLACE INTO points VALUES (?1, ?2, ?3, ?4, ?5, hash(?1, ?2 || '', ?3 || '', ?4, ?5))")
         .bind({study_, point.number, point.repeat, settings, id})
@@ -162,10 +193,16 @@ void Store::skip(const config::StudyPoint& point) {
     seen_.emplace(point.number, point.repeat);
 }
 
-void Store::begin_study(const std::string& study) {
+void Store::begin_study(const std::string& study, const std::optional<Shard>& shard) {
     noting_.emplace(database_);
     study_ = study;
     seen_.clear();
+    loose_texts_ = false;
+    if (!shard) return;
+    database_.prepare("DELETE FROM meta WHERE key GLOB 'shard *' AND value = ?").bind({study}).step();
+    database_.prepare("INSERT INTO meta VALUES (?, ?)")
+        .bind({fmt::format("shard {}/{} of {}", shard->index, shard->count, study), study})
+        .step();
 }
 
 std::int64_t Store::end_study() {
@@ -179,9 +216,17 @@ std::int64_t Store::end_study() {
     }
     Statement leave = database_.prepare("DELETE FROM points WHERE study = ? AND number = ? AND repeat = ?");
     for (const std::vector<Value>& point : gone) leave.bind(point).step();
+    if (loose_texts_) forget_loose_texts();
     noting_->commit();
     noting_.reset();
     return static_cast<std::int64_t>(gone.size());
+}
+
+void Store::forget_loose_texts() {
+    database_.run(
+        "DELETE FROM texts WHERE hash NOT IN (SELECT collective FROM runs WHERE collective NOT NULL UNION SELECT "
+        "platform FROM runs WHERE platform NOT NULL UNION SELECT training FROM runs WHERE training NOT NULL UNION "
+        "SELECT workload FROM runs WHERE workload NOT NULL)");
 }
 
 std::vector<std::string> Store::to_run(const std::string& study, bool failed) {
@@ -203,9 +248,18 @@ Store::Counts Store::counts(const std::string& study) {
     return {sums.integer(0), sums.integer(1), sums.integer(2), sums.integer(3)};
 }
 
+std::map<std::string, std::vector<Shard>> Store::shards() {
+    std::map<std::string, std::vector<Shard>> shards;
+    Statement rows =
+        database_.prepare("SELECT value, substr(key, 7, instr(key, ' of ') - 7) FROM meta WHERE key GLOB 'shard *'");
+    while (rows.step())
+        if (const auto shard = parse_shard(rows.text(1))) shards[rows.text(0)].push_back(*shard);
+    return shards;
+}
+
 PlannedRun Store::planned(const std::string& id) {
     Statement& run = database_.kept("SELECT seed, scenario FROM runs JOIN scenarios USING (run_id) WHERE run_id = ?");
-    if (!run.bind({id}).step()) throw std::logic_error("the store has no run " + id);
+    if (!run.bind({id}).step()) throw damage(file_, fmt::format("run {} is missing", id));
     PlannedRun planned{seed_of(run.text(0)), run.text(1)};
     run.reset();
     return planned;
@@ -217,7 +271,7 @@ Status Store::status(const std::string& id) {
     run.reset();
     for (const Status one : {Status::pending, Status::done, Status::failed})
         if (status == Value(name_of(one))) return one;
-    throw std::logic_error("the store has no run " + id);
+    throw damage(file_, fmt::format("run {} is missing", id));
 }
 
 void Store::finish(const std::vector<Ending>& endings) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "sim/store/database.hpp"
+#include "sim/store/shard.hpp"
 #include "sim/study/study.hpp"
 
 /// The results of studies: one SQLite file, `results.db`, in a directory.
@@ -18,7 +20,8 @@
 ///     points(study, number, repeat, settings, run_id, checksum)    settings: {"training.ranks": "4", ...}
 ///     attempts(run_id, status, wall_s)                      one row for each time a run ended, in order
 ///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
-///     meta(key, value)                                      the program's version
+///     meta(key, value)                                      the program's version, and the shards that it has points
+///     of
 ///
 /// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
 /// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of
@@ -64,8 +67,9 @@ public:
     /// Add the points of a study: add() and skip() are called between begin_study() and end_study(), which is one
     /// transaction. New runs become pending, or failed with the reason if they do not fit. end_study() removes points
     /// of an earlier form of the study, which have not been passed to add() or skip(), and returns their number. skip()
-    /// is for points of another shard.
-    void begin_study(const std::string& study);
+    /// is for points of another shard. Runs that are not done get the names of files as they are now: those depend on
+    /// the directory from which the program is called. `shard` is stored with the study, if given.
+    void begin_study(const std::string& study, const std::optional<Shard>& shard = {});
     std::string add(const config::StudyPoint& point);
     void skip(const config::StudyPoint& point);
     std::int64_t end_study();
@@ -77,6 +81,9 @@ public:
         std::int64_t points = 0, pending = 0, done = 0, failed = 0;
     };
     Counts counts(const std::string& study);
+
+    /// Returns the shards that were passed to begin_study(), by study.
+    std::map<std::string, std::vector<Shard>> shards();
 
     PlannedRun planned(const std::string& run_id);
     Status status(const std::string& run_id);
@@ -96,16 +103,23 @@ private:
     void seal(const std::string& run_id);
     void take_runs(Store& other);
     void take_points(Store& other);
+    void forget_loose_texts();
 
     std::filesystem::path file_;
     Database database_;
     std::string study_;
     std::optional<Transaction> noting_;                     ///< open from begin_study() to end_study()
     std::set<std::pair<std::int64_t, std::int64_t>> seen_;  ///< number and repeat of points passed since then
+    bool loose_texts_ = false;                              ///< true if some texts may belong to no run
 };
 
+/// Returns the settings of a row of `points`, in their order. Throws OutputError if the text is not such an object.
+std::vector<config::Setting> settings_of(const Store& store, const std::string& text);
+
 /// Merges stores, each a directory or its results.db, into a new one in `to`: all or nothing (it is written under a
-/// temporary name). Throws OutputError.
-void merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to);
+/// temporary name). Returns what is missing: "the study 's' lacks shards 2, 3 of 4"; if anything is,
+/// nothing is written unless `partial`. Throws OutputError.
+std::vector<std::string> merge_stores(const std::vector<std::filesystem::path>& from, const std::filesystem::path& to,
+                                      bool partial);
 
 }  // namespace syncline::batch

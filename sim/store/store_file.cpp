@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "sim/base/version.hpp"
 #include "sim/output/files.hpp"
 #include "sim/store/store.hpp"
@@ -31,13 +34,27 @@ CREATE VIEW scenarios(run_id, scenario) AS
 const std::string run_checksum =
     "hash(run_id, version, seed || '', platform, workload, training, collective, status, message, result)";
 
-/// Queries that find rows that have been changed, and name them. Whoever changes a row can also correct its checksum.
+/// Returns the condition that one of the columns is of another type. SQLite stores any value in any column.
+std::string other_than(const std::string& type, const std::vector<std::string>& columns) {
+    return fmt::format("typeof({}) <> '{}'", fmt::join(columns, fmt::format(") <> '{}' OR typeof(", type)), type);
+}
+
+/// Queries that find rows that have been changed, and name them. Whoever forges a row can compute its checksum, too;
+/// so the types that readers expect are tested as well.
 const std::string unsound[] = {
+    "SELECT 'run ' || coalesce(run_id, 'without a name') FROM runs WHERE " +
+        other_than("text", {"run_id", "version", "status", "checksum"}) +
+        " OR length(run_id) <> 32 OR run_id GLOB '*[^0-9a-f]*' OR status NOT IN ('pending', 'done', 'failed') OR "
+        "typeof(message) NOT IN ('text', 'null') OR typeof(result) NOT IN ('text', 'null') OR "
+        "seed < 0 OR seed || '' GLOB '*[^0-9]*'",
+    "SELECT 'point ' || number || ' of ' || quote(study) FROM points WHERE " +
+        other_than("text", {"study", "settings", "run_id", "checksum"}) + " OR " +
+        other_than("integer", {"number", "repeat"}),
     "SELECT 'run ' || run_id FROM runs WHERE NOT is_result(coalesce(result, '{}')) OR checksum <> " + run_checksum,
-    "SELECT 'point ' || number || ' of ' || study FROM points "
+    "SELECT 'point ' || number || ' of ' || quote(study) FROM points "
     "WHERE NOT are_settings(settings) OR checksum <> hash(study, number || '', repeat || '', settings, run_id)",
     "SELECT 'text ' || hash FROM texts WHERE hash <> hash(text)",
-    "SELECT 'point ' || number || ' of ' || study FROM points WHERE run_id NOT IN (SELECT run_id FROM runs)",
+    "SELECT 'point ' || number || ' of ' || quote(study) FROM points WHERE run_id NOT IN (SELECT run_id FROM runs)",
 };
 
 /// Returns the schema as SQLite stores it. A damaged schema may still be valid SQL.
@@ -77,12 +94,9 @@ void Store::check() {
             fmt::format("error: {} has store format {}, but syncline {} reads format {}; use another directory, or the "
                         "version that wrote it",
                         name, its_format, version, format));
-    const auto damaged = [&](const std::string& what) {
-        throw OutputError(fmt::format("error: {} is damaged: {}; nothing has been changed", name, what));
-    };
     Database expected;
     expected.run(schema);
-    if (schema_of(database_) != schema_of(expected)) damaged("its tables have been changed");
+    if (schema_of(database_) != schema_of(expected)) throw damage(file_, "its tables have been changed");
     const Value its_version = database_.ask("SELECT value FROM meta WHERE key = 'version'");
     if (its_version != Value(std::string(version))) {
         const auto* text = std::get_if<std::string>(&its_version);
@@ -92,10 +106,13 @@ void Store::check() {
                         name, text != nullptr ? *text : "of unknown version", version));
     }
     const Value found = database_.ask("PRAGMA integrity_check(1)");
-    if (found != Value(std::string("ok"))) damaged(std::get<std::string>(found));
+    if (found != Value(std::string("ok"))) {
+        const std::string text = std::get<std::string>(found);
+        throw damage(file_, text.substr(text.rfind('\n') + 1));  // the line before it names the database
+    }
     for (const std::string& sql : unsound) {
         const Value row = database_.ask(sql);
-        if (const auto* text = std::get_if<std::string>(&row)) damaged(*text + " has been changed");
+        if (const auto* text = std::get_if<std::string>(&row)) throw damage(file_, *text + " has been changed");
     }
 }
 

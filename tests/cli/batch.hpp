@@ -7,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <future>
 #include <map>
 #include <set>
 #include <sstream>
@@ -88,26 +90,6 @@ inline std::map<std::string, std::vector<Line>> content(const fs::path& director
             {"points", query(directory, "SELECT * FROM points ORDER BY study, number, repeat")}};
 }
 
-/// Returns the processes whose parent is `parent`.
-inline std::vector<pid_t> children_of(pid_t parent) {
-    std::vector<pid_t> children;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-        const std::string name = entry.path().filename();
-        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::ifstream file(entry.path() / "stat");
-        std::ostringstream text;
-        text << file.rdbuf();  // catches the error of reading a process that has just ended
-        const std::string stat = text.str();
-        if (stat.rfind(')') == std::string::npos) continue;
-        std::istringstream rest(stat.substr(stat.rfind(')') + 1));
-        char state = 0;
-        pid_t of = 0;
-        rest >> state >> of;
-        if (of == parent && state != 'Z') children.push_back(std::stoi(name));
-    }
-    return children;
-}
-
 /// Returns whether any process still works in `directory` after two seconds.
 inline bool someone_is_in(const fs::path& directory) {
     const auto is_there = [&] {
@@ -122,6 +104,21 @@ inline bool someone_is_in(const fs::path& directory) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return true;
+}
+
+/// Runs a batch with `--out out`, calls `disturb` with its store when ten runs are done, and returns its outcome.
+inline Outcome disturbed(const Invocation& invocation, const std::function<void(const fs::path&)>& disturb) {
+    auto batch = std::async(std::launch::async, [&] { return run_program(invocation); });
+    const fs::path out = invocation.directory / "out";
+    const auto far_enough = [&] {
+        return fs::exists(out / "results.db") &&
+               !query(out, "SELECT name FROM sqlite_master WHERE name = 'runs'").empty() &&
+               std::stoi(value(out, "SELECT count(*) FROM runs WHERE status = 'done'")) > 10;
+    };
+    while (!far_enough() && batch.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+    }
+    disturb(out / "results.db");
+    return batch.get();
 }
 
 inline bool holds(const std::string& text, const std::string& part) {

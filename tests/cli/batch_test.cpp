@@ -125,6 +125,48 @@ TEST_CASE("batch: results do not depend on jobs and shards") {
     CHECK(content(bench / "merged") == expected);
 }
 
+TEST_CASE("batch: a merge that lacks shards is refused unless it may be partial, and says which") {
+    const StudyBench bench(3);
+    const auto shard = [&](const std::string& part) {
+        Invocation one = bench.batch({"--shard", part});
+        one.arguments[3] = "parts";
+        REQUIRE(run_program(one).status == 0);
+    };
+    for (const char* part : {"1/5", "3/5", "4/5"}) shard(part);  // the fourth and the fifth have no points
+    const std::vector<std::string> merge{"results", "merge", "parts/shard-1-of-5", "parts/shard-3-of-5",
+                                         "parts/shard-4-of-5"};
+    const auto merged = [&](std::vector<std::string> from, std::vector<std::string> options) {
+        from.insert(from.end(), options.begin(), options.end());
+        return run_in(bench, from);
+    };
+    const Outcome refused = merged(merge, {"-o", "merged"});
+    CAPTURE(refused.err);
+    CHECK(refused.status == 1);
+    CHECK(holds(refused.err, "the study 'study' lacks shards 2, 5 of 5; nothing has been written"));
+    CHECK(holds(refused.err, "--partial"));
+    CHECK_FALSE(fs::exists(bench / "merged"));
+
+    const Outcome partial = merged(merge, {"-o", "some", "--partial"});
+    CAPTURE(partial.err);
+    CHECK(partial.status == 0);
+    CHECK(holds(partial.err, "note: the study 'study' lacks shards 2, 5 of 5"));
+    CHECK(value(bench / "some", "SELECT count(*) FROM points") == "2");
+
+    // What was merged is known to lack them, until they come.
+    shard("2/5");
+    const std::vector<std::string> more{"results", "merge", "some", "parts/shard-2-of-5"};
+    CHECK(holds(merged(more, {"-o", "more"}).err, "lacks shard 5 of 5"));
+    shard("5/5");
+    CHECK(merged(more, {"parts/shard-5-of-5", "-o", "all"}).status == 0);
+    REQUIRE(run_program(bench.batch()).status == 0);
+    CHECK(content(bench / "all") == content(bench / "out"));
+    // A batch of all points lacks nothing, and another number of shards may have it all.
+    CHECK(merged({"results", "merge", "out", "some"}, {"-o", "whole"}).status == 0);
+    for (const char* part : {"1/2", "2/2"}) shard(part);
+    CHECK(merged({"results", "merge", "some", "parts/shard-1-of-2", "parts/shard-2-of-2"}, {"-o", "halves"}).status ==
+          0);
+}
+
 TEST_CASE("batch: a task of a Slurm array is a shard, unless --shard is given") {
     const StudyBench bench(8);
     for (const auto& [name, text] : std::map<std::string, std::string>{
@@ -210,10 +252,10 @@ TEST_CASE("batch: a point that exhausts the memory is a failed point, and the ba
 
 TEST_CASE("batch: Ctrl-C keeps finished runs, reports the progress, and leaves no process behind") {
     const LongBench bench;
-    const bool to_group = GENERATE(false, true);
+    const To to = GENERATE(To::program, To::group);
     const int number = GENERATE(SIGINT, SIGTERM);
     Invocation batch = bench.batch({"--jobs", "2"});
-    batch.signal = Signal{number, 1.5, to_group};
+    batch.signal = Signal{number, 1.5, to};
     const Outcome outcome = run_program(batch);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);

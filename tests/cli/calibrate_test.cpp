@@ -132,7 +132,7 @@ TEST_CASE("calibrate: Ctrl-C ends it and all processes that it has started") {
     Invocation invocation{.arguments = {"calibrate", "long.yaml", "--measured", "times.csv", "--fit",
                                         "platform.fabric.bandwidth=1..100 Gbps"},
                           .directory = bench.path()};
-    invocation.signal = Signal{SIGINT, 1.5, true};
+    invocation.signal = Signal{SIGINT, 1.5, To::group};
     const Outcome outcome = run_program(invocation);
     CHECK(outcome.status == 130);
     CHECK_FALSE(outcome.left_behind);

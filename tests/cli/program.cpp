@@ -113,6 +113,14 @@ void drain(int& descriptor, std::string& text) {
     }
 }
 
+void send(const Signal& signal, pid_t program) {
+    if (signal.to == To::workers) {
+        for (const pid_t worker : children_of(program)) kill(worker, signal.number);
+    } else {
+        kill(signal.to == To::group ? -program : program, signal.number);
+    }
+}
+
 /// Returns whether processes of the group outlive its leader. Those that the kernel has just killed may take a moment.
 bool group_is_there(pid_t group) {
     const Clock::time_point start = Clock::now();
@@ -166,6 +174,25 @@ std::string shipped(const std::string& path) {
     return (fs::path(SYNCLINE_SOURCE_DIR) / path).string();
 }
 
+std::vector<pid_t> children_of(pid_t parent) {
+    std::vector<pid_t> children;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        const std::string name = entry.path().filename();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        std::ifstream file(entry.path() / "stat");
+        std::ostringstream text;
+        text << file.rdbuf();  // catches the error of reading a process that has just ended
+        const std::string stat = text.str();
+        if (stat.rfind(')') == std::string::npos) continue;
+        std::istringstream rest(stat.substr(stat.rfind(')') + 1));
+        char state = 0;
+        pid_t of = 0;
+        rest >> state >> of;
+        if (of == parent && state != 'Z') children.push_back(std::stoi(name));
+    }
+    return children;
+}
+
 Outcome run_program(const Invocation& invocation) {
     Channel out = channel_for(invocation.out), err = channel_for(invocation.err);
     const Clock::time_point start = Clock::now();
@@ -198,7 +225,7 @@ Outcome run_program(const Invocation& invocation) {
             minded_at = Clock::now();
         }
         if (!ended && minds && !signalled && seconds_since(minded_at) >= invocation.signal->after_s) {
-            kill(invocation.signal->to_group ? -child : child, invocation.signal->number);
+            send(*invocation.signal, child);
             signalled = true;
             signalled_at = Clock::now();
         }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -37,10 +39,14 @@ std::string read_file(const fs::path& path);
 /// Returns the path of a file of this repository.
 std::string shipped(const std::string& path);
 
+/// Whom a signal reaches: the program that was started, the processes that it has started, or all of them, like a
+/// terminal's Ctrl-C.
+enum class To { program, workers, group };
+
 struct Signal {
     int number;
-    double after_s;         ///< counted from the time at which the program catches it
-    bool to_group = false;  ///< to all of the program's processes, like a terminal's Ctrl-C
+    double after_s;  ///< counted from the time at which the program catches it
+    To to = To::program;
 };
 
 enum class Stdout { captured, closed, full };
@@ -65,6 +71,9 @@ struct Outcome {
     long peak_kib = 0;          ///< of the largest of its processes
     bool left_behind = false;   ///< true if a process that it started outlived it
 };
+
+/// Returns the processes whose parent is `parent`.
+std::vector<pid_t> children_of(pid_t parent);
 
 /// Runs the program in a process group of its own, standard input empty.
 Outcome run_program(const Invocation& invocation);

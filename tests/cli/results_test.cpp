@@ -108,4 +108,34 @@ TEST_CASE("results: an error of a value names its option and is not a bug") {
             CHECK(holds(outcome.err, "integer overflow"));
             CHECK(holds(outcome.err, option));
         }
+    for (const std::string option : {"--x", "--y", "--series", "--where"}) {
+        std::vector<std::string> plot{"plot", "out", option, "abs(-9223372036854775807 - point / point)"};
+        for (const char* axis : {"--x", "--y"})
+            if (option != axis) plot.insert(plot.end(), {axis, "point"});
+        const Outcome outcome = run_in(bench, plot);
+        CAPTURE(option, outcome.err);
+        CHECK(outcome.status == 3);
+        CHECK(holds(outcome.err, option + ":1:1: error: integer overflow"));
+    }
+}
+
+TEST_CASE("results: expressions that would compute for minutes are refused, or take no time") {
+    const StudyBench bench(2);
+    REQUIRE(run_program(bench.batch()).status == 0);
+    const std::string many(30'000, 'a');
+    std::string sum = "point";
+    while (sum.size() < 100'000) sum = "(" + sum + "+" + sum + ")";
+    for (const std::string& expression :
+         {std::string("(WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c) > 0"),
+          std::string("point IN (SELECT 1)"), std::string("hex(run_id) = 'x'"),
+          std::string("printf('%.*c', 1000000000, 'x')"), std::string("zeroblob(1000000000)"),
+          std::string("replace(run_id, 'a', 'aa')"), std::string("json('{')"), std::string("point REGEXP '(a*)*b'"),
+          "'" + many + "' LIKE '%" + many + "b'", "'" + many + "' GLOB '*" + many + "b'"})
+        for (const char* option : {"--where", "--columns", "--sort"}) {
+            const Outcome outcome = run_in(bench, {"results", "out", option, expression});
+            CAPTURE(option, expression.substr(0, 100), outcome.err.substr(0, 500));
+            CHECK(outcome.status == 3);
+            CHECK(holds(outcome.err, std::string(option) + ":1:"));
+        }
+    CHECK(run_in(bench, {"results", "out", "--columns", sum}).status == 0);
 }

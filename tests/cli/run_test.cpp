@@ -476,11 +476,11 @@ TEST_CASE("run: SIGINT and SIGTERM end a long run within a second, with nothing 
     const TempDir directory;
     directory.write("long.yaml", long_running());
     const int number = GENERATE(SIGINT, SIGTERM);
-    const bool to_group = GENERATE(false, true);
-    CAPTURE(number, to_group);
+    const To to = GENERATE(To::program, To::group);
+    CAPTURE(number, to == To::group);
     const Outcome outcome = run_program({.arguments = {"run", "long.yaml", "--out", "results"},
                                          .directory = directory.path(),
-                                         .signal = Signal{number, 0.7, to_group}});
+                                         .signal = Signal{number, 0.7, to}});
     check_interrupted(outcome);
     CHECK(directory.list() == std::vector<std::string>{"long.yaml"});
 }
@@ -491,13 +491,13 @@ TEST_CASE("run: a signal while a large simulation is built ends it, too") {
     check_interrupted(run_program(
         {.arguments = {"run", "long.yaml", "--set", "training.ranks=30000", "--set", "platform.nodes=30000"},
          .directory = directory.path(),
-         .signal = Signal{SIGINT, 0.3, true}}));
+         .signal = Signal{SIGINT, 0.3, To::group}}));
 }
 
 TEST_CASE("collective: SIGINT ends a long exchange within a second") {
     check_interrupted(run_program({.arguments = {"collective", "--platform", shipped("platforms/p100-25g.yaml"),
                                                  "--ranks", "2048", "--bytes", "1 GB"},
-                                   .signal = Signal{SIGINT, 0.5, true}}));
+                                   .signal = Signal{SIGINT, 0.5, To::group}}));
 }
 
 TEST_CASE("run: a killed program leaves no process behind") {
@@ -549,7 +549,7 @@ TEST_CASE("run: Ctrl-C on a terminal clears the progress and reports the interru
     directory.write("long.yaml", long_running());
     const Outcome outcome = run_program({.arguments = {"run", "long.yaml"},
                                          .directory = directory.path(),
-                                         .signal = Signal{SIGINT, 3, true},
+                                         .signal = Signal{SIGINT, 3, To::group},
                                          .err = Stderr::terminal});
     CAPTURE(outcome.err);
     CHECK(outcome.status == 130);

@@ -269,7 +269,7 @@ TEST_CASE("validate: Ctrl-C ends it and all processes that it has started") {
     for (std::size_t at; (at = text.find('@')) != std::string::npos;) text.replace(at, 1, SYNCLINE_SOURCE_DIR);
     bench.write("long.yaml", text + "measured: {source: nobody, series: [{rows: [{value: 1}]}]}\n");
     Invocation invocation{.arguments = {"validate", "long.yaml"}, .directory = bench.path()};
-    invocation.signal = Signal{SIGINT, 1.5, true};
+    invocation.signal = Signal{SIGINT, 1.5, To::group};
     const Outcome outcome = run_program(invocation);
     CHECK(outcome.status == 130);
     CHECK(outcome.out.empty());

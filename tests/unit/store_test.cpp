@@ -109,6 +109,36 @@ TEST_CASE("points of an earlier form of a study leave the list, and their result
     CHECK(store.database().ask("SELECT count(*) FROM runs") == Value(std::int64_t{4}));
 }
 
+TEST_CASE("runs that are not done take the names of files from where the study was read last") {
+    const Scratch scratch;
+    Store store(scratch.path, Store::Mode::create);
+    const auto read_from = [&](const std::string& directory) {
+        store.begin_study("s");
+        for (int i = 1; i <= 3; ++i) {
+            config::StudyPoint one = point(i);
+            one.resolved.sections[0].text = "platform: {simgrid_xml: " + directory + "p.xml}\n";
+            one.resolved.sections[0].identity = "platform: {simgrid_xml: }\n";
+            store.add(one);
+        }
+        store.end_study();
+    };
+    const auto names = [&](const std::string& id, const std::string& file) {
+        return store.planned(id).scenario.find("simgrid_xml: " + file + "}") != std::string::npos;
+    };
+    read_from("in/");
+    const auto ids = store.to_run("s", false);
+    REQUIRE(ids.size() == 3);
+    store.finish({{ids[0], Status::done, "{}", 0.1}, {ids[1], Status::failed, "late", 0.1}});
+    read_from("");
+    CHECK(names(ids[0], "in/p.xml"));  // the row says what was simulated
+    CHECK(names(ids[1], "p.xml"));
+    CHECK(names(ids[2], "p.xml"));
+    store.finish({{ids[1], Status::done, "{}", 0.1}, {ids[2], Status::done, "{}", 0.1}});
+    read_from("elsewhere/");
+    CHECK(store.database().ask("SELECT count(*) FROM texts WHERE text LIKE '%p.xml%'") == Value(std::int64_t{2}));
+    CHECK(Store(scratch.path, Store::Mode::read).counts("s").done == 3);
+}
+
 TEST_CASE("an unfinished transaction leaves nothing") {
     const Scratch scratch;
     {
@@ -141,9 +171,29 @@ TEST_CASE("stores are equal, row for row, in any order and with any sharing of w
             finish_all(part);
         }
     }
-    merge_stores({second.path, first.path / "results.db"}, merged.path);
+    merge_stores({second.path, first.path / "results.db"}, merged.path, false);
     CHECK(rows_of(merged.path) == rows_of(whole.path));
-    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path), Contains("already exists"));
+    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path, false), Contains("already exists"));
+}
+
+TEST_CASE("stores whose files have other names merge to the same rows in any order") {
+    const Scratch one, other, merged, reversed;
+    for (const auto& [path, directory] : {std::pair{one.path, "in/"}, std::pair{other.path, ""}}) {
+        Store store(path, Store::Mode::create);
+        store.begin_study("s");
+        for (int i = 1; i <= 3; ++i) {
+            config::StudyPoint named = point(i);
+            named.resolved.sections[0].text = std::string("platform: {simgrid_xml: ") + directory + "p.xml}\n";
+            named.resolved.sections[0].identity = "platform: {simgrid_xml: }\n";
+            store.add(named);
+        }
+        store.end_study();
+        const auto ids = store.to_run("s", false);
+        store.finish({{ids[0], Status::done, "{}", 0.1}, {ids[1], Status::failed, "late", 0.1}});
+    }
+    merge_stores({one.path, other.path}, merged.path, false);
+    merge_stores({other.path, one.path}, reversed.path, false);
+    CHECK(rows_of(merged.path) == rows_of(reversed.path));
 }
 
 TEST_CASE("different results of one run are not merged, and nothing is left behind") {
@@ -153,7 +203,7 @@ TEST_CASE("different results of one run are not merged, and nothing is left behi
         note(store, 1);
         store.finish({{store.to_run("s", false)[0], Status::done, result, 0.1}});
     }
-    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path), Contains("differ"));
+    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path, false), Contains("differ"));
     CHECK(fs::is_empty(merged.path));
 }
 
@@ -166,7 +216,7 @@ TEST_CASE("a result replaces a failure when stores are merged") {
         id = store.to_run("s", false)[0];
         store.finish({{id, status, "{}", 0.1}});
     }
-    merge_stores({one.path, other.path}, merged.path);
+    merge_stores({one.path, other.path}, merged.path, false);
     CHECK(Store(merged.path, Store::Mode::read).status(id) == Status::done);
 }
 
@@ -201,6 +251,60 @@ TEST_CASE("a flipped byte anywhere, or a missing end, is detected and nothing is
     write_bytes(file, good.substr(0, good.size() / 2));
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::change), OutputError);
     CHECK(bytes_of(file).size() == good.size() / 2);
+}
+
+TEST_CASE("forged rows, whose checksums are right, are damage and no bug") {
+    const auto seal_run =
+        "checksum = hash(run_id, version, seed || '', platform, workload, training, collective, status, message, "
+        "result)";
+    const auto seal_point = "checksum = hash(study, number || '', repeat || '', settings, run_id)";
+    const std::pair<const char*, const char*> forged[] = {
+        {"runs", "result = '{'"},
+        {"runs", "result = '[1]'"},
+        {"runs", "result = '5'"},
+        {"runs", "result = '{\"a\":1e999}'"},
+        {"runs", "result = '{\"a\":1,\"A\":2}'"},
+        {"runs", "result = '{\"a\":\"' || hex(zeroblob(1000000)) || '\"}'"},
+        {"runs", "result = CAST(x'7b2261223a22ff227d' AS TEXT)"},
+        {"runs", "result = replace(hex(zeroblob(100000)), '00', '{\"a\":')"},
+        {"runs", "result = x'00'"},
+        {"runs", "message = x'00'"},
+        {"runs", "message = hex(zeroblob(1000000))"},
+        {"runs", "status = 'perhaps'"},
+        {"runs", "status = 1"},
+        {"runs", "seed = 'x'"},
+        {"runs", "seed = -1"},
+        {"runs", "seed = 1.5"},
+        {"runs", "run_id = 'z' || substr(run_id, 2)"},
+        {"runs", "run_id = NULL"},
+        {"points", "settings = '{'"},
+        {"points", "settings = '5'"},
+        {"points", "settings = '{\"a\":1}'"},
+        {"points", "settings = '{\"a\":\"1\",\"A\":\"1\"}'"},
+        {"points", "settings = x'00'"},
+        {"points", "number = 'one'"},
+        {"points", "repeat = 1.5"},
+        {"points", "study = x'00'"},
+        {"points", "run_id = 'x'"},
+    };
+    for (const auto& [table, change] : forged) {
+        CAPTURE(table, change);
+        const Scratch scratch;
+        {
+            Store store(scratch.path, Store::Mode::create);
+            note(store, 2);
+            finish_all(store);
+            const std::string of_run = std::string(" WHERE run_id = (SELECT min(run_id) FROM runs)");
+            store.database().run(fmt::format("UPDATE {} SET {}{}", table, change, of_run));
+            for (const auto& [sealed, seal] : {std::pair{"runs", seal_run}, std::pair{"points", seal_point}})
+                store.database().run(fmt::format("UPDATE {} SET {}", sealed, seal));
+        }
+        const auto read = [&] {
+            Store store(scratch.path, Store::Mode::change);
+            write_derived(store);
+        };
+        CHECK_THROWS_WITH(read(), Contains("is damaged") && Contains("hint: move it away"));
+    }
 }
 
 TEST_CASE("other files and stores of other versions are refused and left unchanged") {
@@ -285,4 +389,15 @@ TEST_CASE("derived files hold every point once") {
     REQUIRE(lines.size() == 3);
     CHECK_THAT(lines[0].json, Contains("\"list\":[1,2]") && Contains("\"settings\":{\"training.ranks\":\"1\"}"));
     CHECK_THAT(lines[2].json, Contains("\"result\":null"));
+}
+
+TEST_CASE("a computation ends after the steps that it is allowed, on every computer") {
+    const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c";
+    Database memory;
+    memory.allow(3);
+    CHECK_THROWS_WITH(memory.ask(endless), Contains("takes too long"));
+    CHECK_THROWS_AS(memory.ask(endless), SqlError);
+    memory.allow(3);
+    CHECK(memory.ask("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT max(x) "
+                     "FROM c") == Value(std::int64_t{10'000}));
 }
