@@ -24,6 +24,7 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
+constexpr double most_speed_flops_per_s = 1e24;
 constexpr std::size_t most_seen_links = 20'000'000;
 
 bool is_wifi(const sg::Link* link) {
@@ -182,8 +183,12 @@ SimGridEngine::Hosts inspect_platform(const NativePlatform& platform) {
             throw ReplayError(
                 fmt::format("link '{}': a latency of {:g} seconds is out of range", link->get_name(), latency_s));
     }
-    for (const sg::Host* host : hosts)
+    for (const sg::Host* host : hosts) {
         if (!host->is_on()) throw ReplayError(fmt::format("host '{}' is off", host->get_name()));
+        if (!(host->get_speed() >= 1 && host->get_speed() <= most_speed_flops_per_s))
+            throw ReplayError(fmt::format("host '{}': a speed of {:g} flops per second is out of range",
+                                          host->get_name(), host->get_speed()));
+    }
     double slowest = hosts.front()->get_speed();
     for (const sg::Host* host : hosts) slowest = std::min(slowest, host->get_speed());
     return {hosts.size(), slowest};

@@ -7,7 +7,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint64_t most_flow_steps = 500'000'000;
+constexpr std::uint64_t most_flow_steps = 100'000'000;
 
 /// Finds paths that share no cable, from a growing set of hosts to one more host. Boost's maximum flows run to the end,
 /// but here each flow may stop at the minimum cut so far, and it soon reaches the set: few of its steps leave the

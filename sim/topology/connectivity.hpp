@@ -16,7 +16,7 @@ namespace syncline {
 /// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). If some host has two
 /// cables and there is none whose removal separates hosts (a bridge: R. Tarjan, "A note on finding the bridges of a
 /// graph", Inf. Process. Lett. 2, 1974), it is 2. In other graphs it is found by maximum flows between hosts (K. Menger
-/// 1927); nothing if that takes more than half a billion steps.
+/// 1927); nothing if that takes more than a hundred million steps.
 std::optional<std::uint32_t> edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
                                                std::uint32_t diameter);
 

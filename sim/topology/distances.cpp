@@ -51,7 +51,7 @@ private:
     std::uint64_t found_ = 0;
 };
 
-constexpr std::uint64_t most_search_steps = 500'000'000;
+constexpr std::uint64_t most_search_steps = 250'000'000;
 
 /// Returns the distances in a tree, in linear time: a link is crossed by the pairs of hosts on different sides of it.
 Distances measure_tree(const Network& network) {

@@ -15,8 +15,8 @@ struct Distances {
 };
 
 /// Counts the hosts on both sides of every link of a tree. In other graphs, runs breadth-first searches along the
-/// links' directions, from every host, or from host 0 only if all hosts are alike; from as many as half a billion steps
-/// allow. Throws std::logic_error where a host cannot reach another.
+/// links' directions, from every host, or from host 0 only if all hosts are alike; from as many as a quarter of a
+/// billion steps allow. Throws std::logic_error where a host cannot reach another.
 Distances measure_distances(const Network& network, bool hosts_alike);
 
 }  // namespace syncline

@@ -327,6 +327,21 @@ TEST_CASE("hostile: links that fail, hosts that fail and routes that are missing
     }
 }
 
+TEST_CASE("hostile: hosts have speeds, and routes to others") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    for (const char* speed : {"0f", "-1Gf", "nanf", "inff", "1e30f"}) {
+        CAPTURE(speed);
+        std::string xml = two_hosts(good_link);
+        xml.replace(xml.find("1Gf"), 3, speed);
+        folder.write("p.xml", xml);
+        check_refused(folder, "host 'a': a speed of ");
+    }
+    folder.write("p.xml", simgrid("<zone id='z' routing='Dijkstra'><host id='a' speed='1Gf'/><host id='b' speed='1Gf'/>"
+                                  "</zone>\n"));
+    check_refused(folder, "every host needs a route");
+}
+
 TEST_CASE("hostile: SimGrid reads what was checked, whatever characters it is written in") {
     const TempDir folder;
     folder.write("platform.yaml", "simgrid_xml: p.xml\n");

@@ -50,12 +50,10 @@ void describe(Fields& fields, Outer& outer) {
     fields.integer_list({"counts", "Any."}, outer.counts, 1, 9);
     fields.quantities({"delays", "One or more."}, outer.delays, Dimension::seconds, {.word = "none"});
     fields.texts({"words", "Some."}, outer.words);
-    fields.file({"file", "Another."},
-                [&](const std::string& path, const std::string& text) -> std::vector<std::string> {
-                    outer.path = path;
-                    outer.content = text;
-                    return {};
-                });
+    fields.file({"file", "Another."}, [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+        outer.path = path;
+        outer.content = text;
+    });
     fields.quantity({"size", "Bytes."}, outer.size, Dimension::bytes);
     fields.quantity({"cycle", "Seconds."}, outer.cycle, Dimension::seconds, {.zero = true, .word = "none"});
     fields.quantity({"speed", "Bandwidth."}, outer.speed, Dimension::bandwidth,
