@@ -17,9 +17,9 @@ namespace {
 constexpr double host_bytes = 1300, link_bytes = 600, route_bytes = 150, full_bytes = 8;
 constexpr double most_bytes = 400e6;
 constexpr const char* instead = "give `nodes` and `fabric` in place of 'simgrid_xml'";
-// Floyd and Warshall's algorithm takes 2.6 s for 1500 members. Dijkstra's takes at most 80 ns for each member and each
+// Floyd and Warshall's algorithm takes 2 s for 1200 members. Dijkstra's takes at most 80 ns for each member and each
 // direction of a route, whenever a route is looked up.
-constexpr double most_floyd = 1500.0 * 1500 * 1500, most_dijkstra = 5.1e7;
+constexpr double most_floyd = 1200.0 * 1200 * 1200, most_dijkstra = 5.1e7;
 
 std::optional<std::uint64_t> whole(std::string_view text) {
     std::uint64_t value = 0;
@@ -175,7 +175,7 @@ void SimGridSize::close(std::string_view name) {
         dijkstra_place_ = zone.place;
     }
     if (full_ * full_bytes > most_bytes / 2) refuse("at most 5000 members with routing='Full', in one zone or several");
-    if (floyd_ > most_floyd) refuse("at most 1500 members with routing='Floyd', in one zone or several");
+    if (floyd_ > most_floyd) refuse("at most 1200 members with routing='Floyd', in one zone or several");
     require_memory(zone.place);
 }
 
