@@ -161,7 +161,7 @@ std::string Statement::name(int column) const {
     return sqlite3_column_name(statement_, column);
 }
 
-Database::Database() : shown_("memory") {
+Database::Database() : shown_("memory"), in_memory_(true) {
     const int code = sqlite3_open(":memory:", &handle_);
     if (code != SQLITE_OK) fail(code);
     // Otherwise a misspelt name in double quotes would be a text.
@@ -295,13 +295,13 @@ void Database::fail(int code) const {
         case SQLITE_PROTOCOL:
             refuse("use", fmt::format("another program has locked it for {} s", patience_ms / 1000), "");
             break;
-        case SQLITE_CORRUPT:
-            throw OutputError(
-                fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
         case SQLITE_NOTADB:
             throw OutputError(fmt::format("error: {} is not an SQLite database; nothing has been changed", shown_));
     }
-    throw SqlError(sqlite3_errmsg(handle_));
+    if (in_memory_) throw SqlError(sqlite3_errmsg(handle_));
+    // Users' expressions run in memory. Statements on a file are ours, and correct for every file that is.
+    throw OutputError(
+        fmt::format("error: {} is damaged: {}; nothing has been changed", shown_, sqlite3_errmsg(handle_)));
 }
 
 bool is_keyword(const std::string& word) {

@@ -17,7 +17,7 @@ struct sqlite3_stmt;
 /// A wrapper of the parts of SQLite that we need. Only database.cpp uses its C interface.
 ///
 /// Errors of the file system (full disk, no permission, damage) are thrown as OutputError, which names the file and
-/// says what to do; errors in SQL written by users are thrown as SqlError.
+/// says what to do; errors in SQL written by users, which runs in memory, are thrown as SqlError.
 namespace syncline::batch {
 
 /// An error in an expression, in SQLite's words or plainer ones.
@@ -75,7 +75,8 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid.
+    /// Prepares `sql`, a single statement of ours: see check(). Throws SqlError if it is not valid, or OutputError if
+    /// the file is not.
     Statement prepare(std::string_view sql);
     /// Returns a statement that is prepared only once. A caller that does not step to the last row must reset it.
     Statement& kept(std::string_view sql);
@@ -101,6 +102,7 @@ private:
     [[noreturn]] void fail(int code) const;
     sqlite3* handle_ = nullptr;
     std::string shown_;
+    bool in_memory_ = false;
     std::vector<std::unique_ptr<Function>> functions_;
     std::map<std::string, Statement, std::less<>> kept_;
 };
