@@ -54,7 +54,11 @@ bool has_control(std::string_view text) {
     return false;
 }
 
-std::string printable(std::string_view text, std::string_view kept) {
+namespace {
+
+/// Returns `text` with `instead` of the characters that do not show; nothing stands for a byte that is not UTF-8.
+std::string replaced(std::string_view text, std::string_view kept,
+                     const std::function<std::string(std::optional<char32_t>)>& instead) {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
@@ -65,14 +69,25 @@ std::string printable(std::string_view text, std::string_view kept) {
         }
         const std::string_view rest = text;
         const auto character = take_character(text);
-        if (!character || is_bidi_control(*character))
-            result += '?';
-        else if (is_control(*character))
-            result += ' ';
+        if (!character || is_bidi_control(*character) || is_control(*character))
+            result += instead(character);
         else
             result += rest.substr(0, rest.size() - text.size());
     }
     return result;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text, std::string_view kept) {
+    return replaced(text, kept,
+                    [](std::optional<char32_t> character) { return character && is_control(*character) ? " " : "?"; });
+}
+
+std::string with_escapes(std::string_view text, std::string_view kept,
+                         const std::function<std::string(char32_t)>& escape) {
+    return replaced(text, kept,
+                    [&](std::optional<char32_t> character) { return character ? escape(*character) : "?"; });
 }
 
 }  // namespace syncline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,10 @@ bool has_control(std::string_view text);
 /// of control characters, "?" in place of bidirectional controls and of bytes that are not UTF-8. The characters of
 /// `kept` stay.
 std::string printable(std::string_view text, std::string_view kept = "");
+
+/// Returns `text`, which is UTF-8, with `escape` of its control characters and bidirectional controls in place of them:
+/// it only shows, and says the same. The characters of `kept` stay.
+std::string with_escapes(std::string_view text, std::string_view kept,
+                         const std::function<std::string(char32_t)>& escape);
 
 }  // namespace syncline

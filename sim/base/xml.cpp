@@ -35,13 +35,15 @@ public:
                 XML_Parse(parser_.get(), part.data(), static_cast<int>(part.size()), text.empty() ? 1 : 0);
             if (error_) std::rethrow_exception(error_);
             if (status != XML_STATUS_OK)
-                throw XmlError(line(),
+                throw XmlError(place(),
                                fmt::format("this is not XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
         } while (!text.empty());
     }
 
 private:
-    std::size_t line() const { return XML_GetCurrentLineNumber(parser_.get()); }
+    XmlPlace place() const {
+        return {XML_GetCurrentLineNumber(parser_.get()), XML_GetCurrentColumnNumber(parser_.get()) + 1};
+    }
 
     template <class Act>
     void guarded(const Act& act) {
@@ -57,11 +59,11 @@ private:
     static void XMLCALL open(void* reading, const XML_Char* name, const XML_Char** attributes) {
         auto& self = *static_cast<Reading*>(reading);
         self.guarded([&] {
-            if (++self.depth_ > deepest) throw XmlError(self.line(), "elements are nested too deeply");
+            if (++self.depth_ > deepest) throw XmlError(self.place(), "elements are nested too deeply");
             self.text_.clear();
             std::size_t count = 0;
             while (attributes[count] != nullptr) ++count;
-            self.handler_.open({name, {attributes, count}, self.line()});
+            self.handler_.open({name, {attributes, count}, self.place()});
         });
     }
 
@@ -86,13 +88,13 @@ private:
     /// With an external DTD, which is not read, expat leaves out entities that it does not know.
     static void XMLCALL skipped(void* reading, const XML_Char* name, int) {
         auto& self = *static_cast<Reading*>(reading);
-        self.guarded([&] { throw XmlError(self.line(), fmt::format("the entity '{}' is not allowed", name)); });
+        self.guarded([&] { throw XmlError(self.place(), fmt::format("the entity '{}' is not allowed", name)); });
     }
 
     static void XMLCALL entity(void* reading, const XML_Char* name, int, const XML_Char*, int, const XML_Char*,
                                const XML_Char*, const XML_Char*, const XML_Char*) {
         auto& self = *static_cast<Reading*>(reading);
-        self.guarded([&] { throw XmlError(self.line(), fmt::format("the entity '{}' is not allowed", name)); });
+        self.guarded([&] { throw XmlError(self.place(), fmt::format("the entity '{}' is not allowed", name)); });
     }
 
     XmlHandler& handler_;

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// XML documents of other tools, read element by element with expat.
 ///
@@ -13,16 +14,23 @@
 /// nested more deeply than `deepest`. External DTDs are never read.
 namespace syncline {
 
+/// A position in the document, counted from 1, in characters.
+struct XmlPlace {
+    std::size_t line = 1, column = 1;
+};
+
 struct XmlError : std::runtime_error {
-    XmlError(std::size_t in_line, const std::string& what) : std::runtime_error(what), line(in_line) {}
-    std::size_t line;
+    XmlError(XmlPlace where, const std::string& what, std::string with_hint = "")
+        : std::runtime_error(what), place(where), hint(std::move(with_hint)) {}
+    XmlPlace place;
+    std::string hint;
 };
 
 /// The beginning of an element.
 struct XmlTag {
     std::string_view name;
     std::span<const char* const> attributes;  ///< names and values in turn
-    std::size_t line = 0;
+    XmlPlace place;
 
     std::optional<std::string> attribute(std::string_view name) const;
 };

@@ -1,6 +1,7 @@
 #include <functional>
 #include <memory>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/files.hpp"
@@ -17,8 +18,16 @@ struct TopologyArguments {
     std::string use = "fabric", format = "table", file;
 };
 
+std::string dot_of(const config::TopologyQuestion& question) {
+    try {
+        return to_dot(question.topology);
+    } catch (const TopologyError& error) {
+        throw ConfigError({{Location{question.spec.name, 1, 1, ""}, error.what(), error.hint}});
+    }
+}
+
 std::string text_of(const config::TopologyQuestion& question, Use use, const std::string& format) {
-    if (format == "dot") return to_dot(question.topology);
+    if (format == "dot") return dot_of(question);
     if (format == "graphml") return to_graphml(question.topology);
     if (format == "svg") return to_svg(question.spec, question.topology);
     const TopologyReport report{question.spec.name, question.spec.shape, use,
@@ -30,10 +39,12 @@ void topology(const TopologyArguments& options) {
     const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
     const std::string text =
         text_of(config::load_topology(options.argument, options.assignments, use), use, options.format);
-    if (options.file.empty())
-        write_stdout(text);
-    else
+    if (!options.file.empty())
         write_file(options.file, text);
+    else if (options.format == "dot")
+        write_data(text);
+    else
+        write_stdout(text);
 }
 
 CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& word, const std::string& words,

@@ -5,7 +5,6 @@
 
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
-#include "sim/platform/simgrid_file.hpp"
 
 namespace syncline::config {
 
@@ -168,16 +167,9 @@ void describe_native(Fields& fields, Cluster& cluster) {
     fields.file(
         {"simgrid_xml",
          "Platform in SimGrid's own format; replaces `nodes` and `fabric`. Each host is a node with one device."},
-        [&](const std::string& path, const std::string& text) -> std::vector<std::string> {
+        [&](const std::string& path, const std::string& text, const Fields::Beside& beside) {
             native.file = path;
-            try {
-                SimGridFile checked = check_simgrid_file(text);
-                native.text = std::move(checked.text);
-                return checked.files;
-            } catch (const SimGridFileError& error) {
-                fields.reject("simgrid_xml", fmt::format("{}: {}", path, error.what()), error.hint);
-            }
-            return {};
+            native.content = check_simgrid_file(path, text, beside);
         });
     if (!fields.given("simgrid_xml")) {
         if (fields.given("hosts"))

@@ -72,7 +72,7 @@ struct DescribeParameter {
         });
     }
     void operator()(GraphReader read_graph) const {
-        fields.file(key, [&](const std::string& path, const std::string& text) {
+        fields.file(key, [&](const std::string& path, const std::string& text, const Fields::Beside&) {
             try {
                 TopologySpec graph = read_graph(path, text);
                 spec.edges = std::move(graph.edges);
@@ -81,7 +81,6 @@ struct DescribeParameter {
             } catch (const TopologyError& error) {
                 fields.reject(it.key, error.what(), error.hint);
             }
-            return std::vector<std::string>();
         });
     }
 };

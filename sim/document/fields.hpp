@@ -46,9 +46,10 @@ public:
     virtual void text(Key key, std::string& value) = 0;
     /// A list of texts, not empty.
     virtual void texts(Key key, std::vector<std::string>& values) = 0;
-    /// Takes the path of a file that is not YAML, as shown in messages, and its content. Returns the names of the files
-    /// that it names, relative to it.
-    using FileReader = std::function<std::vector<std::string>(const std::string& path, const std::string& text)>;
+    /// Returns the content of a file that such a file names, relative to it. Throws ConfigError.
+    using Beside = std::function<std::string(const std::string& name)>;
+    /// Takes the path of a file that is not YAML, as shown in messages, and its content. May throw ConfigError.
+    using FileReader = std::function<void(const std::string& path, const std::string& text, const Beside& beside)>;
     /// The name of such a file, relative to the text that contains it.
     virtual void file(Key key, const FileReader& body) = 0;
     virtual void flag(Key key, bool& value) = 0;

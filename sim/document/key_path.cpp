@@ -54,8 +54,7 @@ KeyPath parse_path(std::string_view text) {
                 return fail(at + quote, "quote in the middle of a key", path_example);
             path.parts.push_back({std::string(part), at});
         }
-        if (has_control(path.parts.back().key))
-            return fail(at, "this path contains a control character", path_example);
+        if (has_control(path.parts.back().key)) return fail(at, "this path contains a control character", path_example);
         if (path.parts.back().key.empty()) return fail(at, "this path has an empty part", "join keys by single dots");
         if (end == text.size()) return path;
         at = end + 1;

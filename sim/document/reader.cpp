@@ -32,10 +32,9 @@ public:
     /// Returns whether further errors are dropped: of a list of a million wrong values the first ones are enough.
     bool enough() const { return count_ == most_errors; }
 
-    void add(const Mark& mark, const std::string& message, const std::string& hint) {
+    void add(const Diagnostic& error) {
         if (enough()) return;
         ++count_;
-        const Diagnostic error{locate(mark), message, hint};
         const bool known = std::any_of(errors_.begin(), errors_.end(), [&](const auto& other) {
             return same_place(other.where, error.where) && other.message == error.message;
         });
@@ -87,11 +86,21 @@ public:
         const Text file = read_text(path, largest_other_file);
         if (!file.text) return fail(node->mark, file.error, file.hint);
         findings_.note(*node, path, *file.text);
-        for (const std::string& name : body(shown(path), *file.text)) {
+        std::size_t left = largest_other_file - file.text->size();
+        const auto beside = [&](const std::string& name) {
             const std::filesystem::path further = path.parent_path() / name;
-            const Text text = read_text(further, largest_other_file);
-            if (!text.text) return fail(node->mark, fmt::format("{}: {}", shown(path), text.error), text.hint);
+            const Text text = read_text(further, left);
+            if (!text.text)
+                throw ConfigError({{locate(node->mark), fmt::format("{}: {}", shown(path), text.error), text.hint}});
             findings_.note(*node, further, *text.text);
+            left -= text.text->size();
+            return *text.text;
+        };
+        try {
+            body(shown(path), *file.text, beside);
+        } catch (const ConfigError& error) {
+            sound_ = false;
+            for (const Diagnostic& problem : error.diagnostics()) findings_.add(problem);
         }
     }
 
@@ -297,7 +306,7 @@ public:
 private:
     void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
         sound_ = false;
-        findings_.add(mark, message, hint);
+        findings_.add({locate(mark), message, hint});
     }
 
     struct Followed {

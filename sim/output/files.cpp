@@ -155,7 +155,11 @@ void redraw(std::string_view line) {
 }
 
 void write_stdout(const std::string& text) {
-    if (!write_all(stdout, printable(text, "\n\t"))) fail("write to standard output", std::strerror(errno));
+    write_data(printable(text, "\n\t"));
+}
+
+void write_data(const std::string& text) {
+    if (!write_all(stdout, text)) fail("write to standard output", std::strerror(errno));
 }
 
 }  // namespace syncline

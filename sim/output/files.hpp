@@ -34,6 +34,9 @@ void write_file(const std::filesystem::path& path, const std::function<void(cons
 /// Writes all of `text` to standard output, in a form that only shows (printable()). Throws OutputError.
 void write_stdout(const std::string& text);
 
+/// Writes all of `text` to standard output as it is: for formats without escapes that other programs read.
+void write_data(const std::string& text);
+
 /// Writes to standard error, in a form that only shows. Ignores failures, since messages do not affect results.
 template <class... Args>
 void say(fmt::format_string<Args...> form, Args&&... args) {

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
 
 namespace syncline {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* word(Use use) {
     return use == Use::fabric ? "fabric" : "overlay";
@@ -79,43 +76,46 @@ std::string to_table(const TopologyReport& report) {
            row("degree", m.least_degree == m.most_degree
                              ? fmt::format("{} per host", cables(m.most_degree))
                              : fmt::format("{} to {} per host", m.least_degree, cables(m.most_degree))) +
-           row("diameter", fmt::format("{} hops", m.diameter)) +
-           row("average distance", number(m.average_distance) + " hops between two hosts") +
+           row("diameter", fmt::format("{}{} hops", m.distances_exact ? "" : "at least ", m.diameter)) +
+           row("average distance", number(m.average_distance) + " hops between two hosts" +
+                                       (m.distances_exact ? "" : " (between some hosts and all others)")) +
            row("bisection", bisection(m)) + oversubscription(m) +
-           row("edge connectivity", fmt::format("a host is disconnected when {} fail{}", cables(m.edge_connectivity),
-                                                m.edge_connectivity == 1 ? "s" : "")) +
+           row("edge connectivity",
+               m.edge_connectivity ? fmt::format("a host is disconnected when {} fail{}", cables(*m.edge_connectivity),
+                                                 *m.edge_connectivity == 1 ? "s" : "")
+                                   : "unknown: the graph is too large") +
            row("spectral gap", m.spectral_gap
                                    ? fmt::format("{}: a gossip round leaves {} of the disagreement between ranks",
                                                  number(*m.spectral_gap, 4), number(1 - *m.spectral_gap, 4))
-                                   : "none: switches do not take part in gossip");
+                               : m.switches > 0 ? "none: switches do not take part in gossip"
+                                                : "unknown: the graph is too large");
 }
 
 std::string to_json(const TopologyReport& report) {
     const Metrics& m = report.metrics;
-    return Json{
-               {"schema_version", result_schema_version},
-               {"name", report.name},
-               {"topology", shape_name(report.shape)},
-               {"use", word(report.use)},
-               {"hosts", m.hosts},
-               {"switches", m.switches},
-               {"cables", m.cables},
-               {"ports", m.ports},
-               {"switch_ports", m.switch_ports},
-               {"least_degree", m.least_degree},
-               {"most_degree", m.most_degree},
-               {"diameter_hops", m.diameter},
-               {"average_distance_hops", m.average_distance},
-               {"bisection_cables", m.bisection_cables},
-               {"bisection_bandwidth_Bps", m.bisection_Bps ? Json(*m.bisection_Bps) : Json(nullptr)},
-               {"bisection_exact", m.bisection_exact},
-               {"bisection_basis", m.bisection_basis},
-               {"edge_connectivity", m.edge_connectivity},
-               {"spectral_gap", m.spectral_gap ? Json(*m.spectral_gap) : Json(nullptr)},
-               {"levels", levels_json(m)},
-           }
-               .dump(2, ' ', false, Json::error_handler_t::replace) +
-           "\n";
+    return dumped(Json{
+        {"schema_version", result_schema_version},
+        {"name", report.name},
+        {"topology", shape_name(report.shape)},
+        {"use", word(report.use)},
+        {"hosts", m.hosts},
+        {"switches", m.switches},
+        {"cables", m.cables},
+        {"ports", m.ports},
+        {"switch_ports", m.switch_ports},
+        {"least_degree", m.least_degree},
+        {"most_degree", m.most_degree},
+        {"diameter_hops", m.diameter},
+        {"average_distance_hops", m.average_distance},
+        {"distances_exact", m.distances_exact},
+        {"bisection_cables", m.bisection_cables},
+        {"bisection_bandwidth_Bps", m.bisection_Bps ? Json(*m.bisection_Bps) : Json(nullptr)},
+        {"bisection_exact", m.bisection_exact},
+        {"bisection_basis", m.bisection_basis},
+        {"edge_connectivity", m.edge_connectivity ? Json(*m.edge_connectivity) : Json(nullptr)},
+        {"spectral_gap", m.spectral_gap ? Json(*m.spectral_gap) : Json(nullptr)},
+        {"levels", levels_json(m)},
+    });
 }
 
 }  // namespace syncline

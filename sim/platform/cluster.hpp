@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/platform/efficiency.hpp"
+#include "sim/platform/simgrid_file.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
 #include "sim/topology/shape.hpp"
@@ -100,8 +101,8 @@ enum class Latency { travelling, blocking };
 
 /// A platform in SimGrid's own format that replaces nodes and fabric: each host is a node with one device.
 struct NativePlatform {
-    std::string file;                ///< its name; files that it names are relative to it
-    std::string text;                ///< see SimGridFile
+    std::string file;
+    SimGridFile content;
     std::vector<std::string> hosts;  ///< in the order of the nodes' numbers; empty: all, by name
 };
 

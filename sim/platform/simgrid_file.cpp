@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
 #include <utility>
 
+#include "sim/base/diagnostics.hpp"
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/xml.hpp"
 
@@ -16,10 +20,10 @@ namespace syncline {
 namespace {
 
 const std::vector<std::string> elements{
-    "AS",       "ASroute",       "backbone",    "bypassASroute", "bypassRoute", "bypassZoneRoute", "cabinet",
-    "cluster",  "config",        "coordinates", "disk",          "host",        "host_link",       "link",
-    "link_ctn", "model_prop",    "peer",        "platform",      "prop",        "route",           "router",
-    "trace",    "trace_connect", "zone",        "zoneRoute"};
+    "AS",        "ASroute", "backbone", "bypassASroute", "bypassRoute", "bypassZoneRoute",
+    "cabinet",   "cluster", "config",   "coordinates",   "disk",        "host",
+    "host_link", "link",    "link_ctn", "model_prop",    "peer",        "platform",
+    "prop",      "route",   "router",   "zone",          "zoneRoute"};
 
 /// Settings of the network models. All others are about SimGrid's own output, memory and debugging.
 const std::vector<std::string> settings{"network/TCP-gamma",      "network/bandwidth-factor", "network/crosstraffic",
@@ -31,36 +35,17 @@ bool one_of(const std::vector<std::string>& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Returns how many numbers "0-3,7" means. Throws if it cannot be read.
-std::size_t count_of(std::string_view radical) {
-    std::size_t count = 0;
-    while (!radical.empty()) {
-        const std::string_view group = radical.substr(0, radical.find(','));
-        radical.remove_prefix(std::min(radical.size(), group.size() + 1));
-        const auto dash = group.find('-');
-        std::uint64_t first = 0, last = 0;
-        const auto read = [](std::string_view text, std::uint64_t& number) {
-            const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-            return result.ec == std::errc() && result.ptr == text.data() + text.size();
-        };
-        if (dash == std::string_view::npos && read(group, first)) {
-            ++count;
-        } else if (dash != std::string_view::npos && read(group.substr(0, dash), first) &&
-                   read(group.substr(dash + 1), last) && last >= first &&
-                   last < std::numeric_limits<std::uint32_t>::max()) {
-            count += last - first + 1;
-        } else {
-            throw std::invalid_argument(fmt::format("'{}' is no range of numbers", group));
-        }
-    }
-    return count;
+/// Returns the number, or nothing if the text is none.
+std::optional<double> number(std::string_view text) {
+    double value = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool good = result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(value);
+    return good ? std::optional(value) : std::nullopt;
 }
 
 bool is_number(std::string_view text, bool zero) {
-    double number = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(number) &&
-           (number > 0 || (zero && number == 0));
+    const auto value = number(text);
+    return value && (*value > 0 || (zero && *value == 0));
 }
 
 /// Returns true if SimGrid accepts this value; for another one it ends the process. Factors may depend on the size:
@@ -93,108 +78,152 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
+struct TraceWord {
+    std::string_view word;
+    TraceOf of;
+};
+
+/// Attributes of hosts, peers and links that name a file with a trace.
+constexpr TraceWord host_attributes[]{
+    {"speed_file", TraceOf::speed}, {"availability_file", TraceOf::speed}, {"state_file", TraceOf::host_state}},
+    link_attributes[]{{"bandwidth_file", TraceOf::bandwidth},
+                      {"latency_file", TraceOf::latency},
+                      {"state_file", TraceOf::link_state}};
+std::optional<TraceOf> find(std::span<const TraceWord> words, std::string_view word) {
+    for (const TraceWord& known : words)
+        if (known.word == word) return known.of;
+    return std::nullopt;
+}
+
+std::string id(const XmlTag& tag) {
+    return tag.attribute("id").value_or("");
+}
+
+/// Checks the elements, copies them without traces, and notes these.
 class Checker : public XmlHandler {
 public:
+    struct Use {
+        XmlPlace place;
+        std::string file;
+        TraceOf of;
+    };
+
     void open(const XmlTag& tag) override {
         if (depth_++ == 0 && tag.name != "platform")
-            throw XmlError(tag.line, "this is not a platform of SimGrid: it has no <platform> element");
+            throw XmlError(tag.place, "this is not a platform of SimGrid: it has no <platform> element");
         if (!one_of(elements, tag.name)) {
+            const bool trace = tag.name == "trace" || tag.name == "trace_connect";
             const bool acts = tag.name == "actor" || tag.name == "process" || tag.name == "argument";
-            throw Refused(tag.line, fmt::format("the element '{}' is not allowed", tag.name),
-                          acts ? "remove it: Syncline starts what runs on the hosts"
-                               : did_you_mean(tag.name, elements, "only hosts, links and routes are read"));
+            throw XmlError(tag.place, fmt::format("the element '{}' is not allowed", tag.name),
+                           acts    ? "remove it: Syncline starts what runs on the hosts"
+                           : trace ? "SimGrid 3.32 has no use for it: name a file at the link or the host, as in "
+                                     "bandwidth_file='trace.txt'"
+                                   : did_you_mean(tag.name, elements, "only hosts, links and routes are read"));
         }
         if (tag.name == "config") configures_ = true;
         if (configures_ && tag.name == "prop") require_setting(tag);
-        for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2) {
-            const std::string_view name = tag.attributes[i];
-            if (name.ends_with("_file") || (name == "file" && tag.name == "trace"))
-                result.files.emplace_back(tag.attributes[i + 1]);
-        }
         if (tag.attribute("state").value_or("ON") != "ON")
-            throw Refused(tag.line, fmt::format("{} '{}' is off", tag.name, tag.attribute("id").value_or("")),
-                          "remove it, or the attribute 'state'");
-        if (tag.name == "host" || tag.name == "peer") ++hosts_;
-        if (tag.name == "cluster" || tag.name == "cabinet") {
-            try {
-                hosts_ += count_of(tag.attribute("radical").value_or(""));
-            } catch (const std::invalid_argument& error) {
-                throw Refused(tag.line,
-                              fmt::format("radical of '{}': {}", tag.attribute("id").value_or(""), error.what()),
-                              "write it like 0-15,32");
-            }
-        }
-        if (tag.name == "link" && ++links_ > most_simgrid_links)
-            throw Refused(tag.line, fmt::format("the platform has more than {} links", most_simgrid_links),
-                          "give `nodes` and `fabric` in place of 'simgrid_xml'");
-        if (hosts_ > most_simgrid_hosts)
-            throw Refused(tag.line, fmt::format("the platform has more than {} hosts", most_simgrid_hosts),
-                          "give `nodes` and `fabric` in place of 'simgrid_xml'");
+            throw XmlError(tag.place, fmt::format("{} '{}' is off", tag.name, id(tag)),
+                           "remove it, or the attribute 'state'");
+        size_.open(tag);
         copy(tag);
     }
 
-    void close(std::string_view name, std::string_view text) override {
+    void close(std::string_view name, std::string_view content) override {
         --depth_;
+        size_.close(name);
         if (name == "config") configures_ = false;
-        result.text += fmt::format("{}</{}>", escaped(text), name);
+        text += fmt::format("{}</{}>", escaped(content), name);
     }
 
-    struct Refused : XmlError {
-        Refused(std::size_t in_line, const std::string& what, std::string with_hint)
-            : XmlError(in_line, what), hint(std::move(with_hint)) {}
-        std::string hint;
-    };
-
-    SimGridFile result{.text = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
-                       .files = {}};
+    std::string text = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
+    std::vector<Use> uses;
 
 private:
     static void require_setting(const XmlTag& tag) {
-        const std::string name = tag.attribute("id").value_or(""), value = tag.attribute("value").value_or("");
+        const std::string name = id(tag), value = tag.attribute("value").value_or("");
         if (name == "network/model")
-            throw Refused(tag.line, "the setting 'network/model' is not allowed",
-                          "the platform's `network: {model: ...}` chooses the model");
+            throw XmlError(tag.place, "the setting 'network/model' is not allowed",
+                           "the platform's `network: {model: ...}` chooses the model");
         if (!one_of(settings, name))
-            throw Refused(tag.line, fmt::format("the setting '{}' is not allowed", name),
-                          did_you_mean(name, settings, "only settings of the network are read"));
+            throw XmlError(tag.place, fmt::format("the setting '{}' is not allowed", name),
+                           did_you_mean(name, settings, "only settings of the network are read"));
         if (!is_value(name, value))
-            throw Refused(tag.line, fmt::format("'{}' is no value of the setting '{}'", value, name), "");
+            throw XmlError(tag.place, fmt::format("'{}' is no value of the setting '{}'", value, name));
     }
 
     void copy(const XmlTag& tag) {
-        for (; line_ < tag.line; ++line_) result.text += '\n';
-        result.text += fmt::format("<{}", tag.name);
-        for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2)
-            result.text += fmt::format(" {}=\"{}\"", tag.attributes[i], escaped(tag.attributes[i + 1]));
-        result.text += '>';
+        std::span<const TraceWord> names;
+        if (tag.name == "link") names = link_attributes;
+        if (tag.name == "host" || tag.name == "peer") names = host_attributes;
+        for (; line_ < tag.place.line; ++line_) text += '\n';
+        text += fmt::format("<{}", tag.name);
+        for (std::size_t i = 0; i + 1 < tag.attributes.size(); i += 2) {
+            const std::string_view name = tag.attributes[i], value = tag.attributes[i + 1];
+            const auto of = find(names, name);
+            if (of && value.empty()) continue;
+            const std::string written = of ? fmt::format("{0}{1}{0}", SimGridFile::mark, uses.size()) : escaped(value);
+            text += fmt::format(" {}=\"{}\"", name, written);
+            if (of) uses.push_back({tag.place, std::string(value), *of});
+        }
+        text += '>';
     }
 
     int depth_ = 0;
     std::size_t line_ = 1;
     bool configures_ = false;
-    std::size_t hosts_ = 0, links_ = 0;
+    SimGridSize size_;
 };
+
+/// Returns line `number` of `text`.
+std::string_view line_of(std::string_view text, std::size_t number) {
+    for (; number > 1; --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    return text.substr(0, text.find_first_of("\r\n"));
+}
+
+[[noreturn]] void refuse(const std::string& file, std::string_view text, const XmlError& error) {
+    const auto [line, column] = error.place;
+    throw ConfigError({{{file, static_cast<int>(line), static_cast<int>(column), std::string(line_of(text, line))},
+                        error.what(),
+                        error.hint}});
+}
 
 }  // namespace
 
-SimGridFile check_simgrid_file(std::string_view text) {
-    const auto refuse = [](const XmlError& error, std::string hint) {
-        SimGridFileError problem(fmt::format("line {}: {}", error.line, error.what()));
-        problem.hint = std::move(hint);
-        return problem;
+SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
+                               const std::function<std::string(const std::string& name)>& beside) {
+    const auto read = [&](const std::string& name, TraceOf of) {
+        const std::string content = beside(name);
+        try {
+            return parse_simgrid_trace(content, of);
+        } catch (const XmlError& error) {
+            refuse((std::filesystem::path(file).parent_path() / name).string(), content, error);
+        }
     };
-    Checker checker;
     try {
+        Checker checker;
         parse_xml(text, checker);
-    } catch (const Checker::Refused& error) {
-        throw refuse(error, error.hint);
+        SimGridFile result{std::move(checker.text), {}, {}};
+        std::map<std::pair<std::string, TraceOf>, std::size_t> numbers;
+        std::vector<std::size_t> sizes;
+        std::size_t points = 0;
+        for (const auto& [place, name, of] : checker.uses) {
+            const auto [known, first] = numbers.try_emplace({name, of}, result.traces.size());
+            if (first) {
+                const SimGridTrace trace = read(name, of);
+                result.traces.push_back(text_of(trace));
+                sizes.push_back(trace.points.size());
+            }
+            result.uses.push_back(known->second);
+            points += sizes[known->second];
+            if (points > most_trace_points)
+                throw XmlError(place, fmt::format("the traces of all links and hosts have more than {} points",
+                                                  most_trace_points));
+        }
+        return result;
     } catch (const XmlError& error) {
-        throw refuse(error, "");
+        refuse(file, text, error);
     }
-    std::vector<std::string>& files = checker.result.files;
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
-    return std::move(checker.result);
 }
 
 }  // namespace syncline

@@ -1,35 +1,36 @@
 #pragma once
 
-#include <stdexcept>
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/platform/simgrid_size.hpp"
+#include "sim/platform/simgrid_trace.hpp"
 
 /// Platforms in SimGrid's own format, before SimGrid reads them.
 ///
 /// SimGrid trusts its input: it loads shared libraries, obeys settings that write files or end the process, starts
 /// actors, and builds as many hosts as a number says. So only elements that describe hosts, links and routes are let
 /// through, and only settings of the network (https://simgrid.org/doc/latest/XML_reference.html).
+///
+/// SimGrid gets what was checked: the text names no files, whose content may have changed since.
 namespace syncline {
 
-/// Most hosts and links of such a platform. SimGrid needs 2.4 kB and 7 us for each host of a cluster, 0.6 kB and 2.5 us
-/// for each link.
-inline constexpr std::size_t most_simgrid_hosts = 100'000, most_simgrid_links = 500'000;
-
-struct SimGridFileError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-    std::string hint;
-};
-
 struct SimGridFile {
+    /// Encloses a number in the place of a file's name: an index of `uses`. XML cannot hold it.
+    static constexpr char mark = '\x01';
     /// The same elements and attributes in plain UTF-8, each in the line where it was: SimGrid's parser reads character
     /// references, encodings and comments in its own way.
     std::string text;
-    /// Names of the files that it reads (availability, state, traces), as written in it.
-    std::vector<std::string> files;
+    std::vector<std::string> traces;  ///< of checked traces: text_of()
+    std::vector<std::size_t> uses;    ///< traces, as they occur in the text
 };
 
-/// Throws SimGridFileError if the text of a platform is refused.
-SimGridFile check_simgrid_file(std::string_view text);
+/// Reads the text of a platform whose file is `file`. `beside` returns the content of a file that it names, relative to
+/// it, and may throw. Throws ConfigError with the place in the file, or in the file of a trace.
+SimGridFile check_simgrid_file(const std::string& file, std::string_view text,
+                               const std::function<std::string(const std::string& name)>& beside);
 
 }  // namespace syncline

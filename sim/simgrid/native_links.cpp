@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <simgrid/s4u/Engine.hpp>
 
@@ -10,6 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "sim/base/replay_error.hpp"
 #include "sim/topology/shape.hpp"
@@ -20,13 +24,16 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
+constexpr double most_speed_flops_per_s = 1e24;
+constexpr std::size_t most_seen_links = 20'000'000;
+
 bool is_wifi(const sg::Link* link) {
     return link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI;
 }
 
 /// Returns the name of a file in memory with this text, which lives as long as the process.
 std::string file_of(const std::string& text) {
-    const int file = memfd_create("platform", 0);
+    const int file = memfd_create("platform", MFD_CLOEXEC);
     std::size_t written = 0;
     while (file >= 0 && written < text.size()) {
         const ssize_t count = write(file, text.data() + written, text.size() - written);
@@ -38,12 +45,38 @@ std::string file_of(const std::string& text) {
     return fmt::format("/proc/self/fd/{}", file);
 }
 
+/// Returns names of one file in the working directory that all differ, because SimGrid accepts a trace's name once: a
+/// path means the same with "./" or ".//" in it, one of them for each bit of a number.
+std::string name_of(const std::string& file, std::size_t number) {
+    std::string name;
+    for (int bit = 0; bit < 20; ++bit) name += (number >> bit & 1) == 0 ? "./" : ".//";
+    return name + std::filesystem::path(file).filename().string();
+}
+
+/// Returns the text with names of files in memory in place of the marks.
+std::string with_traces(const SimGridFile& platform) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);  // each trace is a file
+    std::vector<std::string> traces;
+    for (const std::string& trace : platform.traces) traces.push_back(file_of(trace));
+    std::string text;
+    std::string_view rest = platform.text;
+    for (std::size_t use = 0; use < platform.uses.size(); ++use) {
+        const auto begin = rest.find(SimGridFile::mark), end = rest.find(SimGridFile::mark, begin + 1);
+        text.append(rest.substr(0, begin)).append(name_of(traces[platform.uses[use]], use));
+        rest.remove_prefix(end + 1);
+    }
+    return text.append(rest);
+}
+
 /// Loads the platform and returns its hosts that are nodes, in order.
 std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
     const sg::Engine* engine = sg::Engine::get_instance();
-    // SimGrid looks for the files that the platform names in the working directory first.
-    std::filesystem::current_path(std::filesystem::absolute(platform.file).parent_path());
-    const std::string loaded = file_of(platform.text);
+    // SimGrid looks for traces in the working directory first, and finds them nowhere by their absolute path.
+    std::filesystem::current_path("/proc/self/fd");
+    const std::string loaded = file_of(with_traces(platform.content));
     try {
         engine->load_platform(loaded);
     } catch (const std::exception& error) {  // includes a std::logic_error, although the fault is the user's
@@ -85,24 +118,24 @@ std::vector<sg::Link*> route_between(const sg::Host* from, const sg::Host* to) {
 }
 
 /// Throws if there is no route, or if it uses a WIFI link, whose stations have no rates: SimGrid would end the process
-/// that sends the first message.
-void require_route(const sg::Host* from, const sg::Host* to) {
-    for (const sg::Link* link : route_between(from, to))
+/// that sends the first message. Returns the number of links.
+std::size_t require_route(const sg::Host* from, const sg::Host* to) {
+    const std::vector<sg::Link*> links = route_between(from, to);
+    for (const sg::Link* link : links)
         if (is_wifi(link))
             throw ReplayError(fmt::format("the route from '{}' to '{}' uses a WIFI link, '{}'", from->get_name(),
                                           to->get_name(), link->get_name()));
+    return links.size();
 }
 
-/// Checks routes between all pairs of hosts or, if these are too many, between the first and every other host.
+/// Checks routes between all pairs of hosts or, if these are too many, between the first and every other host; if
+/// routes are very long, only some of them. A route that was not checked is an error when it is used.
 void require_routes(const std::vector<sg::Host*>& hosts) {
-    constexpr std::size_t many = 256;
-    const std::size_t senders = hosts.size() <= many ? hosts.size() : 1;
-    for (std::size_t from = 0; from < senders; ++from) {
-        for (std::size_t to = from + 1; to < hosts.size(); ++to) {
-            require_route(hosts[from], hosts[to]);
-            require_route(hosts[to], hosts[from]);
-        }
-    }
+    const std::size_t senders = hosts.size() <= most_paired_hosts ? hosts.size() : 1;
+    std::size_t seen = 0;
+    for (std::size_t from = 0; from < senders; ++from)
+        for (std::size_t to = from + 1; to < hosts.size() && seen < most_seen_links; ++to)
+            seen += require_route(hosts[from], hosts[to]) + require_route(hosts[to], hosts[from]);
 }
 
 }  // namespace
@@ -150,8 +183,12 @@ SimGridEngine::Hosts inspect_platform(const NativePlatform& platform) {
             throw ReplayError(
                 fmt::format("link '{}': a latency of {:g} seconds is out of range", link->get_name(), latency_s));
     }
-    for (const sg::Host* host : hosts)
+    for (const sg::Host* host : hosts) {
         if (!host->is_on()) throw ReplayError(fmt::format("host '{}' is off", host->get_name()));
+        if (!(host->get_speed() >= 1 && host->get_speed() <= most_speed_flops_per_s))
+            throw ReplayError(fmt::format("host '{}': a speed of {:g} flops per second is out of range",
+                                          host->get_name(), host->get_speed()));
+    }
     double slowest = hosts.front()->get_speed();
     for (const sg::Host* host : hosts) slowest = std::min(slowest, host->get_speed());
     return {hosts.size(), slowest};

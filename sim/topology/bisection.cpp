@@ -2,6 +2,7 @@
 
 #include "sim/topology/cut.hpp"
 #include "sim/topology/families.hpp"
+#include "sim/topology/rooted_tree.hpp"
 
 namespace syncline {
 

@@ -28,6 +28,5 @@ std::optional<double> common_weight(const Network& network);
 
 /// Returns the exact bisection of a tree of full-duplex links, in time quadratic in the number of hosts.
 double bisect_tree(const Network& network);
-bool is_tree(const Network& network);
 
 }  // namespace syncline

@@ -7,6 +7,8 @@ namespace syncline {
 
 namespace {
 
+constexpr std::uint64_t most_flow_steps = 100'000'000;
+
 /// Finds paths that share no cable, from a growing set of hosts to one more host. Boost's maximum flows run to the end,
 /// but here each flow may stop at the minimum cut so far, and it soon reaches the set: few of its steps leave the
 /// neighbourhood.
@@ -48,6 +50,9 @@ public:
 
     void add(std::uint32_t host) { within_[host] = true; }
 
+    /// Number of vertices that searches have met.
+    std::uint64_t steps() const { return steps_; }
+
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
@@ -80,6 +85,7 @@ private:
             at = halves_[half].to;
         }
         for (const std::uint32_t vertex : queue_) next_[vertex] = none;
+        steps_ += queue_.size();
         return start != none;
     }
 
@@ -87,7 +93,48 @@ private:
     std::vector<std::vector<std::uint32_t>> halves_of_;
     std::vector<bool> within_;
     std::vector<std::uint32_t> next_, queue_, used_;
+    std::uint64_t steps_ = 0;
 };
+
+/// Returns true if hosts stand on both sides of some cable that is the only one between them. Links have no direction.
+bool has_bridge(const Network& network) {
+    // Depth-first without recursion, which would be as deep as the graph.
+    struct Visit {
+        std::uint32_t vertex, parent;
+        std::size_t next = 0;  ///< link
+    };
+    constexpr std::uint32_t unseen = 0;
+    std::vector<std::uint32_t> number(network.vertices(), unseen), lowest(network.vertices(), 0),
+        hosts(network.vertices(), 0);
+    std::uint32_t count = 0;
+    std::vector<Visit> open;
+    const auto enter = [&](std::uint32_t vertex, std::uint32_t parent) {
+        lowest[vertex] = number[vertex] = ++count;
+        hosts[vertex] = vertex < network.hosts() ? 1 : 0;
+        open.push_back({vertex, parent});
+    };
+    enter(0, 0);
+    while (true) {
+        Visit& visit = open.back();
+        const std::uint32_t vertex = visit.vertex, parent = visit.parent;
+        if (visit.next < network.links(vertex).size()) {
+            const std::uint32_t to = network.links(vertex)[visit.next++].to;
+            if (number[to] == unseen)
+                enter(to, vertex);
+            else if (to != parent)
+                lowest[vertex] = std::min(lowest[vertex], number[to]);
+            continue;
+        }
+        open.pop_back();
+        if (open.empty()) return false;
+        lowest[parent] = std::min(lowest[parent], lowest[vertex]);
+        hosts[parent] += hosts[vertex];
+        const auto links = network.links(vertex);
+        const auto up = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.to == parent; });
+        if (lowest[vertex] > number[parent] && up->out == 1 && hosts[vertex] > 0 && hosts[vertex] < network.hosts())
+            return true;
+    }
+}
 
 /// Returns true if there are hosts only, at most one cable between two of them, and no one-way cable.
 bool is_simple(const Network& network) {
@@ -100,8 +147,8 @@ bool is_simple(const Network& network) {
 
 }  // namespace
 
-std::uint32_t edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
-                                std::uint32_t diameter) {
+std::optional<std::uint32_t> edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
+                                               std::uint32_t diameter) {
     if (topology.hosts < 2) return 0;
     std::size_t least = boost::out_degree(0, topology.graph);
     for (std::uint32_t host = 0; host < topology.hosts; ++host)
@@ -109,12 +156,18 @@ std::uint32_t edge_connectivity(const Topology& topology, const Network& network
     auto result = static_cast<std::uint32_t>(least);
     if (hosts_alike || (diameter <= 2 && is_simple(network))) return result;
 
+    if (result <= 1) return result;
+    if (result == 2 && !network.one_way()) return has_bridge(network) ? 1 : 2;
+
     for (const bool reversed : {false, true}) {
         if (reversed && !topology.directed()) break;
         DisjointPaths paths(topology, reversed);
         paths.add(0);
         // A minimum cut splits the hosts: it separates the first host that is not on host 0's side from all before it.
-        for (std::uint32_t host = 1; host < topology.hosts && result > 1; ++host) result = paths.count(host, result);
+        for (std::uint32_t host = 1; host < topology.hosts && result > 1; ++host) {
+            result = paths.count(host, result);
+            if (paths.steps() > most_flow_steps) return std::nullopt;
+        }
     }
     return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/topology/network.hpp"
 
@@ -12,9 +13,11 @@ namespace syncline {
 /// In a vertex-transitive graph (`hosts_alike`) it is the degree of the hosts (W. Mader, "Minimale n-fach
 /// kantenzusammenhängende Graphen", Math. Ann. 191, 1971; directed: Y. O. Hamidoune, "Quelques problèmes de connexité
 /// dans les graphes orientés", JCTB 30, 1981). In a simple graph of diameter 2 it is the minimum degree (J. Plesník,
-/// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). In other graphs it is
-/// found by maximum flows between hosts (K. Menger 1927).
-std::uint32_t edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
-                                std::uint32_t diameter);
+/// "Critical graphs of given diameter", Acta Fac. Rerum Natur. Univ. Comenian. Math. 30, 1975). If some host has two
+/// cables and there is none whose removal separates hosts (a bridge: R. Tarjan, "A note on finding the bridges of a
+/// graph", Inf. Process. Lett. 2, 1974), it is 2. In other graphs it is found by maximum flows between hosts (K. Menger
+/// 1927); nothing if that takes more than a hundred million steps.
+std::optional<std::uint32_t> edge_connectivity(const Topology& topology, const Network& network, bool hosts_alike,
+                                               std::uint32_t diameter);
 
 }  // namespace syncline

@@ -99,6 +99,7 @@ Metrics measure_topology(const TopologySpec& spec, const Topology& topology) {
     const Distances distances = measure_distances(network, !factors.empty());
     metrics.diameter = distances.diameter;
     metrics.average_distance = distances.average;
+    metrics.distances_exact = distances.exact;
     bisect(spec, topology, network, metrics);
     metrics.edge_connectivity = edge_connectivity(topology, network, !factors.empty(), distances.diameter);
     metrics.spectral_gap = spectral_gap(network, factors);

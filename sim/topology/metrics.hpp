@@ -35,18 +35,20 @@ struct Metrics {
     std::uint32_t least_degree = 0, most_degree = 0;
     std::uint32_t diameter = 0;   ///< hops of the longest shortest path between two hosts
     double average_distance = 0;  ///< hops, over all ordered pairs of different hosts
+    bool distances_exact = true;  ///< false: a lower bound and an average of some hosts, see Distances
     /// Minimum bandwidth in one direction between two halves of the hosts (⌊n/2⌋ and ⌈n/2⌉), and the same in cables.
     /// Exact if the shape has a formula or if few hosts allow the enumeration of all halves; otherwise an upper bound
     /// from the best cut found.
     double bisection_cables = 0;
     std::optional<double> bisection_Bps;  ///< nothing if cables have no bandwidth
     bool bisection_exact = false;
-    std::string bisection_basis;          ///< origin of the figure, in a few words
-    std::uint32_t edge_connectivity = 0;  ///< number of cables that must fail before some host is cut off
+    std::string bisection_basis;  ///< origin of the figure, in a few words
+    /// Number of cables that must fail before some host is cut off; nothing if the graph is too large to find it.
+    std::optional<std::uint32_t> edge_connectivity;
     /// 1 - |λ2| of the mixing matrix of gossip over this graph, with the weight 1/(degree+1) for each neighbour and for
     /// the rank itself (symmetric graphs that are not regular: Metropolis-Hastings weights): the error shrinks by |λ2|
     /// per iteration. Nothing with switches, which average nothing, and for more than 512 ranks with one-way
-    /// connections unless the graph is exponential.
+    /// connections, or more than 20,000 ranks, unless the graph has a formula.
     std::optional<double> spectral_gap;
     std::vector<LevelMetrics> levels;  ///< from the hosts up; empty without switches
 };

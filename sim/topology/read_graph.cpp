@@ -9,6 +9,7 @@
 #include "sim/base/utf8.hpp"
 #include "sim/topology/formats.hpp"
 #include "sim/topology/graph_file.hpp"
+#include "sim/topology/vertex_name.hpp"
 
 namespace syncline {
 
@@ -71,9 +72,8 @@ double quantity(const std::string& edge, const std::string& name, const std::str
 std::vector<std::string> switches_of(const FileGraph& graph) {
     std::vector<std::string> names, switches;
     for (const auto& [name, kind] : graph.vertices) {
-        if (name.empty()) throw TopologyError("", "a vertex has no name");
-        if (name.find_first_of("\t\r\n") != std::string::npos)
-            throw TopologyError("", fmt::format("the name '{}' contains a tab or a line break", name));
+        if (const char* problem = problem_of_name(name))
+            throw TopologyError("", fmt::format("the name '{}' {}", name, problem));
         if (!kind.empty() && kind != "host" && kind != "switch")
             throw TopologyError("", fmt::format("kind of '{}': unknown kind '{}'", name, kind), "write host or switch");
         names.push_back(name);

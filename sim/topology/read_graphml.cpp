@@ -157,7 +157,7 @@ FileGraph read_graphml(const std::string& text) {
     try {
         parse_xml(text, reader);
     } catch (const XmlError& problem) {
-        throw TopologyError("", fmt::format("line {}: {}", problem.line, problem.what()));
+        throw TopologyError("", fmt::format("line {}: {}", problem.place.line, problem.what()));
     }
     return reader.finish();
 }

@@ -25,6 +25,7 @@ using Spectra::SortRule;
 
 constexpr double fine = 1e-9, rough = 1e-6, coarse = 1e-3;
 constexpr Eigen::Index few = 512;      ///< in hosts: up to here cubic time is acceptable
+constexpr Eigen::Index many = 20'000;  ///< in vertices: beyond, Spectra takes too long for graphs that mix slowly
 constexpr Eigen::Index basis = 40;     ///< vectors that Spectra keeps
 constexpr Eigen::Index restarts = 40;  ///< of Lanczos' method
 
@@ -157,7 +158,7 @@ std::optional<double> spectral_gap(const Network& network, const std::vector<std
     if (network.hosts() == 1) return 1;
     if (!factors.empty()) return 1 - second_of_cayley_graph(network, factors);
     const bool one_way = network.one_way();
-    if (one_way && network.hosts() > few) return std::nullopt;
+    if (network.hosts() > (one_way ? few : many)) return std::nullopt;
     const Matrix matrix = mixing_matrix(network, one_way);
     const std::optional<double> second = one_way ? second_of_any(matrix) : second_of_symmetric(matrix);
     return second ? std::optional(1 - *second) : std::nullopt;
@@ -166,7 +167,7 @@ std::optional<double> spectral_gap(const Network& network, const std::vector<std
 std::vector<std::uint32_t> spectral_order(const Network& network) {
     std::vector<std::uint32_t> order(network.hosts());
     std::iota(order.begin(), order.end(), 0);
-    if (network.vertices() < 2) return order;
+    if (network.vertices() < 2 || network.vertices() > many) return order;
     const Matrix matrix = mixing_matrix(network, false);
     // One-way links count for both ends, because the aim is a cut.
     const Matrix symmetric = (matrix + Matrix(matrix.transpose())) / 2;

@@ -17,12 +17,13 @@ namespace syncline {
 /// If |λ2| belongs to the least eigenvalue, and others crowd near it in a graph of more than 512 hosts, its error may
 /// be 1e-3.
 ///
-/// Returns nothing if there are switches, for other graphs with one-way links and more than 512 hosts, and if no solver
-/// converges.
+/// Returns nothing if there are switches, for other graphs with one-way links and more than 512 hosts or with more than
+/// 20,000 hosts, and if no solver converges.
 std::optional<double> spectral_gap(const Network& network, const std::vector<std::uint32_t>& factors);
 
 /// Returns the hosts in the order of an approximate eigenvector to λ2 of the same matrix over hosts and switches. Its
-/// two halves are a good cut: M. Fiedler 1973, A. Pothen et al., SIAM J. Matrix Anal. Appl. 11, 1990.
+/// two halves are a good cut: M. Fiedler 1973, A. Pothen et al., SIAM J. Matrix Anal. Appl. 11, 1990. In the order of
+/// their numbers if there are more than 20,000 vertices.
 std::vector<std::uint32_t> spectral_order(const Network& network);
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sim/topology/bisection.hpp"
+#include "sim/topology/rooted_tree.hpp"
 
 namespace syncline {
 
@@ -24,26 +25,13 @@ Cuts joined(const Cuts& parent, const Cuts& child, double link) {
 
 }  // namespace
 
-bool is_tree(const Network& network) {
-    std::size_t ends = 0;
-    for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex) ends += network.links(vertex).size();
-    return ends == 2 * (std::size_t{network.vertices()} - 1) && !network.one_way();
-}
-
 double bisect_tree(const Network& network) {
-    std::vector<std::uint32_t> parents(network.vertices(), 0), order{0};
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        for (const Link& link : network.links(order[i])) {
-            if (link.to == parents[order[i]]) continue;
-            parents[link.to] = order[i];
-            order.push_back(link.to);
-        }
-    }
+    const RootedTree tree(network);
     std::vector<Cuts> cuts(network.vertices());
     for (std::uint32_t vertex = 0; vertex < network.vertices(); ++vertex)
         cuts[vertex] = vertex < network.hosts() ? Cuts{impossible, 0} : Cuts{0};
-    for (std::size_t i = order.size() - 1; i > 0; --i) {
-        const std::uint32_t child = order[i], parent = parents[child];
+    for (std::size_t i = tree.order.size() - 1; i > 0; --i) {
+        const std::uint32_t child = tree.order[i], parent = tree.parents[child];
         const auto links = network.links(child);
         const auto up = std::find_if(links.begin(), links.end(), [&](const Link& link) { return link.to == parent; });
         cuts[parent] = joined(cuts[parent], std::exchange(cuts[child], {}), up->out);

@@ -7,6 +7,7 @@
 #include "sim/topology/builder.hpp"
 #include "sim/topology/formats.hpp"
 #include "sim/topology/layout.hpp"
+#include "sim/topology/vertex_name.hpp"
 
 /// The user's own graph: hosts in the order in which `edges` names them. No overlay if it has switches.
 namespace syncline::shapes {
@@ -25,6 +26,9 @@ public:
         }
         hosts = std::ssize(names);
         for (const std::string& name : spec.switches) add(name);
+        for (const std::string& name : names)
+            if (const char* problem = problem_of_name(name))
+                throw TopologyError("edges", fmt::format("the name '{}' {}", name, problem));
         require_edges(spec);
         find_levels(spec);
     }

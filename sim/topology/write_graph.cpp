@@ -56,16 +56,25 @@ void for_each_edge(const Topology& topology, const Write& write) {
         }
 }
 
-/// Returns a DOT string. Only the quote is escaped, and a backslash is literal, so a name cannot end in a backslash
-/// before the closing quote.
+/// Returns a DOT string. Only the quote is escaped, and a backslash is literal but takes the next character with it.
+/// Throws TopologyError for an odd number of backslashes before a quote or the end, which no string can hold.
 std::string quoted(const std::string& text) {
     std::string result = "\"";
+    bool odd = false;
+    const auto require_even = [&] {
+        if (odd)
+            throw TopologyError("", fmt::format("the name '{}' cannot be written in DOT", text),
+                                "a backslash before a quote or the end of a name: use `--format graphml`");
+    };
     for (const char letter : text) {
-        if (letter == '"' && result.back() == '\\') result += ' ';
-        if (letter == '"') result += '\\';
+        if (letter == '"') {
+            require_even();
+            result += '\\';
+        }
+        odd = letter == '\\' && !odd;
         result += letter;
     }
-    if (result.back() == '\\') result += ' ';
+    require_even();
     return result + '"';
 }
 
@@ -109,7 +118,7 @@ std::string to_graphml(const Topology& topology) {
     for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
         const auto& [name, kind, level] = topology.graph[vertex];
         fmt::format_to(out, "    <node id=\"n{}\"><data key=\"name\">{}</data><data key=\"kind\">{}</data></node>\n",
-                       vertex, xml_escaped(name), kind_name(kind));
+                       vertex, xml_exact(name), kind_name(kind));
     }
     for_each_edge(topology, [&](std::size_t from, std::size_t to, const Wire& wire) {
         fmt::format_to(out, "    <edge source=\"n{}\" target=\"n{}\">", from, to);

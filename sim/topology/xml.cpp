@@ -1,12 +1,18 @@
 #include "sim/topology/xml.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+
 #include "sim/base/utf8.hpp"
 
 namespace syncline {
 
-std::string xml_escaped(std::string_view text) {
+namespace {
+
+std::string with_entities(std::string_view text) {
     std::string result;
-    for (const char letter : printable(text)) {
+    for (const char letter : text) {
         switch (letter) {
             case '&':
                 result += "&amp;";
@@ -25,6 +31,17 @@ std::string xml_escaped(std::string_view text) {
         }
     }
     return result;
+}
+
+}  // namespace
+
+std::string xml_escaped(std::string_view text) {
+    return with_entities(printable(text));
+}
+
+std::string xml_exact(std::string_view text) {
+    return with_escapes(with_entities(text), "",
+                        [](char32_t character) { return fmt::format("&#x{:x};", std::uint32_t{character}); });
 }
 
 }  // namespace syncline

@@ -9,4 +9,7 @@ namespace syncline {
 /// shows (printable()).
 std::string xml_escaped(std::string_view text);
 
+/// Does the same, with references in place of characters that do not show, so that a reader gets the same text.
+std::string xml_exact(std::string_view text);
+
 }  // namespace syncline

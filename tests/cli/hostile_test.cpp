@@ -113,7 +113,7 @@ TEST_CASE("hostile: wires that no machine has are refused in every format") {
         check_refused(folder, "p.xml");
     }
     folder.write("p.xml", two_hosts(good_link + " state='OFF'"));
-    check_refused(folder, "line 5: link 'l' is off");
+    check_refused(folder, "p.xml:5:1: error: link 'l' is off");
 
     for (const char* wire : {"bandwidth=\"1e30 Bps\"", "bandwidth=\"0.1 Bps\"", "latency=\"1e9 s\""}) {
         CAPTURE(wire);
@@ -137,6 +137,59 @@ TEST_CASE("hostile: files that a platform names are read beside it, and are regu
     fs::remove(folder / "deep/trace.txt");
     REQUIRE(mkfifo((folder / "deep/trace.txt").c_str(), 0600) == 0);
     check_refused(folder, "trace.txt");
+}
+
+TEST_CASE("hostile: traces that never end, or say what no machine does, are refused at their places") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: deep/p.xml\n");
+    folder.write("deep/p.xml", two_hosts(good_link + " bandwidth_file='t.txt'"));
+    for (const auto& [trace, error] : std::vector<std::pair<std::string, std::string>>{
+             {"0 1e9\nLOOPAFTER 0\n", "deep/t.txt:2:1: error: the trace repeats itself every 0 s"},
+             {"0 1e9\nPERIODICITY 1e-12\n", "deep/t.txt:2:1: error: the trace repeats itself every 1e-12 s"},
+             {"0 1e9\nPERIODICITY 0\n", "deep/t.txt:2:1"},
+             {"0 1e9\n1 0\n", "deep/t.txt:2:3: error: 0 is out of range"},
+             {"STOCHASTIC LOOP\nDET 0 UNIF 0 1\n", "deep/t.txt:1:1: error: random traces are not allowed"},
+             {"", "deep/t.txt:1:1"},
+             {"0 -1\n", "deep/t.txt:1:3"},
+             {"1 1e9\n0 1e9\n", "deep/t.txt:2:1"},
+             {"0 1e9 x\n", "deep/t.txt:1:7"},
+             {std::string("0 1e9\n\0", 7), "t.txt:2:1"}}) {
+        CAPTURE(trace);
+        folder.write("deep/t.txt", trace);
+        check_refused(folder, error);
+    }
+    std::string xml = two_hosts(good_link);
+    xml.insert(xml.find("</zone>"),
+               "<trace id='t' periodicity='0'>0 1e9</trace>"
+               "<trace_connect trace='t' kind='BANDWIDTH' element='l'/>");
+    folder.write("deep/p.xml", xml);
+    check_refused(folder, "the element 'trace' is not allowed");
+}
+
+TEST_CASE("hostile: traces change what they are attached to") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    folder.write("t.txt", "0 500000000\n");
+    const auto time = [&](const std::string& xml) {
+        folder.write("p.xml", xml);
+        const Outcome outcome = exchange(folder);
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 0);
+        return outcome.out;
+    };
+    // 2 MB at 500 MB/s, and two latencies of 1 us
+    CHECK_THAT(time(two_hosts(good_link + " bandwidth_file='t.txt'")), Contains("4.002 ms"));
+    // One trace for the two directions of a ring of two
+    std::string twice = two_hosts(good_link + " bandwidth_file='t.txt'");
+    twice.replace(twice.find("<route"), 0, "<link id='m' " + good_link + " bandwidth_file='t.txt'/>");
+    twice.replace(twice.find("dst='b'>"), 8, "dst='b' symmetrical='NO'>");
+    twice.insert(twice.find("</zone>"), "<route src='b' dst='a' symmetrical='NO'><link_ctn id='m'/></route>");
+    CHECK_THAT(time(twice), Contains("2.002 ms"));
+    folder.write("latency.txt", "0 0.001\n");
+    CHECK_THAT(time(two_hosts(good_link + " latency_file='latency.txt'")), Contains("4 ms"));  // 2 MB at 1 GB/s
+    // 1 ms at 1 GB/s, 1 ms at 0.5 GB/s, and so on: 0.75 GB/s on average.
+    folder.write("t.txt", "0 1e9\n0.001 5e8\nPERIODICITY 0.002\n");
+    CHECK_THAT(time(two_hosts("bandwidth='1GBps' latency='0us' bandwidth_file='t.txt'")), Contains("2.5 ms"));
 }
 
 TEST_CASE("hostile: a changed trace is another run, and the directory is not") {
@@ -184,6 +237,37 @@ TEST_CASE("hostile: names neither act on the terminal nor break SVG, CSV or spre
     CHECK_THAT(csv.out, Contains("'=1+1,") && Contains("'@x,") && !Contains("\n=1+1") && !Contains("\n@x"));
     const Outcome table = run_in(folder, {"run", "scenario.yaml"});
     CHECK_THAT(table.out + table.err, !Contains("\xe2\x80\xae") && Contains("?z"));
+}
+
+TEST_CASE("hostile: data formats keep names, and escape what does not show") {
+    const TempDir folder;
+    const std::string left =
+                          "a\xe2\x80\x8e"
+                          "b",
+                      right =
+                          "a\xe2\x80\x8f"
+                          "b";  // left-to-right and right-to-left marks
+    folder.write("graph.graphml", "<graphml><graph><node id='" + left + "'/><node id='" + right + "'/><edge source='" +
+                                      left + "' target='" + right + "'/></graph></graphml>");
+    const auto read = [&](const std::string& format) {
+        const Outcome outcome = run_in(folder, {"topology", "graph.graphml", "--set", "bandwidth=1 Gbps", "--set",
+                                                "name=" + left, "--format", format});
+        CAPTURE(outcome.err);
+        CHECK(outcome.status == 0);
+        return outcome.out;
+    };
+    CHECK_THAT(read("dot"), Contains(left) && Contains(right));
+    CHECK_THAT(read("graphml"), Contains("a&#x200e;b") && Contains("a&#x200f;b") && !Contains(left));
+    CHECK_THAT(read("json"), Contains("a\\u200eb") && !Contains(left));
+    CHECK(json::parse(read("json"))["name"] == left);
+    for (const char* format : {"dot", "graphml"}) {
+        const std::string copy = std::string("copy.") + format;
+        folder.write(copy, read(format));
+        const Outcome again = run_in(folder, {"topology", copy, "--set", "bandwidth=1 Gbps", "--format", "json"});
+        CAPTURE(again.err);
+        CHECK(again.status == 0);
+        CHECK(json::parse(again.out)["hosts"] == 2);
+    }
 }
 
 TEST_CASE("hostile: help on a full device is an output error, and negative limits are refused") {
@@ -241,6 +325,21 @@ TEST_CASE("hostile: links that fail, hosts that fail and routes that are missing
                                                   routing, good_link)));
         check_refused(folder, "p.xml");
     }
+}
+
+TEST_CASE("hostile: hosts have speeds, and routes to others") {
+    const TempDir folder;
+    folder.write("platform.yaml", "simgrid_xml: p.xml\n");
+    for (const char* speed : {"0f", "-1Gf", "nanf", "inff", "1e30f"}) {
+        CAPTURE(speed);
+        std::string xml = two_hosts(good_link);
+        xml.replace(xml.find("1Gf"), 3, speed);
+        folder.write("p.xml", xml);
+        check_refused(folder, "host 'a': a speed of ");
+    }
+    folder.write("p.xml", simgrid("<zone id='z' routing='Dijkstra'><host id='a' speed='1Gf'/><host id='b' speed='1Gf'/>"
+                                  "</zone>\n"));
+    check_refused(folder, "every host needs a route");
 }
 
 TEST_CASE("hostile: SimGrid reads what was checked, whatever characters it is written in") {

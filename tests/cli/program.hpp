@@ -67,6 +67,7 @@ struct Outcome {
     std::string out;
     std::string err;
     double seconds = 0;
+    double cpu_s = 0;           ///< of all its processes
     double after_signal_s = 0;  ///< from the signal to the end
     long peak_kib = 0;          ///< of the largest of its processes
     bool left_behind = false;   ///< true if a process that it started outlived it

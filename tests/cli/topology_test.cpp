@@ -69,6 +69,7 @@ TEST_CASE("topology: JSON is one object with the documented fields") {
                                         "most_degree",
                                         "diameter_hops",
                                         "average_distance_hops",
+                                        "distances_exact",
                                         "bisection_cables",
                                         "bisection_bandwidth_Bps",
                                         "bisection_exact",

@@ -36,7 +36,8 @@ TEST_CASE("work: tasks and messages of random plans are counted without building
 
 TEST_CASE("work: messages of large groups are estimated from some of their members") {
     const Cluster cluster = cluster_on(wired(Shape::star, 1e9, 1e-6), 3000);
-    for (const char* operation : {"allreduce", "allgather", "broadcast", "reduce", "scatter", "all-to-all", "barrier"}) {
+    for (const char* operation :
+         {"allreduce", "allgather", "broadcast", "reduce", "scatter", "all-to-all", "barrier"}) {
         for (const std::string& name : algorithm_names(operation)) {
             CollectivePlan plan;
             plan.ranks = 777;

@@ -1,8 +1,13 @@
 #include "sim/platform/simgrid_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
+
+#include "sim/base/diagnostics.hpp"
 
 #include "tests/catch.hpp"
 
@@ -16,13 +21,26 @@ std::string platform(const std::string& content) {
            content + "\n</platform>\n";
 }
 
-std::pair<std::string, std::string> error_of(const std::string& text) {
+using Files = std::map<std::string, std::string>;
+
+SimGridFile checked(const std::string& text, const Files& files = {}) {
+    return check_simgrid_file("in/p.xml", text, [&](const std::string& name) { return files.at(name); });
+}
+
+/// Returns "file:line:column: message" and the hint.
+std::pair<std::string, std::string> error_of(const std::string& text, const Files& files = {}) {
     try {
-        check_simgrid_file(text);
-    } catch (const SimGridFileError& error) {
-        return {error.what(), error.hint};
+        checked(text, files);
+    } catch (const ConfigError& error) {
+        const Diagnostic& first = error.diagnostics().at(0);
+        return {fmt::format("{}:{}:{}: {}", first.where.file, first.where.line, first.where.column, first.message),
+                first.hint};
     }
     return {};
+}
+
+std::string zone(const std::string& routing, const std::string& content) {
+    return platform("<zone id='z' routing='" + routing + "'>" + content + "</zone>");
 }
 
 }  // namespace
@@ -33,10 +51,15 @@ TEST_CASE("SimGrid's file: hosts, links, routes and settings of the network pass
         "<zone id='z' routing='Full'><host id='a' speed='1Gf' speed_file='a.txt'><prop id='x' value='y'/></host>"
         "<cluster id='c' prefix='n' suffix='' radical='0-15,20' speed='1Gf' bw='1GBps' lat='1us'/>"
         "<link id='l' bandwidth='1GBps' latency='1us' bandwidth_file='l.txt' latency_file='a.txt'/>"
-        "<trace id='t' file='t.txt'/></zone>");
-    const SimGridFile file = check_simgrid_file(text);
-    CHECK(file.files == std::vector<std::string>{"a.txt", "l.txt", "t.txt"});
-    CHECK(check_simgrid_file(file.text).text == file.text);
+        "</zone>");
+    const SimGridFile file = checked(text, {{"a.txt", "0 0.5\n"}, {"l.txt", "0 1e9\nLOOPAFTER 3\n"}});
+    // The same file as a speed and as a latency has different limits.
+    CHECK(file.traces == std::vector<std::string>{"0 0.5\n", "0 1000000000\nLOOPAFTER 3\n", "0 0.5\n"});
+    CHECK(file.uses == std::vector<std::size_t>{0, 1, 2});
+    // SimGrid opens no file of the user's.
+    CHECK(file.text.find("txt") == std::string::npos);
+    CHECK(file.text.find("bandwidth_file=\"\x01"
+                         "1\x01\"") != std::string::npos);
     CHECK(std::count(file.text.begin(), file.text.end(), '\n') == 4);
 }
 
@@ -44,20 +67,49 @@ TEST_CASE("SimGrid's file: whatever acts is refused, with its line", "[simgrid-f
     using Error = std::pair<std::string, std::string>;
     CHECK(error_of("\x7f"
                    "ELF")
-              .first == "line 1: this is not XML: not well-formed (invalid token)");
-    CHECK(error_of("<graphml/>").first == "line 1: this is not a platform of SimGrid: it has no <platform> element");
-    CHECK(error_of(platform("<config>\n<prop id='tracing/filename' value='/tmp/x'/></config>")) ==
-          Error("line 5: the setting 'tracing/filename' is not allowed", "only settings of the network are read"));
+              .first == "in/p.xml:1:1: this is not XML: not well-formed (invalid token)");
+    CHECK(error_of("<graphml/>").first ==
+          "in/p.xml:1:1: this is not a platform of SimGrid: it has no <platform> element");
+    CHECK(
+        error_of(platform("<config>\n<prop id='tracing/filename' value='/tmp/x'/></config>")) ==
+        Error("in/p.xml:5:1: the setting 'tracing/filename' is not allowed", "only settings of the network are read"));
     CHECK(error_of(platform("<config><prop id='network/TCP-gama' value='0'/></config>")).second ==
           "did you mean 'network/TCP-gamma'?");
-    CHECK(error_of(platform("<actor host='a' function='f'/>")) ==
-          Error("line 4: the element 'actor' is not allowed", "remove it: Syncline starts what runs on the hosts"));
-    CHECK(error_of(platform("<include file='x.xml'/>")).first == "line 4: the element 'include' is not allowed");
+    CHECK(
+        error_of(platform("<actor host='a' function='f'/>")) ==
+        Error("in/p.xml:4:1: the element 'actor' is not allowed", "remove it: Syncline starts what runs on the hosts"));
+    CHECK(error_of(platform("<include file='x.xml'/>")).first == "in/p.xml:4:1: the element 'include' is not allowed");
     CHECK(error_of(
               platform("<zone id='z' routing='Full'><link id='l' bandwidth='1GBps' latency='1us' state='OFF'/></zone>"))
-              .first == "line 4: link 'l' is off");
+              .first == "in/p.xml:4:29: link 'l' is off");
     CHECK(error_of("<!DOCTYPE platform [<!ENTITY x 'y'>]><platform/>").first ==
-          "line 1: the entity 'x' is not allowed");
+          "in/p.xml:1:32: the entity 'x' is not allowed");
+}
+
+TEST_CASE("SimGrid's file: errors of traces are in the traces", "[simgrid-file]") {
+    const auto link = [](const std::string& trace) {
+        return platform("<link id='l' bandwidth='1GBps' latency='1us' " + trace + "/>");
+    };
+    CHECK(error_of(link("bandwidth_file='t.txt'"), {{"t.txt", "0 1e9\n1  0\n"}}).first ==
+          "in/t.txt:2:4: 0 is out of range");
+    CHECK(error_of(platform("<trace id='t' periodicity='0'>0 1</trace>")).first ==
+          "in/p.xml:4:1: the element 'trace' is not allowed");
+    CHECK(error_of(platform("<trace_connect trace='t' kind='SPEED' element='h'/>")).first ==
+          "in/p.xml:4:1: the element 'trace_connect' is not allowed");
+    CHECK(error_of(link("state_file='t.txt'") + "", {{"t.txt", "0 0\n"}}).first ==
+          "in/t.txt:1:3: it is off from the start");
+}
+
+TEST_CASE("SimGrid's file: traces that many elements share are read once, and points are counted", "[simgrid-file]") {
+    std::string links, trace;
+    for (int i = 0; i < 1000; ++i)
+        links += fmt::format("<link id='l{}' bandwidth='1GBps' latency='1us' bandwidth_file='t'/>", i);
+    for (int i = 0; i < 1000; ++i) trace += fmt::format("{} 1e9\n", i);
+    const SimGridFile file = checked(platform(links), {{"t", trace}});
+    CHECK(file.traces.size() == 1);
+    CHECK(file.uses == std::vector<std::size_t>(1000, 0));
+    CHECK(error_of(platform(links), {{"t", trace + "1000 1e9\n"}})
+              .first.ends_with("the traces of all links and hosts have more than 1000000 points"));
 }
 
 TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-file]") {
@@ -66,10 +118,58 @@ TEST_CASE("SimGrid's file: hosts are counted before they are built", "[simgrid-f
     };
     CHECK(with("0-99999").empty());
     CHECK(with("0-99998,1").empty());
-    CHECK(with("0-100000") == "line 4: the platform has more than 100000 hosts");
-    CHECK(with("0-99999,1") == "line 4: the platform has more than 100000 hosts");
-    CHECK(with("0-2000000000") == "line 4: the platform has more than 100000 hosts");
-    CHECK(with("0-99999999999999999999") == "line 4: radical of 'c': '0-99999999999999999999' is no range of numbers");
-    CHECK(with("0x") == "line 4: radical of 'c': '0x' is no range of numbers");
-    CHECK(with("3-1") == "line 4: radical of 'c': '3-1' is no range of numbers");
+    CHECK(with("0-100000") == "in/p.xml:4:1: the platform has more than 100000 hosts");
+    CHECK(with("0-99999,1") == "in/p.xml:4:1: the platform has more than 100000 hosts");
+    CHECK(with("0-2000000000") == "in/p.xml:4:1: the platform has more than 100000 hosts");
+    CHECK(with("0-99999999999999999999") ==
+          "in/p.xml:4:1: radical of 'c': '0-99999999999999999999' is no range of numbers");
+    CHECK(with("0x") == "in/p.xml:4:1: radical of 'c': '0x' is no range of numbers");
+    CHECK(with("3-1") == "in/p.xml:4:1: radical of 'c': '3-1' is no range of numbers");
+}
+
+TEST_CASE("SimGrid's file: hosts and links of fat trees, tori and dragonflies are counted", "[simgrid-file]") {
+    const auto with = [](const std::string& radical, const std::string& topology, const std::string& parameters) {
+        return error_of(platform("<cluster id='c' prefix='n' suffix='' radical='" + radical +
+                                 "' speed='1Gf' bw='1GBps'"
+                                 " lat='1us' topology='" +
+                                 topology + "' topo_parameters='" + parameters + "'/>"))
+            .first;
+    };
+    const std::string large = "in/p.xml:4:1: the platform has more than 500000 links";
+    CHECK(with("0-3", "FAT_TREE", "2;2,2;1,2;1,2").empty());
+    // 4 cables at the hosts, and 2 switches with 2 parents each: 4 * 62,500 cables of two links.
+    CHECK(with("0-3", "FAT_TREE", "2;2,2;1,2;1,62498").empty());
+    CHECK(with("0-3", "FAT_TREE", "2;2,2;1,2;1,62500") == large);
+    CHECK(with("0-3", "FAT_TREE", "2;2,2;1,2;1,4294967295") == large);
+    CHECK(with("0-23", "TORUS", "2,3,4").empty());
+    CHECK(with("0-23", "TORUS", "2,3,5") == "in/p.xml:4:1: 'c' has 30 hosts, but its radical names 24");
+    CHECK(with("0-95", "DRAGONFLY", "3,4;4,3;4,1;2").empty());
+    // 800 routers in one chassis: 319,600 pairs.
+    CHECK(with("0-799", "DRAGONFLY", "1,1;1,1;800,1;1") == large);
+    for (const char* bad : {"", "2", "2;2,2;1,2", "2;2,2;1,2;1,0", "2;2,2;1,2;1,-1", "2;2,2;1,2;1,x", "3;2,2;1,2;1,1",
+                            "2;2,2;1,2;1,99999999999999999999"})
+        CHECK_THAT(with("0-3", "FAT_TREE", bad), Catch::Contains("does not describe a FAT_TREE"));
+}
+
+TEST_CASE("SimGrid's file: zones are as large as their routing allows", "[simgrid-file]") {
+    const auto with = [](const std::string& routing, int members) {
+        std::string content;
+        for (int i = 0; i < members; ++i) content += fmt::format("<router id='{}'/>", i);
+        return error_of(zone(routing, content)).first;
+    };
+    CHECK(with("Full", 5000).empty());
+    CHECK(with("Full", 5001).starts_with("in/p.xml:4:1: zone 'z' is too large for the routing 'full'"));
+    CHECK(with("FULL", 5001) != "");
+    CHECK(with("Floyd", 1200).empty());
+    CHECK(with("Floyd", 1201) != "");
+    CHECK(with("Dijkstra", 50'000).empty());
+    const auto star = [](int hosts) {
+        std::string content = "<router id='r'/>";
+        for (int i = 0; i < hosts; ++i)
+            content += fmt::format("<host id='{0}'/><link id='l{0}'/><route src='{0}' dst='r'/>", i);
+        return error_of(zone("Dijkstra", content)).first;
+    };
+    CHECK(star(256).empty());
+    CHECK(star(2500).empty());
+    CHECK_THAT(star(3000), Catch::Contains("take too long with the routing 'Dijkstra'"));
 }

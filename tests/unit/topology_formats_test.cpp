@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -119,6 +121,87 @@ TEST_CASE("a written graph is read back as it was", "[topology][formats]") {
         }
 }
 
+TEST_CASE("graphs with odd names are read back as they were, or are not written", "[topology][formats]") {
+    const std::vector<std::string> pieces{"a",
+                                          "B",
+                                          "0",
+                                          " ",
+                                          "\"",
+                                          "\\",
+                                          "<",
+                                          ">",
+                                          "&",
+                                          "'",
+                                          "]]>",
+                                          ";",
+                                          "--",
+                                          "->",
+                                          "{",
+                                          "}",
+                                          "[",
+                                          "]",
+                                          "#",
+                                          "//",
+                                          "/*",
+                                          "=",
+                                          ":",
+                                          "&#65;",
+                                          "é",
+                                          "中",
+                                          "🙂",
+                                          "+",
+                                          "\xe2\x80\x8e",
+                                          "\xe2\x80\xae",
+                                          "%0A",
+                                          "\xc2\xa0",
+                                          "\u2028"};
+    std::mt19937 random(1);
+    std::size_t refused = 0;
+    for (int round = 0; round < 2000; ++round) {
+        std::set<std::string> names;
+        while (names.size() < 3) {
+            std::string name;
+            for (auto length = 1 + random() % 5; length > 0; --length) name += pieces[random() % pieces.size()];
+            if (name.front() != ' ' && name.back() != ' ') names.insert(name);
+        }
+        Topology topology;
+        std::vector<std::uint32_t> vertices;
+        for (const std::string& name : names)
+            vertices.push_back(vertices.size() < 2 ? topology.add_host(name) : topology.add_switch(name, 1));
+        topology.add_cable(vertices[0], vertices[2], wire_25g);
+        topology.add_cable(vertices[1], vertices[2], {});
+        const auto check = [&](const std::string& file_name, const std::string& text) {
+            INFO(text);
+            TopologySpec spec = parse_graph(file_name, text);
+            CHECK(spec.switches == switches(topology));
+            CHECK(edges(spec) == edges(topology));
+        };
+        check("x.graphml", to_graphml(topology));
+        try {
+            check("x.dot", to_dot(topology));
+        } catch (const TopologyError&) {  // of to_dot: DOT has no form for it
+            ++refused;
+            const auto has_backslash = [](const std::string& name) { return name.find('\\') != std::string::npos; };
+            CHECK(std::any_of(names.begin(), names.end(), has_backslash));
+        }
+    }
+    CHECK(refused > 0);
+    CHECK(refused < 1000);
+}
+
+TEST_CASE("names that some format cannot hold are refused", "[topology][formats]") {
+    const auto node = [](const std::string& id) {
+        return error("x.graphml",
+                     graphml("<node id=\"" + id + "\"/><node id='b'/><edge source=\"" + id + "\" target='b'/>"));
+    };
+    CHECK(node("a&#x200f;b") == "");
+    CHECK(holds(node("a&#x9f;b"), "contains a control character"));
+    CHECK(holds(node("a&#9;b"), "contains a control character"));
+    CHECK(holds(node(" a"), "begins or ends with a space"));
+    CHECK(holds(node(std::string(1001, 'a')), "is longer than 1000 bytes"));
+    CHECK(holds(error("x.dot", "graph { a -- \"b\xef\xbf\xbf\" }"), "XML cannot hold"));
+}
+
 TEST_CASE("wires are written in readable units", "[topology][formats]") {
     const std::string text = to_dot(ring(2, wire_25g));
     CHECK(holds(text, "\"host-0\" -- \"host-1\" [bandwidth=\"25 Gbps\", latency=\"1 us\"];"));
@@ -196,8 +279,8 @@ TEST_CASE("a graph that is not a topology is rejected with the reason", "[topolo
     CHECK(holds(error("x.dot", "graph { a -- a }"), "a -- a is a loop"));
     CHECK(holds(error("x.dot", "graph { }"), "no edge"));
     CHECK(holds(error("x.dot", "graph { a -- b; c }"), "'c' has no edge"));
-    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "has no name"));
-    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "a tab or a line break"));
+    CHECK(holds(error("x.dot", "graph { a -- \"\" }"), "the name '' is empty"));
+    CHECK(holds(error("x.dot", "graph { a -- \"b\nc\" }"), "contains a control character"));
     CHECK(holds(error("x.dot", "graph { a [kind=router]; a -- b }"), "kind of 'a': unknown kind 'router'"));
     for (const char* bandwidth : {"25", "0 Gbps", "-1 Gbps", "fast", "25 parsec", "nan", "1e999 Gbps"}) {
         INFO(bandwidth);

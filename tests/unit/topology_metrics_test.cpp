@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <random>
 #include <stdexcept>
 
 #include "sim/topology/cut.hpp"
@@ -113,6 +114,79 @@ TEST_CASE("metrics of one host and of two are defined") {
         CHECK(two.edge_connectivity == 1);
         CHECK(two.spectral_gap.value() == Approx(1));  // both have the mean after one exchange
     }
+}
+
+TEST_CASE("distances in trees are those of searches from every host") {
+    std::mt19937 random(1);
+    for (int round = 0; round < 300; ++round) {
+        Topology tree;
+        const auto hosts = static_cast<std::uint32_t>(2 + random() % 12),
+                   switches = static_cast<std::uint32_t>(random() % 8);
+        for (std::uint32_t host = 0; host < hosts; ++host) tree.add_host(std::to_string(host));
+        for (std::uint32_t one = 0; one < switches; ++one) tree.add_switch("s" + std::to_string(one), 1);
+        std::vector<std::uint32_t> order(tree.vertices());
+        std::iota(order.begin(), order.end(), 0);
+        std::shuffle(order.begin(), order.end(), random);
+        std::vector<std::vector<std::uint32_t>> hops(order.size(), std::vector<std::uint32_t>(order.size(), 0));
+        for (std::size_t i = 1; i < order.size(); ++i) {
+            const std::uint32_t parent = order[random() % i];
+            tree.add_cable(order[i], parent, fast);
+            for (std::size_t j = 0; j < i; ++j)
+                hops[order[i]][order[j]] = hops[order[j]][order[i]] = hops[parent][order[j]] + 1;
+        }
+        std::uint32_t farthest = 0, sum = 0;
+        for (std::uint32_t a = 0; a < hosts; ++a)
+            for (std::uint32_t b = 0; b < hosts; ++b) {
+                farthest = std::max(farthest, hops[a][b]);
+                sum += hops[a][b];
+            }
+        const Metrics metrics = measure_topology(unknown, tree);
+        CHECK(metrics.diameter == farthest);
+        CHECK(metrics.average_distance == Approx(sum / (hosts * (hosts - 1.0))));
+        CHECK(metrics.distances_exact);
+        CHECK(metrics.edge_connectivity == 1);
+    }
+}
+
+TEST_CASE("graphs whose least degree is two are separated by a bridge, or by two cables") {
+    // Rings whose neighbours share one vertex (no bridge), one cable, or two.
+    const auto rings = [](std::uint32_t cables) {
+        Topology topology;
+        for (std::uint32_t host = 0; host < 8; ++host) topology.add_host(std::to_string(host));
+        for (std::uint32_t host = 0; host < 4; ++host) {
+            topology.add_cable(host, (host + 1) % 4, fast);
+            topology.add_cable(4 + host, 4 + (host + 1) % 4, fast);
+        }
+        for (std::uint32_t cable = 0; cable < cables; ++cable) topology.add_cable(0, 4, fast);
+        return measure_topology(unknown, topology).edge_connectivity;
+    };
+    CHECK(rings(1) == 1);
+    CHECK(rings(2) == 2);
+    // A bridge to a switch without hosts separates none.
+    Topology ring = ring_of(4);
+    ring.add_cable(0, ring.add_switch("s", 1), fast);
+    CHECK(measure_topology(unknown, ring).edge_connectivity == 2);
+}
+
+TEST_CASE("graphs of a hundred thousand hosts are measured, or what is not exact says so") {
+    constexpr std::uint32_t n = 100'000;
+    Topology chain;
+    for (std::uint32_t host = 0; host < n; ++host) chain.add_host(std::to_string(host));
+    for (std::uint32_t host = 1; host < n; ++host) chain.add_cable(host - 1, host, fast);
+    const Metrics open = measure_topology(of_shape(Shape::graph), chain);
+    CHECK(open.diameter == n - 1);
+    CHECK(open.average_distance == Approx((n + 1) / 3.0));
+    CHECK(open.distances_exact);
+    CHECK(open.edge_connectivity == 1);
+    CHECK(open.bisection_cables >= 1);
+    CHECK_FALSE(open.spectral_gap);
+
+    chain.add_cable(n - 1, 0, fast);
+    const Metrics closed = measure_topology(of_shape(Shape::graph), chain);
+    CHECK_FALSE(closed.distances_exact);
+    CHECK(closed.diameter == n / 2);  // of every host
+    CHECK(closed.average_distance == Approx(n / 4.0 * n / (n - 1)));
+    CHECK(closed.edge_connectivity == 2);
 }
 
 TEST_CASE("a ring's metrics equal the formulas, with the shape known and without") {

@@ -13,7 +13,7 @@ namespace {
 struct Notes : XmlHandler {
     std::vector<std::string> lines;
     void open(const XmlTag& tag) override {
-        std::string line = std::to_string(tag.line) + " <" + std::string(tag.name);
+        std::string line = std::to_string(tag.place.line) + " <" + std::string(tag.name);
         for (const char* text : tag.attributes) line += std::string(" ") + text;
         lines.push_back(line);
     }
@@ -27,7 +27,7 @@ std::string error_of(const std::string& text) {
     try {
         parse_xml(text, notes);
     } catch (const XmlError& error) {
-        return std::to_string(error.line) + ": " + error.what();
+        return std::to_string(error.place.line) + ": " + error.what();
     }
     return "";
 }
