@@ -72,12 +72,12 @@ std::string excess(const Estimate& estimate, double machine_memory_bytes) {
     return fmt::format("{}; it would take about {}", reasons, format_roughly(estimate.time_s, Dimension::seconds));
 }
 
-std::string smaller(const Estimate& estimate) {
+std::string smaller(const Estimate& estimate, const std::string& options) {
     const bool folding_helps = !estimate.fidelity.folds && estimate.messages > most_messages &&
                                estimate.iterations * estimate.work.unfolded <= most_messages &&
                                estimate.fidelity.asked == Fidelity::message;
-    return fmt::format("use {}fewer ranks; `--force` simulates it anyway",
-                       folding_helps ? "`fidelity: folded` or " : "");
+    return fmt::format("use {}fewer ranks; `{}` simulates it anyway", folding_helps ? "`fidelity: folded` or " : "",
+                       options);
 }
 
 }  // namespace syncline

@@ -24,7 +24,7 @@ void require_memory(const config::Variant& variant) {
 
 void require_modest(const Estimate& estimate) {
     if (const std::string reason = excess(estimate, usable_memory_bytes()); !reason.empty())
-        throw ReplayError(fmt::format("it {}: {}", reason, smaller(estimate)));
+        throw ReplayError(fmt::format("it {}: {}", reason, smaller(estimate, "--retry-failed --force")));
 }
 
 Json simulated(const config::Variant& variant, bool forced) {
@@ -47,7 +47,7 @@ config::Variant load_run(const std::string& scenario, std::uint64_t seed) {
 }
 
 Json simulate_run(const std::string& scenario, std::uint64_t seed) {
-    return simulated(load_run(scenario, seed), false);
+    return simulated(load_run(scenario, seed), true);
 }
 
 Json simulate_run(const std::string& id, const PlannedRun& run, bool forced) {

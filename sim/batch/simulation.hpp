@@ -14,12 +14,12 @@ namespace syncline::batch {
 config::Variant load_run(const std::string& scenario, std::uint64_t seed);
 
 /// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
-/// exchange as printed by `collective`, without the version. Throws as the simulation does, and ReplayError if it would
-/// be too large (see analysis/estimate.hpp).
+/// exchange as printed by `collective`, without the version. Throws as the simulation does.
 Json simulate_run(const std::string& scenario, std::uint64_t seed);
 
-/// Does the same with a run of a store, and simulates it even if it is too large, if `forced`. Throws ReplayError if a
-/// file that its scenario names is not the one by which the run is called `id`, as if the simulation were impossible.
+/// Does the same with a run of a store. Throws ReplayError, as if the simulation were impossible, if a file that its
+/// scenario names is not the one by which the run is called `id`, and if it would be too large (see
+/// analysis/estimate.hpp) and is not `forced`.
 Json simulate_run(const std::string& id, const PlannedRun& run, bool forced);
 
 }  // namespace syncline::batch

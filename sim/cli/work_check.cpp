@@ -13,15 +13,15 @@ namespace {
 
 class Check {
 public:
-    explicit Check(bool forced) : forced_(forced) {}
+    explicit Check(Large answer) : answer_(answer) {}
 
     void add(const Location& where, const std::string& what, const Estimate& estimate) {
         const std::string reason = excess(estimate, usable_memory_bytes());
         if (reason.empty()) return;
-        if (forced_)
-            say("note: {} {}\n", what, reason);
+        if (answer_ != Large::refused)
+            say("note: {} {}{}\n", what, reason, answer_ == Large::forced ? "" : "; `--force` begins it");
         else
-            refused_.push_back({where, fmt::format("{} {}", what, reason), smaller(estimate)});
+            refused_.push_back({where, fmt::format("{} {}", what, reason), smaller(estimate, "--force")});
     }
 
     void end() {
@@ -29,22 +29,22 @@ public:
     }
 
 private:
-    const bool forced_;
+    const Large answer_;
     std::vector<Diagnostic> refused_;
 };
 
 }  // namespace
 
-void check_work(const config::Scenario& scenario, bool forced) {
-    Check check(forced);
+void check_work(const config::Scenario& scenario, Large answer) {
+    Check check(answer);
     for (const config::Variant& variant : scenario.variants)
         check.add(variant.training, fmt::format("variant '{}'", variant.name),
                   variant.collective ? estimate(variant.cluster, *variant.collective) : estimate(variant.lowered()));
     check.end();
 }
 
-void check_work(const config::CollectiveQuestion& question, bool forced) {
-    Check check(forced);
+void check_work(const config::CollectiveQuestion& question, Large answer) {
+    Check check(answer);
     check.add({"--ranks", 1, 1, std::to_string(question.plan.ranks)}, "this operation",
               estimate(question.cluster, question.plan));
     check.end();

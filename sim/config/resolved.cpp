@@ -34,11 +34,12 @@ void each_scalar(Node& node, const Visit& visit) {
     for (Node& item : node.items) each_scalar(item, visit);
 }
 
-/// Returns `path` relative to the working directory.
-std::string from_here(const std::filesystem::path& path) {
+/// Returns a name of the file that is the same for all programs: several may simulate the runs of one store, from
+/// different directories.
+std::string from_anywhere(const std::filesystem::path& path) {
     std::error_code error;
-    const auto relative = std::filesystem::proximate(path, error);
-    return error ? shown(path) : relative.string();
+    const auto absolute = std::filesystem::absolute(path, error);
+    return error ? shown(path) : absolute.lexically_normal().string();
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ Resolved resolve(Node document, const std::vector<OtherFile>& files) {
         std::optional<std::string> name;
         for (const OtherFile& file : files) {
             if (!names(scalar, file)) continue;
-            if (!name) name = from_here(file.path);
+            if (!name) name = from_anywhere(file.path);
             resolved.files.push_back(file.text);
         }
         if (!name) return;

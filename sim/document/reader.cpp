@@ -306,7 +306,7 @@ public:
 private:
     void fail(const Mark& mark, const std::string& message, const std::string& hint = "") {
         sound_ = false;
-        findings_.add({locate(mark), message, hint});
+        if (!findings_.enough()) findings_.add({locate(mark), message, hint});
     }
 
     struct Followed {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "sim/base/version.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 std::uint64_t counted(double count) {
     constexpr double most = 9e18;
-    return static_cast<std::uint64_t>(std::min(count, most));
+    return static_cast<std::uint64_t>(std::round(std::min(count, most)));
 }
 
 Json object(const PlannedExchange& exchange) {

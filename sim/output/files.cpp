@@ -65,6 +65,14 @@ void write_special(const std::filesystem::path& path, const std::function<void(c
     file.close();
 }
 
+/// Returns true if `path` still names the open file: another program may have renamed or removed it.
+bool is_named(int file, const std::string& path) {
+    struct stat opened {
+    }, named{};
+    return fstat(file, &opened) == 0 && lstat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
 /// A temporary file, which is locked while it is open; the destructor and an interrupt remove it if it still exists.
 class Temporary {
 public:
@@ -86,12 +94,11 @@ public:
         for (;;) {
             const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
             if (file < 0) return nullptr;
-            struct stat status {};
             // Where files cannot be locked, orphans stay. Another program may take the file for an orphan before it is
             // locked.
             while (flock(file, LOCK_EX) != 0 && errno == EINTR) {
             }
-            if (fstat(file, &status) == 0 && status.st_nlink > 0 && ftruncate(file, 0) == 0) return fdopen(file, "wb");
+            if (is_named(file, path_) && ftruncate(file, 0) == 0) return fdopen(file, "wb");
             ::close(file);
         }
     }
@@ -116,7 +123,7 @@ void remove_orphans(const std::filesystem::path& path) {
         if (entry->symlink_status(unknown).type() != std::filesystem::file_type::regular) continue;
         const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
         if (file < 0) continue;
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) unlink(entry->path().c_str());
+        if (flock(file, LOCK_EX | LOCK_NB) == 0 && is_named(file, entry->path())) unlink(entry->path().c_str());
         ::close(file);
     }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -48,21 +49,26 @@ bool is_number(std::string_view text, bool zero) {
     return value && (*value > 0 || (zero && *value == 0));
 }
 
-/// Returns true if SimGrid accepts this value; for another one it ends the process. Factors may depend on the size:
-/// "65472:0.94;15424:0.69".
+/// Returns true if this is a list of sizes and factors: "65472:0.94;15424:0.69".
+bool are_factors(std::string_view list) {
+    for (;;) {
+        const std::string_view part = list.substr(0, list.find(';'));
+        const auto colon = part.find(':');
+        if (colon == std::string_view::npos || !is_number(part.substr(colon + 1), false)) return false;
+        const std::string_view size = part.substr(0, colon);
+        std::int32_t bytes = 0;  // as SimGrid reads it
+        const auto result = std::from_chars(size.data(), size.data() + size.size(), bytes);
+        if (result.ec != std::errc() || result.ptr != size.data() + size.size() || bytes < 0) return false;
+        if (part.size() == list.size()) return true;
+        list.remove_prefix(part.size() + 1);
+    }
+}
+
+/// Returns true if SimGrid accepts this value; for another one it ends the process.
 bool is_value(std::string_view setting, std::string_view value) {
     if (setting == "network/crosstraffic") return one_of({"0", "1", "yes", "no", "on", "off", "true", "false"}, value);
-    const bool factor = setting.ends_with("-factor");
-    while (factor && value.find(':') != std::string_view::npos) {
-        const std::string_view part = value.substr(0, value.find(';'));
-        const auto colon = part.find(':');
-        if (colon == std::string_view::npos || !is_number(part.substr(0, colon), true) ||
-            !is_number(part.substr(colon + 1), false))
-            return false;
-        if (part.size() == value.size()) return true;
-        value.remove_prefix(part.size() + 1);
-    }
-    return is_number(value, !factor && setting != "network/loopback-bw");
+    if (setting.starts_with("smpi/")) return are_factors(value);
+    return is_number(value, !setting.ends_with("-factor") && setting != "network/loopback-bw");
 }
 
 /// Returns `text` for an attribute or an element.

@@ -9,8 +9,8 @@
 #include "sim/base/xml.hpp"
 
 /// Traces of platforms in SimGrid's format: values of links and hosts that change with simulated time
-/// (https://simgrid.org/doc/latest/XML_reference.html, "Reacting to changes"). Our own reader, because SimGrid's loops
-/// for ever over traces that repeat without end at one instant, and ends the process for wrong ones.
+/// (https://simgrid.org/doc/latest/XML_reference.html, "Reacting to changes"). Our own reader, because SimGrid's reader
+/// loops for ever over traces that repeat without end at one instant, and ends the process for wrong ones.
 namespace syncline {
 
 struct SimGridTrace {

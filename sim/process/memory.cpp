@@ -17,9 +17,11 @@ void apply_control_groups(double& bytes) {
     std::string line;
     while (std::getline(groups, line)) {
         if (line.rfind("0::", 0) != 0) continue;  // version 1
-        for (std::string path = line.substr(3); !path.empty() && path != "/"; path.erase(path.rfind('/'))) {
+        // In a container its own group is the root.
+        for (std::string path = line.substr(3) == "/" ? "" : line.substr(3);; path.erase(path.rfind('/'))) {
             std::ifstream file("/sys/fs/cgroup" + path + "/memory.max");
             if (double limit = 0; file >> limit) bytes = std::min(bytes, limit);  // "max" is no number
+            if (path.empty()) break;
         }
     }
 }

@@ -81,7 +81,8 @@ std::vector<sg::Host*> load_hosts(const NativePlatform& platform) {
         engine->load_platform(loaded);
     } catch (const std::exception& error) {  // includes a std::logic_error, although the fault is the user's
         std::string message = error.what();
-        for (auto at = message.find(loaded); at != std::string::npos; at = message.find(loaded))
+        for (auto at = message.find(loaded); at != std::string::npos;
+             at = message.find(loaded, at + platform.file.size()))
             message.replace(at, loaded.size(), platform.file);
         throw ReplayError(message);
     }

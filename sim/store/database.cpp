@@ -291,7 +291,8 @@ void Database::define(const std::string& name, Function function) {
 
 void Database::fail(int code) const {
     const auto refuse = [&](const char* doing, const std::string& why, const char* what_now) {
-        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing, file_.string(), why, what_now));
+        throw OutputError(fmt::format("error: cannot {} {}: {}{}", doing,
+                                      file_.empty() ? "the table in memory" : file_.string(), why, what_now));
     };
     if (code == SQLITE_READONLY_ROLLBACK || code == SQLITE_READONLY_RECOVERY)
         refuse("read", "a killed program left it half written, and it is read-only",

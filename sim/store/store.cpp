@@ -167,7 +167,7 @@ std::string Store::add(const config::StudyPoint& point) {
         .step();
     bool changed = database_.changes() > 0;
     if (!changed) {
-        // A run that is still to be simulated finds its files by their names from this directory.
+        // A run that is still to be simulated finds its files where they are now.
         database_
             .kept(
                 "UPDATE runs SET collective = ?2, platform = ?3, training = ?4, workload = ?5 WHERE run_id = ?1 AND "

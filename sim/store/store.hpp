@@ -20,8 +20,7 @@
 ///     points(study, number, repeat, settings, run_id, checksum)    settings: {"training.ranks": "4", ...}
 ///     attempts(run_id, status, wall_s)                      one row for each time a run ended, in order
 ///     view scenarios(run_id, scenario)                      the full resolved scenario, as input of `syncline run`
-///     meta(key, value)                                      the program's version, and the shards that it has points
-///     of
+///     meta(key, value)                                      the program's version, and its shards
 ///
 /// A run is one simulation, named by a hash of its resolved scenario, its seed and the version; points refer to runs.
 /// The same study gives equal runs, texts and points, row for row, whether interrupted or not and in any number of

@@ -25,9 +25,6 @@ struct FileGraph {
     std::vector<FileEdge> edges;
 };
 
-/// Limit on nested elements or subgraphs, because both parsers recurse.
-inline constexpr int deepest_nesting = 100;
-
 /// Both throw TopologyError if the text is not in that format, is nested too deeply, or has more than most_cables
 /// edges.
 FileGraph read_dot(const std::string& text);

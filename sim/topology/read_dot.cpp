@@ -146,7 +146,8 @@ private:
         after_subgraph_ = false;
         open_.push_back({names_, left_});
         left_ = 0;
-        // The parser copies the list of vertices at every subgraph.
+        // The parser recurses, and copies the list of vertices at every subgraph.
+        constexpr std::size_t deepest_nesting = 100;
         copied_ += names_;
         if (open_.size() > deepest_nesting || copied_ > 20'000'000)
             throw TopologyError("", "too many subgraphs, or subgraphs nested too deeply");

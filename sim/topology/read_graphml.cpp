@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// What an element means where it stands.
+    /// The meaning of an element where it stands.
     enum class Role { document, graphml, key, fallback, graph, node, edge, data, other };
 
     struct Key {

@@ -106,7 +106,8 @@ inline bool someone_is_in(const fs::path& directory) {
     return true;
 }
 
-/// Runs a batch with `--out out`, calls `disturb` with its store when ten runs are done, and returns its outcome.
+/// Runs a batch with `--out out`, calls `disturb` with its store when more than ten runs are done, and returns its
+/// outcome.
 inline Outcome disturbed(const Invocation& invocation, const std::function<void(const fs::path&)>& disturb) {
     auto batch = std::async(std::launch::async, [&] { return run_program(invocation); });
     const fs::path out = invocation.directory / "out";

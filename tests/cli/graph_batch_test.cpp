@@ -1,4 +1,5 @@
 #include <csignal>
+#include <future>
 
 #include "tests/catch.hpp"
 #include "tests/cli/batch.hpp"
@@ -118,6 +119,19 @@ TEST_CASE("graph files: a batch that is killed and resumed from another director
     REQUIRE(rings.in("in", {"batch", "study.yaml", "--out", "../undisturbed"}).status == 0);
     const char* results = "SELECT run_id, status, result FROM runs ORDER BY run_id";
     CHECK(query(rings / "out", results) == query(rings / "undisturbed", results));
+}
+
+TEST_CASE("graph files: two programs share a store from different directories") {
+    const Rings rings;
+    rings.write("in/study.yaml", many_sizes(200));
+    rings.write("in/base.yaml", ring_base);
+    const auto other = std::async(std::launch::async, [&] { return run_program(one_by_one(rings)); });
+    const Outcome here = rings.in("in", {"batch", "study.yaml", "--out", "../out", "--jobs", "1"});
+    other.wait();
+    CAPTURE(here.err);
+    CHECK(here.status == 0);
+    CHECK(value(rings / "out", "SELECT count(*) FROM runs WHERE status = 'done'") == "200");
+    CHECK(value(rings / "out", "SELECT count(*) FROM attempts") == "200");
 }
 
 TEST_CASE("graph files: a run whose file changes before it starts fails instead of simulating another file") {

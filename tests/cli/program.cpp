@@ -193,6 +193,16 @@ std::vector<pid_t> children_of(pid_t parent) {
     return children;
 }
 
+Limit::Limit(int resource, rlim_t value) : resource_(resource) {
+    require(getrlimit(static_cast<__rlimit_resource>(resource_), &before_) == 0, "getrlimit");
+    const rlimit lower{value, before_.rlim_max};
+    require(setrlimit(static_cast<__rlimit_resource>(resource_), &lower) == 0, "setrlimit");
+}
+
+Limit::~Limit() {
+    setrlimit(static_cast<__rlimit_resource>(resource_), &before_);
+}
+
 Outcome run_program(const Invocation& invocation) {
     Channel out = channel_for(invocation.out), err = channel_for(invocation.err);
     const Clock::time_point start = Clock::now();

@@ -2,6 +2,8 @@
 
 #include <sys/types.h>
 
+#include <sys/resource.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -75,6 +77,19 @@ struct Outcome {
 
 /// Returns the processes whose parent is `parent`.
 std::vector<pid_t> children_of(pid_t parent);
+
+/// Lowers a limit of this process, and of the programs that it runs, during its lifetime: RLIMIT_AS, RLIMIT_FSIZE.
+class Limit {
+public:
+    Limit(int resource, rlim_t value);
+    ~Limit();
+    Limit(const Limit&) = delete;
+    Limit& operator=(const Limit&) = delete;
+
+private:
+    int resource_;
+    rlimit before_{};
+};
 
 /// Runs the program in a process group of its own, standard input empty.
 Outcome run_program(const Invocation& invocation);

@@ -40,6 +40,13 @@ variants:
   servers: {training: {exchange: parameter-server}}
 )";
 
+/// Returns a platform in SimGrid's format.
+inline std::string simgrid(const std::string& content) {
+    return "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+           "<platform version=\"4.1\">\n" +
+           content + "</platform>\n";
+}
+
 /// The small scenario and its files.
 struct TinyFiles : TempDir {
     TinyFiles() {

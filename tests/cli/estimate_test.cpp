@@ -1,4 +1,3 @@
-#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,22 +13,6 @@ using nlohmann::json;
 
 namespace {
 
-/// Sets the limit of memory of the programs that are started while it exists.
-class MemoryLimit {
-public:
-    explicit MemoryLimit(rlim_t bytes) {
-        getrlimit(RLIMIT_AS, &before_);
-        const rlimit little{bytes, before_.rlim_max};
-        setrlimit(RLIMIT_AS, &little);
-    }
-    ~MemoryLimit() { setrlimit(RLIMIT_AS, &before_); }
-    MemoryLimit(const MemoryLimit&) = delete;
-    MemoryLimit& operator=(const MemoryLimit&) = delete;
-
-private:
-    rlimit before_{};
-};
-
 std::vector<std::string> collective(const std::string& ranks, const std::vector<std::string>& more = {}) {
     std::vector<std::string> all{"collective", "--platform", "platform.yaml", "--set", "platform.nodes=100000",
                                  "--ranks",    ranks,        "--bytes",       "1MB"};
@@ -44,7 +27,7 @@ void check_cheap(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("large: a simulation of too many messages is refused at once, with the estimate and ways out") {
+TEST_CASE("estimate: a simulation of too many messages is refused at once, with the estimate and ways out") {
     const TinyFiles files;
     const Outcome ring = run_in(files, collective("100000"));
     CAPTURE(ring.err);
@@ -71,14 +54,14 @@ TEST_CASE("large: a simulation of too many messages is refused at once, with the
     check_cheap(training);
 }
 
-TEST_CASE("large: rings of many ranks that are folded are simulated") {
+TEST_CASE("estimate: rings of many ranks that are folded are simulated") {
     const TinyFiles files;
     const Outcome ring = run_in(files, collective("20000", {"--fidelity", "folded"}));
     CAPTURE(ring.err);
     CHECK(ring.status == 0);
 }
 
-TEST_CASE("large: a dry run estimates messages, memory and time, and refuses nothing") {
+TEST_CASE("estimate: a dry run estimates messages, memory and time, and refuses nothing") {
     const TinyFiles files;
     const Outcome table = run_in(files, collective("1000", {"--dry-run"}));
     CHECK(table.status == 0);
@@ -91,10 +74,13 @@ TEST_CASE("large: a dry run estimates messages, memory and time, and refuses not
     CHECK(simulation["iterations"] == 1);
     CHECK(simulation["memory_bytes"].get<double>() > 1e7);
     CHECK(simulation["wall_time_s"].get<double>() > 0);
-    CHECK(run_in(files, collective("100000", {"--dry-run"})).status == 0);
+    const Outcome large = run_in(files, collective("100000", {"--dry-run"}));
+    CHECK(large.status == 0);
+    CHECK(holds(large.err, "note: this operation simulates about 20 billion messages, more than 2 billion"));
+    CHECK(holds(large.err, "; `--force` begins it\n"));
 }
 
-TEST_CASE("large: the estimate of the memory is near what a simulation takes") {
+TEST_CASE("estimate: the estimate of the memory is near what a simulation takes") {
 #if !defined(SYNCLINE_SANITIZED)
     const TinyFiles files;
     const auto compare = [&](const std::vector<std::string>& arguments) {
@@ -119,13 +105,13 @@ TEST_CASE("large: the estimate of the memory is near what a simulation takes") {
 #endif
 }
 
-TEST_CASE("large: what needs more memory than there is is refused, or forced and ends as out of memory") {
+TEST_CASE("estimate: what needs more memory than there is is refused, or forced and ends as out of memory") {
 #if !defined(SYNCLINE_SANITIZED)
     const TinyFiles files;
     const std::vector<std::string> direct = collective("2000", {"--operation", "all-to-all"});
     std::vector<std::string> forced = direct;
     forced.push_back("--force");
-    const MemoryLimit limit(600'000'000);
+    const Limit limit(RLIMIT_AS, 600'000'000);
     const Outcome refused = run_in(files, direct);
     CAPTURE(refused.err);
     CHECK(refused.status == 3);
@@ -139,14 +125,14 @@ TEST_CASE("large: what needs more memory than there is is refused, or forced and
 #endif
 }
 
-TEST_CASE("large: reading files is out of memory with a clear error") {
+TEST_CASE("estimate: reading files is out of memory with a clear error") {
 #if !defined(SYNCLINE_SANITIZED)
     const TinyFiles files;
     std::string scenario = "platform: platform.yaml\nworkload: workload.yaml\ntraining: {ranks: 4}\nvariants:\n";
     for (int i = 0; i < 3'000; ++i) scenario += "  v" + std::to_string(i) + ": {}\n";
     files.write("scenario.yaml", scenario);
     for (const rlim_t bytes : std::vector<rlim_t>{80'000'000, 95'000'000}) {
-        const MemoryLimit limit(bytes);
+        const Limit limit(RLIMIT_AS, bytes);
         for (const char* verb : {"check", "run"}) {
             const Outcome outcome = run_in(files, {verb, "scenario.yaml"});
             CAPTURE(verb, bytes, outcome.err);
