@@ -50,7 +50,7 @@ DryRun dry_run(const Cluster& cluster, const CollectivePlan& plan) {
     result.ranks = plan.ranks;
     result.operation = plan.algorithm.operation;
     const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
-    result.estimate = estimate(cluster, plan);
+    result.estimate = estimate(cluster, plan, chosen);
     for (const std::uint64_t bytes : sizes_of(plan)) {
         PlannedExchange exchange;
         exchange.bytes = bytes;

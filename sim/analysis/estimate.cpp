@@ -47,7 +47,10 @@ Estimate estimate(const Lowered& training) {
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
-    const std::vector<Chosen> chosen = choose_exchanges(cluster, plan);
+    return estimate(cluster, plan, choose_exchanges(cluster, plan));
+}
+
+Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
     return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen));
 }
 

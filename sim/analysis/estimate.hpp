@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sim/analysis/fidelity.hpp"
 #include "sim/training/work.hpp"
@@ -31,6 +32,8 @@ struct Estimate {
 
 Estimate estimate(const Lowered& training);
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan);
+/// `chosen` is the result of choose_exchanges (sweep.hpp).
+Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen);
 
 /// Returns "about 2.18 million messages in 5 iterations, 19 MB of memory, 700 ms".
 std::string words_of(const Estimate& estimate);

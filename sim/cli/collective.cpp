@@ -28,11 +28,11 @@ void collective(const CollectiveArguments& options) {
     config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments, inspect);
     question.plan.placement.seed = options.seed;
     if (options.dry) {
-        check_work(question, Large::announced);
         const DryRunReport report{"collective", {dry_run(question.cluster, question.plan)}};
+        announce_work(report);
         return write_result(report, options.format, options.directory, "dry-run");
     }
-    check_work(question, options.force ? Large::forced : Large::refused);
+    check_work(question, options.force);
     ProgressLine progress(question.plan.selection ? question.plan.selection->name : question.plan.algorithm.name);
     if (!question.plan.sweep.empty())
         return write_result(simulate_sweep(question.cluster, question.plan, progress.watch()), options.format,

@@ -65,7 +65,7 @@ std::vector<Change> changes_of(const ExplainArguments& options) {
 
 void explain_verb(const ExplainArguments& options) {
     const config::Scenario scenario = load(options);
-    check_work(scenario, options.force ? Large::forced : Large::refused);
+    check_work(scenario, options.force);
     std::vector<std::filesystem::path> traces;
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     check_memory(scenario, options.allow_oom);

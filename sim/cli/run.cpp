@@ -59,13 +59,13 @@ config::Scenario load(const RunOptions& options) {
 }
 
 void run_dry(const config::Scenario& scenario, const RunOptions& options) {
-    check_work(scenario, Large::announced);
     DryRunReport report{scenario.name, {}};
     for (const config::Variant& variant : scenario.variants) {
         report.results.push_back(variant.collective ? dry_run(variant.cluster, *variant.collective)
                                                     : dry_run(variant.lowered()));
         report.results.back().variant = variant.name;
     }
+    announce_work(report);
     write_result(report, options.format, options.directory, "dry-run");
 }
 
@@ -155,7 +155,7 @@ void run(const RunOptions& options) {
     constexpr double steady = 1e-6, precise = 0.01;
     const config::Scenario scenario = load(options);
     if (options.dry) return run_dry(scenario, options);
-    check_work(scenario, options.force ? Large::forced : Large::refused);
+    check_work(scenario, options.force);
     std::vector<std::filesystem::path> traces(scenario.variants.size());
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
