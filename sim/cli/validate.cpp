@@ -16,6 +16,7 @@
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/simulation_count.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/output/files.hpp"

@@ -28,6 +28,8 @@ void add_plot(CLI::App& program, Action& action);
 void add_lesson(CLI::App& program, Action& action);
 void add_validate(CLI::App& program, Action& action);
 void add_calibrate(CLI::App& program, Action& action);
+void add_list(CLI::App& program, Action& action);
+void add_where(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
 
 /// Puts the description of a key where the description of an option, of any verb that is added later, refers to it:
