@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Tests the module scripts/python/syncline: syncline_test.py PROGRAM. pandas is not needed; a stub takes its place."""
-import importlib
+import importlib.util
 import os
 import pathlib
 import re
