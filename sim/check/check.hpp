@@ -25,4 +25,7 @@ std::string schema_of(const std::string& kind);
 /// Returns the description of a key, given as a path through sections of that schema: `training.ranks`.
 std::string description_of(const std::string& kind, const std::string& key);
 
+/// Returns the words that such a key can be; nothing if it takes other values only.
+std::vector<std::string> words_of(const std::string& kind, const std::string& key);
+
 }  // namespace syncline::config

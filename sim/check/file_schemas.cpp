@@ -19,6 +19,18 @@ std::string schema_for(const std::string& kind) {
     });
 }
 
+/// Returns the schema of a key; the schema of its kind of file is made on first use.
+const nlohmann::json& property(const std::string& kind, const std::string& key) {
+    static std::map<std::string, nlohmann::json> schemas;
+    if (!schemas.contains(kind)) schemas[kind] = nlohmann::json::parse(schema_of(kind));
+    const nlohmann::json* node = &schemas[kind];
+    for (const PathPart& part : parse_path(key).parts) {
+        if (node->contains("anyOf")) node = &node->at("anyOf").front();
+        node = &node->at("properties").at(part.key);
+    }
+    return *node;
+}
+
 }  // namespace
 
 const std::vector<std::string>& file_kinds() {
@@ -40,14 +52,17 @@ std::string schema_of(const std::string& kind) {
 }
 
 std::string description_of(const std::string& kind, const std::string& key) {
-    static std::map<std::string, nlohmann::json> schemas;
-    if (!schemas.contains(kind)) schemas[kind] = nlohmann::json::parse(schema_of(kind));
-    const nlohmann::json* node = &schemas[kind];
-    for (const PathPart& part : parse_path(key).parts) {
-        if (node->contains("anyOf")) node = &node->at("anyOf").front();
-        node = &node->at("properties").at(part.key);
-    }
-    return node->at("description");
+    return property(kind, key).at("description");
+}
+
+std::vector<std::string> words_of(const std::string& kind, const std::string& key) {
+    const nlohmann::json& node = property(kind, key);
+    const nlohmann::json forms = node.value("anyOf", nlohmann::json::array({node}));
+    std::vector<std::string> words;
+    for (const nlohmann::json& form : forms)
+        for (const nlohmann::json& word : form.value("enum", nlohmann::json::array()))
+            if (word.is_string()) words.push_back(word);
+    return words;
 }
 
 }  // namespace syncline::config

@@ -134,7 +134,8 @@ void add_batch(CLI::App& program, Action& action) {
         program.add_subcommand("batch", "Simulate every point of a study in parallel and store the results");
     const auto options = std::make_shared<BatchArguments>();
     verb->add_option("STUDY", options->studies,
-                     "Studies or scenarios: files, names of presets (allreduce), or directories of files")
+                     "Studies or scenarios: files, names of those in scenarios/studies/ or scenarios/ (allreduce), or "
+                     "directories of files")
         ->required();
     verb->add_option("--set", options->assignments,
                      "Set a key of every study, or of every point; later values override earlier ones")

@@ -93,7 +93,8 @@ void add_count(CLI::App& verb, const std::string& name, std::optional<std::int64
 void add_explore(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("explore", "Find the best points of a study");
     const auto options = std::make_shared<ExploreArguments>();
-    verb->add_option("STUDY", options->study, "Study or scenario file, or the name of a preset (vgg-16-64)")
+    verb->add_option("STUDY", options->study,
+                     "Study or scenario file, or the name of one in scenarios/studies/ or scenarios/ (vgg-16-64)")
         ->required();
     verb->add_option("--objective", options->objective, "{key study.question.objective} Default: the study's question")
         ->option_text("EXPRESSION");

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "sim/check/check.hpp"
+#include "sim/cli/help.hpp"
 #include "sim/cli/verbs.hpp"
 
 namespace syncline::cli {
@@ -33,20 +35,28 @@ class Formatter : public CLI::Formatter {
             for (const std::string& key : option->get_lnames()) replace_all(text, "`" + key + "`", "--" + key);
         return text;
     }
-    std::string make_option_desc(const CLI::Option* option) const override {
-        std::string text = option->get_description();
-        const std::size_t start = text.find("{key "), end = text.find('}', start);
-        if (start == text.npos) return text;
-        const std::size_t space = text.find(' ', start), kind = space + 1, dot = text.find('.', kind);
-        text.replace(start, end + 1 - start,
-                     config::description_of(text.substr(kind, dot - kind), text.substr(dot + 1, end - dot - 1)));
-        if (text.ends_with('.')) text.pop_back();
-        for (const char* word : {"Default: ", "Required"}) put_into_parentheses(text, word);
-        return text;
-    }
+    std::string make_option_desc(const CLI::Option* option) const override { return description_of(*option); }
 };
 
 }  // namespace
+
+std::optional<Key> key_of(const CLI::Option& option) {
+    const std::string& text = option.get_description();
+    const std::size_t start = text.find("{key "), end = text.find('}', start);
+    if (start == text.npos) return {};
+    const std::size_t kind = start + 5, dot = text.find('.', kind);
+    return Key{text.substr(kind, dot - kind), text.substr(dot + 1, end - dot - 1), start, end + 1};
+}
+
+std::string description_of(const CLI::Option& option) {
+    std::string text = option.get_description();
+    const std::optional<Key> key = key_of(option);
+    if (!key) return text;
+    text.replace(key->begin, key->end - key->begin, config::description_of(key->kind, key->path));
+    if (text.ends_with('.')) text.pop_back();
+    for (const char* word : {"Default: ", "Required"}) put_into_parentheses(text, word);
+    return text;
+}
 
 void describe_keys(CLI::App& program) {
     program.formatter(std::make_shared<Formatter>());

@@ -53,6 +53,7 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_list(program, action);
     cli::add_where(program, action);
     cli::add_schema(program, action);
+    cli::add_completion(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;
     try {
         program.parse(argc, argv);

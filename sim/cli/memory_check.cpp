@@ -11,11 +11,12 @@ namespace syncline::cli {
 namespace {
 
 std::string hint(const Memory& memory) {
-    const bool activations = 2 * memory.activations_bytes > memory.total_bytes();
+    // Fewer samples help only if the model itself fits.
+    const bool fewer = 2 * memory.activations_bytes > memory.total_bytes() &&
+                       memory.total_bytes() - memory.activations_bytes <= memory.device_bytes;
     return fmt::format("{}; `--allow-oom` simulates it anyway",
-                       activations
-                           ? "reduce the samples in flight: a smaller batch, or smaller micro-batches without gpipe"
-                           : "put less of the model on each device: more `model` ranks, more stages, or `sharding`");
+                       fewer ? "reduce the samples in flight: a smaller batch, or smaller micro-batches without gpipe"
+                             : "put less of the model on each device: more `model` ranks, more stages, or `sharding`");
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ void add_calibrate(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);
 void add_where(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
+/// The script is made of the verbs that the program has when it runs.
+void add_completion(CLI::App& program, Action& action);
 
 /// Puts the description of a key where the description of an option, of any verb that is added later, refers to it:
 /// `{key scenario.training.ranks}`, with the kind of file first. The schemas are made only when help is printed.

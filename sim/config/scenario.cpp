@@ -15,6 +15,16 @@ namespace syncline::config {
 
 namespace {
 
+/// Reports a study, all of whose keys would be wrong in a scenario, and throws.
+void refuse_study(Assembly& assembly, const Node& document, const std::string& path) {
+    if ((!document.find("base") && !document.find("axes")) || document.find("training") || document.find("collective"))
+        return;
+    assembly.report(
+        document.mark, "this is a study, not a scenario",
+        fmt::format("`syncline batch {0}` simulates its points, `syncline explore {0}` finds the best", path));
+    assembly.finish();
+}
+
 /// Adds the variant, or each of its choices.
 void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
     for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
@@ -47,6 +57,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         assembly.read(base, "scenario", [&](Fields& fields) { describe(fields, scenario); });
         assembly.finish();
     }
+    refuse_study(assembly, base, path);
     assembly.attempt([&] { split_paths(base); });
     for (const Node& further : changes.to_scenario) merge(base, further);
     ScenarioFile file = take_apart(assembly, std::move(base));

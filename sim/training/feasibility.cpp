@@ -39,6 +39,24 @@ void judge_placement(const Cluster& cluster, const RankPlacement& placement, std
                               ""});
 }
 
+bool fabric_has(const Cluster& cluster, std::int64_t nodes) {
+    try {
+        make_topology(cluster.fabric.topology, Use::fabric, nodes * cluster.node.nics);
+        return true;
+    } catch (const TopologyError&) {
+        return false;
+    }
+}
+
+/// Says how `nodes` nodes, of which `servers` are for servers, could be had.
+std::string hint_for_nodes(const Cluster& cluster, std::int64_t nodes, std::int64_t servers) {
+    std::string hint = cluster.native               ? "use fewer ranks; its file has no more hosts"
+                       : fabric_has(cluster, nodes) ? fmt::format("`--set platform.nodes={}` makes it larger", nodes)
+                                                    : "use fewer ranks; its fabric has no more hosts";
+    if (servers > 0) hint += "; `--set training.servers.location=colocated` needs no nodes for servers alone";
+    return hint;
+}
+
 /// Complains unless there is a device for each rank, and after them a node for each of the `servers` with their own
 /// nodes.
 void judge_nodes(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks, std::int64_t servers,
@@ -63,8 +81,7 @@ void judge_nodes(const Cluster& cluster, const RankPlacement& placement, std::in
     complaints.push_back(
         {"ranks",
          fmt::format("{} do not fit platform '{}', which has {} nodes{}", who, cluster.name, cluster.nodes, with),
-         cluster.native ? "use fewer ranks; its file has no more hosts"
-                        : fmt::format("`--set platform.nodes={}` makes it larger", nodes + servers)});
+         hint_for_nodes(cluster, nodes + servers, servers)});
 }
 
 /// Complains if the bytes of an exchange cannot be counted in 64 bits. `all_pairs`: every rank may send the buffer to

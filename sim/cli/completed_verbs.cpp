@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <utility>
+
+#include "sim/check/check.hpp"
+#include "sim/cli/completion.hpp"
+#include "sim/cli/help.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+/// Returns the words that an option can be: those of its key, of its check, or of its placeholder, as in `x|y|xy`.
+std::vector<std::string> words_of(const CLI::Option& option) {
+    if (const std::optional<Key> key = key_of(option)) return config::words_of(key->kind, key->path);
+    std::smatch found;
+    const std::string type = option.get_type_name();  // "TEXT:{bash,zsh,fish}"
+    if (std::regex_search(type, found, std::regex("\\{([^{}]+)\\}"))) return split(found[1], ',');
+    const std::string& shown = option.get_option_text();
+    if (std::regex_match(shown, std::regex("[a-z]+(\\|[a-z]+)+"))) return split(shown, '|');
+    return {};
+}
+
+/// Returns the kinds of presets that a description names by their folders: "the name of one in platforms/devices/".
+std::vector<std::string> kinds_in(const std::string& description) {
+    static const std::regex folder("\\b(?:in|or) (?:[a-z]+/)*([a-z]+)/(?![a-z])");
+    std::vector<std::string> kinds;
+    for (std::sregex_iterator at(description.begin(), description.end(), folder), end; at != end; ++at)
+        kinds.push_back((*at)[1]);
+    return kinds;
+}
+
+/// Returns "files", "directories" or nothing.
+std::string paths_of(const CLI::Option& option, const std::string& description) {
+    static const std::regex file("FILE|[Ff]iles?\\b"), directory("DIR");
+    const std::string shown =
+        option.get_positional() ? option.get_name(true) + " " + description : option.get_option_text();
+    if (std::regex_search(shown, file)) return "files";
+    return std::regex_search(shown, directory) ? "directories" : "";
+}
+
+Offer offer_of(const CLI::Option& option) {
+    if (const std::vector<std::string> words = words_of(option); !words.empty()) return {words, {}, {}};
+    const std::string description = description_of(option);
+    return {{}, kinds_in(description), paths_of(option, description)};
+}
+
+/// Returns the first phrase of a description.
+std::string in_short(const std::string& description) {
+    static const std::regex phrase("^((?:`[^`]*`|[^`])*?)(?:\\. (?=[A-Z])|: |; | \\(|, for example|$)");
+    std::smatch found;
+    return std::regex_search(description, found, phrase) ? found.str(1) : description;
+}
+
+void add_verb(const CLI::App& app, const std::string& path, std::vector<CompletedVerb>& verbs) {
+    CompletedVerb verb{path, in_short(app.get_description()), {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->get_positional()) {
+            verb.arguments = offer_of(*option);
+            continue;
+        }
+        CompletedOption completed{{}, in_short(description_of(*option)), option->get_items_expected_max() > 0, {}};
+        for (const std::string& name : option->get_lnames()) completed.names.push_back("--" + name);
+        for (const std::string& name : option->get_snames()) completed.names.push_back("-" + name);
+        if (completed.takes_value) completed.values = offer_of(*option);
+        verb.options.push_back(std::move(completed));
+    }
+    const std::vector<const CLI::App*> inner = app.get_subcommands([](const CLI::App*) { return true; });
+    for (const CLI::App* one : inner) verb.arguments.words.push_back(one->get_name());
+    verbs.push_back(std::move(verb));
+    for (const CLI::App* one : inner)
+        add_verb(*one, path.empty() ? one->get_name() : path + " " + one->get_name(), verbs);
+}
+
+}  // namespace
+
+std::vector<CompletedVerb> completed_verbs(const CLI::App& program) {
+    std::vector<CompletedVerb> verbs;
+    add_verb(program, "", verbs);
+    return verbs;
+}
+
+std::string offer_arguments(const Offer& offer) {
+    return fmt::format("'{}' '{}' '{}'", fmt::join(offer.words, " "), fmt::join(offer.kinds, " "), offer.paths);
+}
+
+}  // namespace syncline::cli
