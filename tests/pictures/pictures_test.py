@@ -10,7 +10,7 @@ import unittest
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/pictures"
 README = """# Example
 
-![A plot](a.svg)
+![A plot](a.svg), but `![text](file.svg)` is none.
 
 ```sh
 build/release/syncline plot x.results --x ranks --y time --out a.svg
