@@ -16,6 +16,7 @@ struct TopologyArguments {
     std::string argument;
     std::vector<std::string> assignments;
     std::string use = "fabric", format = "table", file;
+    bool expand = false;
 };
 
 std::string dot_of(const config::TopologyQuestion& question) {
@@ -26,10 +27,13 @@ std::string dot_of(const config::TopologyQuestion& question) {
     }
 }
 
-std::string text_of(const config::TopologyQuestion& question, Use use, const std::string& format) {
+std::string text_of(const config::TopologyQuestion& question, Use use, const TopologyArguments& options) {
+    const std::string& format = options.format;
     if (format == "dot") return dot_of(question);
     if (format == "graphml") return to_graphml(question.topology);
-    if (format == "svg") return to_svg(question.spec, question.topology);
+    if (format == "svg")
+        return to_svg(question.spec, question.topology, CableStyle::by_kind,
+                      options.expand ? Detail::all : Detail::aggregated);
     const TopologyReport report{question.spec.name, question.spec.shape, use,
                                 measure_topology(question.spec, question.topology)};
     return format == "json" ? to_json(report) : to_table(report);
@@ -37,8 +41,7 @@ std::string text_of(const config::TopologyQuestion& question, Use use, const std
 
 void topology(const TopologyArguments& options) {
     const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
-    const std::string text =
-        text_of(config::load_topology(options.argument, options.assignments, use), use, options.format);
+    const std::string text = text_of(config::load_topology(options.argument, options.assignments, use), use, options);
     if (!options.file.empty())
         write_file(options.file, text);
     else if (options.format == "dot")
@@ -75,10 +78,18 @@ void add_topology(CLI::App& program, Action& action) {
         *verb, "--as", options->use, "fabric|overlay",
         "Use as a fabric, the cables between hosts (default), or as an overlay, the communication pattern of ranks");
     add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "Output format (default: table)");
+    verb->add_flag(
+        "--expand", options->expand,
+        "Draw every host, switch and cable (default: above 128 hosts or switches, blocks of them; with --format "
+        "svg)");
     verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")
         ->check([](const std::string& file) { return file.empty() ? "is empty" : ""; });
-    verb->callback([options, &action] { action = [options] { topology(*options); }; });
+    verb->callback([options, &action] {
+        if (options->expand && options->format != "svg")
+            throw CLI::ValidationError("--expand", "has no effect without --format svg; remove it");
+        action = [options] { topology(*options); };
+    });
 }
 
 }  // namespace syncline::cli

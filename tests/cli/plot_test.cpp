@@ -31,7 +31,15 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
     const Outcome file = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "pictures/a.svg"});
     CHECK(file.status == 0);
     CHECK(file.out.empty());
+    CHECK(file.err == "wrote pictures/a.svg: 1 line of 4 points\n");
     CHECK(read_file(bench / "pictures/a.svg") == svg.out);
+    CHECK_THAT(bench
+                   .plot({"--x", "bytes", "--y", "completion_time_s", "--series", "bytes, operation", "--xlabel",
+                          "message", "--ylabel", "time", "--out", "b.svg"})
+                   .err,
+               ContainsSubstring("wrote b.svg: 4 lines of 4 points"));
+    CHECK_THAT(read_file(bench / "b.svg"),
+               ContainsSubstring("bytes, operation") && ContainsSubstring(">message<") && ContainsSubstring("time (us)"));
 
     CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "xy", "--out", "a.png"}).status == 0);
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
@@ -42,6 +50,10 @@ TEST_CASE("plot reports errors at their place") {
     const Outcome unknown = bench.plot({"--x", "bytes", "--y", "completion_tme_s"});
     CHECK(unknown.status == 3);
     CHECK_THAT(unknown.err, StartsWith("--y:1:") && ContainsSubstring("completion_tme_s"));
+
+    const Outcome series = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--series", "operation,algoritm"});
+    CHECK(series.status == 3);
+    CHECK_THAT(series.err, StartsWith("--series:1:") && ContainsSubstring("algoritm"));
 
     const Outcome condition = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes >"});
     CHECK(condition.status == 3);
