@@ -1,14 +1,14 @@
 // Links: the fabric's picture with cables coloured by utilisation, and utilisation over time.
 
-/// Steps from light to dark blue, then orange; lines also get wider, for readers who cannot tell the colours apart.
+/// Steps from light to dark, then red; lines also get wider, for readers who cannot tell the colours apart.
 const use_scale = [
-    {least: 0, colour: "#b4bac1", width: 1.2, text: "unused"},
-    {least: 0.00005, colour: "#9ecae1", width: 2, text: "below 20 %"},
-    {least: 0.2, colour: "#4292c6", width: 2.8, text: "20 to 40 %"},
-    {least: 0.4, colour: "#2159a5", width: 3.6, text: "40 to 60 %"},
-    {least: 0.6, colour: "#081d58", width: 4.6, text: "60 to 80 %"},
-    {least: 0.8, colour: "#d55e00", width: 6, text: "80 % or more"},
-];
+    {least: 0, width: 1.2, text: "unused"},
+    {least: 0.00005, width: 2, text: "below 20 %"},
+    {least: 0.2, width: 2.8, text: "20 to 40 %"},
+    {least: 0.4, width: 3.6, text: "40 to 60 %"},
+    {least: 0.6, width: 4.6, text: "60 to 80 %"},
+    {least: 0.8, width: 6, text: "80 % or more"},
+].map((step, i) => ({...step, colour: colour_of(`use-${i}`)}));
 const step_of = (use) => use_scale.findLast((step) => use >= step.least);
 
 function heat_map(parent, variant) {
@@ -69,7 +69,7 @@ function busiest_links(parent, links) {
         text: "Bytes divided by the capacity of the link during the iteration, for each direction separately.",
         unit: "share",
         config: () => across_config(
-            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation), 0)]),
+            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation))]),
         height: across_height(links.length),
         columns: [{name: "link", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
         rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
@@ -80,7 +80,9 @@ function link_profiles(parent, links, window_s) {
     const with_profile = links.filter((link) => link.profile.length > 0).slice(0, 5);
     if (with_profile.length > 0) {
         const parts = with_profile[0].profile.length;
-        const times = Array.from({length: parts}, (_, i) => (i + 0.5) * window_s / parts);
+        const times = Array.from({length: parts}, (_, i) => i * window_s / parts);
+        // The last interval ends with the window.
+        const steps = ({profile}) => [...profile.map((y, part) => ({x: times[part], y})), {x: window_s, y: profile[parts - 1]}];
         figure(parent, {
             title: "Link utilisation over time",
             unit: "share",
@@ -89,11 +91,9 @@ function link_profiles(parent, links, window_s) {
             config: () => ({
                 type: "line",
                 data: {
-                    labels: times,
                     datasets: with_profile.map(
                         (link, i) => line(
-                            link.link, link.profile.map((y, part) => ({x: times[part], y})), i,
-                            {pointRadius: 0, stepped: "middle", borderDash: dashes[i]}))
+                            link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]}))
                 },
                 options: {
                     interaction: {mode: "index", intersect: false},
@@ -104,7 +104,7 @@ function link_profiles(parent, links, window_s) {
                 }
             }),
             height: 320,
-            columns: [{name: "time", unit: "s"}, ...with_profile.map((link) => ({name: link.link, unit: "share"}))],
+            columns: [{name: "start of the interval", unit: "s"}, ...with_profile.map((link) => ({name: link.link, unit: "share"}))],
             rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
         });
     }

@@ -5,6 +5,13 @@ function result_notes() {
     return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(note);
 }
 
+/// The parts of the iteration time, which the result counts on the rank that finishes last.
+const iteration_parts = [
+    ["computation", (result) => result.compute_time_s],
+    ["exposed communication", (result) => result.exposed_communication_time_s],
+    ["waiting", (result) => result.waiting_time_s], ["idle", (result) => result.idle_time_s]
+];
+
 function training_summary(results) {
     // Throughputs of different workloads are not comparable.
     const fastest = (workload) =>
@@ -23,26 +30,9 @@ function training_summary(results) {
         sentence(results[0]) :
         `${results.length} variants. Highest throughput${workloads.length > 1 ? " of each workload" : ""}: ` +
             workloads.map((workload) => sentence(fastest(workload))).join(" ");
-    const columns = [
-        ["variant", "text"], ["workload", "text"], ["ranks", "number"], ["iteration_time_s", "s"],
-        ["compute_time_s", "s"], ["exposed_communication_time_s", "s"], ["waiting_time_s", "s"],
-        ["throughput_samples_per_s", "number"], ["tokens_per_s", "number"], ["scaling", "text"],
-        ["scaling_efficiency", "share"], ["model_flops_utilisation", "share"], ["messages", "number"],
-        ["bytes_sent", "B"],
-        ["cost_per_million_samples", "number"], ["exchange", "text"], ["algorithm", "text"], ["fabric", "text"],
-        ["transport", "text"]
-    ].filter(([field]) => results.some((result) => result[field] !== null));
-    const heading = {
-        iteration_time_s: "iteration time",
-        compute_time_s: "computation",
-        exposed_communication_time_s: "exposed communication",
-        waiting_time_s: "waiting",
-        throughput_samples_per_s: "samples per second"
-    };
-    const rows = results.map((result) => columns.map(([field]) => result[field]));
-    columns.push(["memory", "B"], ["pipeline_bubble", "share"]);
-    results.forEach((result, i) => rows[i].push(result.memory.total_bytes, result.pipeline_bubble));
     const parent = section("summary", "Summary");
+    const part = (caption, fields) => narrow_table(
+        caption, fields.map(([name, unit]) => ({name, unit})), results.map((result) => fields.map(([, , of]) => of(result))));
     parent.append(make(
         "div", {class: "figure"},
         make(
@@ -50,38 +40,55 @@ function training_summary(results) {
             "Times refer to the rank that finishes last. Its communication is exposed while it computes " +
                 "nothing. Memory refers to the device that needs the most."),
         ...result_notes(),
-        table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
+        part(
+            "Time and throughput",
+            [
+                ["variant", "text", (result) => result.variant], ["iteration time", "s", (result) => result.iteration_time_s],
+                ...iteration_parts.map(([name, of]) => [name, "s", of]),
+                ["samples per second", "number", (result) => result.throughput_samples_per_s],
+                ["tokens per second", "number", (result) => result.tokens_per_s],
+                ["scaling efficiency", "share", (result) => result.scaling_efficiency],
+                ["model FLOPS utilisation", "share", (result) => result.model_flops_utilisation],
+                ["pipeline bubble", "share", (result) => result.pipeline_bubble]
+            ]),
+        part(
+            "Configuration, traffic and cost",
+            [
+                ["variant", "text", (result) => result.variant], ["workload", "text", (result) => result.workload],
+                ["ranks", "number", (result) => result.ranks], ["scaling", "text", (result) => result.scaling],
+                ["exchange", "text", (result) => result.exchange], ["algorithm", "text", (result) => result.algorithm],
+                ["fabric", "text", (result) => result.fabric], ["transport", "text", (result) => result.transport],
+                ["messages", "number", (result) => result.messages], ["bytes sent", "B", (result) => result.bytes_sent],
+                ["memory", "B", (result) => result.memory.total_bytes],
+                ["cost per million samples", "number", (result) => result.cost_per_million_samples]
+            ])));
 }
 
 function training_comparison(results) {
     const parent = section("comparison", results.length > 1 ? "Comparison of variants" : "Time and throughput");
     const labels = results.map((result) => result.variant);
     const grid = parent.appendChild(make("div", {class: "grid"}));
-    const parts = [
-        ["computation", (result) => result.compute_time_s],
-        ["exposed communication", (result) => result.exposed_communication_time_s],
-        ["waiting or idle", (result) => result.waiting_time_s + result.idle_time_s]
-    ];
     figure(grid, {
         title: "Iteration time",
         text: "Lower is better. If workloads or batch sizes differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
             "iteration time", "s", "variant", labels,
-            parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), true),
+            iteration_parts.map(([name, of]) => bars(name, results.map(of))), true),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
-            ...parts.map(([name]) => ({name, unit: "s"}))
+            ...iteration_parts.map(([name]) => ({name, unit: "s"}))
         ],
-        rows: results.map((result) => [result.variant, result.iteration_time_s, ...parts.map(([, of]) => of(result))]),
+        rows: results.map(
+            (result) => [result.variant, result.iteration_time_s, ...iteration_parts.map(([, of]) => of(result))]),
     });
     figure(grid, {
         title: "Throughput",
         text: "Samples per second of all ranks together. Higher is better.",
         config: () => across_config(
             "samples per second", "number", "variant", labels,
-            [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)]),
+            [bars("samples per second", results.map((result) => result.throughput_samples_per_s))]),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "samples per second", unit: "number"},
@@ -151,13 +158,7 @@ function scaling_section() {
             },
             options: {
                 scales: {
-                    x: axis("ranks", "number", {
-                        type: "logarithmic",
-                        afterBuildTicks: (made) => {
-                            made.ticks =
-                                [...new Set(rows.map((row) => row[1]))].sort((a, b) => a - b).map((value) => ({value}));
-                        }
-                    }),
+                    x: measured_axis("ranks", rows.map((row) => row[1]), String),
                     y: axis(title.toLowerCase(), unit, scale)
                 }
             }
@@ -229,7 +230,11 @@ function exchange_page() {
         config: () => ({
             type: "line",
             data: {datasets: datasets()},
-            options: {scales: {x: axis("size", "B", {type: "logarithmic"}), y: axis(quantity, unit, y)}}
+            options: {scales: {
+                x: measured_axis("size", results.flatMap((result) => result.points.map((point) => point.bytes))
+                                             .filter((bytes) => bytes > 0), units.B),
+                y: axis(quantity, unit, y)
+            }}
         }),
     });
     chart(
