@@ -60,8 +60,8 @@ std::string_view page_js() {
     static const std::string all = [] {
         std::string text;
         for (const std::string_view part :
-             {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(), batch(), validation_charts(),
-              validation(), page()})
+             {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(),
+              batch(), validation_charts(), validation(), page()})
             text += part;
         return text;
     }();

@@ -15,7 +15,18 @@ namespace syncline {
 namespace {
 
 /// Kinds of bars with a colour each, in the same order as in the page's scripts.
-enum Kind : std::uint32_t { forward, backward, update, copy, gradients, activations, transfer, weights, waiting, reduction };
+enum Kind : std::uint32_t {
+    forward,
+    backward,
+    update,
+    copy,
+    gradients,
+    activations,
+    transfer,
+    weights,
+    waiting,
+    reduction
+};
 
 Kind kind_of(Phase phase) {
     switch (phase) {

@@ -30,7 +30,7 @@ function axis(title, unit, more = {}) {
     };
     return {
         title: {display: true, text: title},
-        ticks: unit ? {callback: (value) => units[unit](value), maxRotation: 40} : {},
+        ticks: unit ? {callback: (value) => (unit === "number" ? digits(value) : units[unit](value)), maxRotation: 40} : {},
         ...(unit ? {bounds: "data", afterBuildTicks} : {}),
         ...more
     };
@@ -107,11 +107,11 @@ function coinciding(chart) {
         xy(one).filter((point, i) => near(point, xy(other)[i])).length / one.data.length);
     const named = (group) => listed(group.map((index) => sets[index].label));
     const groups = groups_of(sets, (one, other) => common(one, other) === 1);
+    const whole = groups.filter((group) => group.length > 1).map(named);
     const partly = groups.flatMap(([one], i) => groups.slice(i + 1).map(([other]) => [one, other]))
                        .filter(([one, other]) => common(sets[one], sets[other]) > 0.5);
     return [
-        ...groups.filter((group) => group.length > 1)
-            .map((group) => `${named(group)} coincide: their lines cover each other.`),
-        ...partly.map((pair) => `${named(pair)} coincide in part.`)
-    ].join(" ");
+        whole.length > 0 ? `These lines coincide and cover each other: ${whole.join("; ")}.` : "",
+        partly.length > 0 ? `These coincide in part: ${partly.map(named).join("; ")}.` : ""
+    ].filter(Boolean).join(" ");
 }

@@ -56,6 +56,9 @@ function words_of(name) {
     return (before[of_group] ?? "") + words;
 }
 
+/// Returns a line of the program's output as a sentence.
+const sentence_of = (line) => capital(line) + (/[.:]$/.test(line) ? "" : ".");
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /// Allows line breaks after the dots of a long key.
@@ -102,7 +105,7 @@ function narrow_table(caption, columns, rows) {
 
 /// Creates a table that is collapsed, and only built once it is opened.
 function folded(caption, columns, rows) {
-    const details = make("details", {}, make("summary", {}, `Table: ${caption}`));
+    const details = make("details", {class: "numbers"}, make("summary", {}, `Table: ${caption}`));
     details.addEventListener("toggle", () => {
         if (details.open && details.children.length === 1) details.append(table(caption, columns, rows));
     });

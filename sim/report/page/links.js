@@ -13,8 +13,8 @@ const step_of = (use) => use_scale.findLast((step) => use >= step.least);
 
 function heat_map(parent, variant) {
     const {links, cables, notes} = variant.links;
-    const text = "Utilisation of each link's bandwidth over the whole iteration" +
-        (cables ? "; a cable shows the busier of its two directions. Point at a cable to see its name." : ".");
+    const text = "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
+        `allows.${cables ? " A cable shows the busier of its two directions. Point at a cable to see its name." : ""}`;
     const element = make(
         "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
     if (cables && variant.picture !== null) {
@@ -66,7 +66,7 @@ function busiest_links(parent, links) {
     const labels = links.map((link) => link.link);
     figure(parent, {
         title: "Busiest links",
-        text: "Bytes divided by the capacity of the link during the iteration, for each direction separately.",
+        text: "These links have the highest utilisation in the iteration. Each direction of a cable is a link.",
         unit: "share",
         config: () => across_config(
             "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation))]),
@@ -86,8 +86,8 @@ function link_profiles(parent, links, window_s) {
         figure(parent, {
             title: "Link utilisation over time",
             unit: "share",
-            text: `The ${with_profile.length} most utilised links, in ${
-                parts} equal intervals of the window; a message's bytes are spread evenly over its transfer time.`,
+            text: `The chart shows the ${with_profile.length} most utilised links in ${
+                parts} equal intervals of the window. The bytes of a message are spread evenly over its transfer time.`,
             config: () => ({
                 type: "line",
                 data: {
@@ -112,8 +112,8 @@ function link_profiles(parent, links, window_s) {
         "div", {class: "figure"}, make("h3", {}, "Time lost to sharing links"),
         make(
             "p", {},
-            "Lost time is the sum, over all messages on a link, of the additional transfer time compared with " +
-                "each message alone on its route."),
+            "Messages that share a link delay each other. The lost time of a link is the sum, over all its messages, of " +
+                "the additional transfer time compared with each message alone on its route."),
         table(
             "Busiest links and their lost time",
             [

@@ -2,7 +2,8 @@
 
 // The results' notes, and the number of folded messages if the scenario asks for folding.
 function result_notes() {
-    return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(note);
+    return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(
+        (line) => note(sentence_of(line)));
 }
 
 /// The parts of the iteration time, which the result counts on the rank that finishes last.
@@ -19,17 +20,18 @@ function training_summary(results) {
             .reduce(
                 (best, result) =>
                     ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
-    const sentence = (result) => `${result.variant}: ${units.s(result.iteration_time_s)} per iteration of ${
-                                     result.workload} on ${result.ranks} ranks, ` +
-        `${digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
+    const sentence = (result) => `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
+                                     digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
         (result.scaling_efficiency === null ?
              "." :
-             `, ${units.share(result.scaling_efficiency)} ${result.scaling} scaling efficiency.`);
+             ` and a ${result.scaling} scaling efficiency of ${units.share(result.scaling_efficiency)}.`);
     const workloads = [...new Set(results.map((result) => result.workload))];
+    const best = workloads.map(fastest).map(
+        (result) => `${workloads.length > 1 ? `For ${result.workload}, the` : "The"} fastest variant is ${
+            result.variant}: it ${sentence(result)}`);
     document.getElementById("lead").textContent = results.length === 1 ?
-        sentence(results[0]) :
-        `${results.length} variants. Highest throughput${workloads.length > 1 ? " of each workload" : ""}: ` +
-            workloads.map((workload) => sentence(fastest(workload))).join(" ");
+        `The training of ${results[0].workload} ${sentence(results[0])}` :
+        `This page compares ${results.length} variants of a training. ${best.join(" ")}`;
     const parent = section("summary", "Summary");
     const part = (caption, fields) => narrow_table(
         caption, fields.map(([name, unit]) => ({name, unit})), results.map((result) => fields.map(([, , of]) => of(result))));
@@ -38,7 +40,8 @@ function training_summary(results) {
         make(
             "p", {},
             "Times refer to the rank that finishes last. Its communication is exposed while it computes " +
-                "nothing. Memory refers to the device that needs the most."),
+                "nothing. It waits for other ranks, servers or clocks; the rest of the time it is idle. Memory " +
+                "refers to the device that needs the most."),
         ...result_notes(),
         part(
             "Time and throughput",
@@ -70,7 +73,8 @@ function training_comparison(results) {
     const grid = parent.appendChild(make("div", {class: "grid"}));
     figure(grid, {
         title: "Iteration time",
-        text: "Lower is better. If workloads or batch sizes differ, compare the throughput instead.",
+        text: "The bars show one iteration of the rank that finishes last. Shorter is better. If workloads or batch sizes " +
+            "differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
             "iteration time", "s", "variant", labels,
@@ -85,7 +89,7 @@ function training_comparison(results) {
     });
     figure(grid, {
         title: "Throughput",
-        text: "Samples per second of all ranks together. Higher is better.",
+        text: "The bars show how many samples all ranks together process per second. Longer is better.",
         config: () => across_config(
             "samples per second", "number", "variant", labels,
             [bars("samples per second", results.map((result) => result.throughput_samples_per_s))]),
@@ -125,7 +129,7 @@ function scaling_section() {
     if (curves.length === 0) {
         parent.append(note(
             data.scaling_note ||
-            "Not simulated. Run syncline with --report and --scaling to include 1, 2, 4 … ranks."));
+            "Fewer ranks were not simulated. Run syncline run with --report and --scaling to include 1, 2, 4 … ranks."));
         return;
     }
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
@@ -165,11 +169,11 @@ function scaling_section() {
         }),
     });
     draw_field(
-        "Samples per second", "The scenario simulated again with fewer ranks. Both axes are logarithmic.",
+        "Samples per second", "The scenario is simulated again with fewer ranks. Both axes are logarithmic.",
         "throughput_samples_per_s", "number", {type: "logarithmic"});
     draw_field(
         "Scaling efficiency",
-        "Throughput divided by the number of ranks times the throughput of one rank. Weak scaling keeps the samples " +
+        "The scaling efficiency is the throughput divided by the number of ranks times the throughput of one rank. Weak scaling keeps the samples " +
             "per replica constant, strong scaling the total number of samples.",
         "scaling_efficiency", "share", {beginAtZero: true});
 }
@@ -177,7 +181,7 @@ function scaling_section() {
 function scenario_section() {
     const parent = section("scenario", "Scenario");
     parent.append(make(
-        "p", {class: "note"}, "The scenario with all referenced files inlined. Save it as a file to run it with ",
+        "p", {class: "note"}, "This is the scenario with all referenced files inlined. Save it as a file to run it with ",
         make("code", {}, "syncline run"), "."));
     const texts = new Map();
     for (const variant of data.variants)
@@ -199,14 +203,12 @@ function training_page() {
 
 function exchange_page() {
     const {results} = data.report;
+    const described = results.map(
+        (result) => `${result.variant} is ${result.operation} with the algorithm ${result.algorithm}, on ${
+            result.ranks} ranks of the fabric ${result.fabric}`);
     document.getElementById("lead").textContent =
-        results
-            .map(
-                (result) => `${result.variant}: ${result.operation}, ${result.algorithm}, ${result.ranks} ranks on ${
-                    result.fabric}`)
-            .join(". ") +
-        ".";
-    const parent = section("curves", "Curves");
+        `This page shows how long a collective operation takes. The variant ${listed(described)}.`;
+    const parent = section("curves", "Time and bandwidth by size");
     parent.append(...result_notes());
     const columns = [
         {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
@@ -239,7 +241,8 @@ function exchange_page() {
     });
     chart(
         "Time by size",
-        "Solid: simulated; dashed and hollow: closed form, if there is one. Both axes are logarithmic.", "time", "s",
+        "Filled marks are simulated times. Hollow marks on dashed lines are the closed form (a formula), if there is one. " +
+            "Both axes are logarithmic.", "time", "s",
         () => results.flatMap(
             (result, i) =>
                 [line(result.variant, xy(result, "completion_time_s"), i),
@@ -254,7 +257,7 @@ function exchange_page() {
         {type: "logarithmic"});
     chart(
         "Bus bandwidth by size",
-        "Bus bandwidth as nccl-tests defines it: the bandwidth that each link must provide, whatever the number of ranks.",
+        "The bus bandwidth is defined as in nccl-tests: the bandwidth that each link must provide, whatever the number of ranks.",
         "bus bandwidth", "Bps",
         () => results.filter((result) => result.points.some((point) => point.bus_bandwidth_Bps !== null))
                   .map((result, i) => line(result.variant, xy(result, "bus_bandwidth_Bps"), i)),

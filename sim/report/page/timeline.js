@@ -103,9 +103,9 @@ function timeline_figure(parent, timeline) {
     const tools = make("div", {class: "tools"}), openers = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text: `The tasks of each process in the window of ${units.s(window_s)}. An exchange starts when the rank ` +
+        text: `The chart shows the tasks of each process in a window of ${units.s(window_s)}. An exchange starts when the rank ` +
             "enters it, so it includes waiting for the other ranks. " +
-            (grouped.length > 0 ? "Processes in which the same happens share their lines; open them with the button. " : "") +
+            (grouped.length > 0 ? "Processes in which the same happens share their lines, which a button opens. " : "") +
             "Drag across the chart, or use the sliders or the keys + − ← → 0, to zoom and move. " +
             timeline.notes.join(" "),
         config,

@@ -7,7 +7,7 @@ function layers_figure(parent, layers, rank) {
     const labels = shown.map((layer) => layer.layer);
     figure(parent, {
         title: "Computation by layer",
-        text: `On rank ${rank}.` +
+        text: `The bars show how long rank ${rank} computes each layer, in the forward and in the backward pass.` +
             (shown.length < layers.length ?
                  ` The ${shown.length} longest of ${layers.length} layers are drawn; the table lists all.` :
                  ""),
@@ -82,8 +82,8 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
     const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
     const made = figure(parent, {
         title: "Critical path",
-        text: "The chain of tasks and messages in which each begins when the previous one ends: the iteration gets shorter " +
-            `only if one of these gets shorter. By kind: ${kinds_of(shares)}.` +
+        text: "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
+            `iteration gets shorter only if one of these gets shorter. It consists of ${kinds_of(shares)}.` +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
                  ""),
@@ -133,7 +133,8 @@ function theory_figure(parent, result, explanation) {
         title: "Theory and simulation",
         text: closed.iteration_time_s === null ?
             "This iteration has no closed form." :
-            `By the closed form an iteration takes ${units.s(closed.iteration_time_s)}; the simulation takes ${
+            `According to the closed form, which is a formula, an iteration takes ${
+                units.s(closed.iteration_time_s)}; the simulation takes ${
                 longer(result.iteration_time_s / closed.iteration_time_s - 1)}.`,
         config: () => across_config(
             "iteration time", "s", "method", shown.map(([name]) => name),
@@ -158,7 +159,8 @@ function theory_figure(parent, result, explanation) {
         figure(parent, {
             title: "Causes of the difference",
             text:
-                "Change of the iteration time by each cause alone; negative values save time. The causes do not add up. " +
+                "The bars show how each cause alone changes the iteration time; negative values save time. The causes do not " +
+                "add up. " +
                 theory.differences.map((part) => `${capital(part.cause)}: ${part.text}.`).join(" "),
             unit: "s",
             config: () => across_config(
@@ -184,7 +186,8 @@ function what_if_figure(parent, answers) {
     const labels = drawn_ones.map((answer) => answer.change);
     figure(parent, {
         title: "What-if analysis",
-        text: "The scenario simulated again with one change: throughput relative to the original. Above 1 is faster.",
+        text: "Each bar is the scenario simulated again with one change. It shows the throughput relative to the original: " +
+            "with more than 1, the training is faster.",
         config: () => across_config(
             "throughput relative to the original", "number", "change", labels,
             [bars("speed-up", drawn_ones.map((answer) => answer.speed_up))]),
@@ -206,10 +209,12 @@ function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
-        const {level, level_reason, iterations, buckets, layers, links, ranks, what_if} = explanation;
+        const {level, level_reason, iterations, window_s, buckets, layers, links, ranks, what_if} = explanation;
         parent.append(note([
-            level === "tasks" ? "Only tasks were recorded: exchanges are not broken down." : "Every message was recorded.",
-            level_reason, iterations > 1 ? `The window spans ${iterations} iterations; times are totals over all of them.` : ""
+            level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." : "Every message was recorded.",
+            level_reason ? sentence_of(level_reason) : "",
+            `The charts show a window of ${units.s(window_s)}, which is ${
+                iterations > 1 ? `${iterations} iterations; times are totals over all of them` : "one iteration"}.`
         ].filter(Boolean).join(" ")));
         if (ranks.length > 0) rank_parts(parent, explanation);
         if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);
