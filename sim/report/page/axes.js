@@ -23,14 +23,16 @@ function axis(title, unit, more = {}) {
         const room = Math.max(across ? made.chart.width / 90 : made.chart.height / 45, 2);
         const step = round_out((max - min) / room, true);
         made.ticks = [];
-        for (let i = Math.ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i) made.ticks.push({value: i * step});
+        for (let i = Math.ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
+            made.ticks.push({value: i * step});
         // The last tick is the end of the data, if its label has room.
         const last = made.ticks[made.ticks.length - 1]?.value ?? min;
         if ((max - last) / (max - min) * room > 0.8) made.ticks.push({value: max});
     };
     return {
         title: {display: true, text: title},
-        ticks: unit ? {callback: (value) => (unit === "number" ? digits(value) : units[unit](value)), maxRotation: 40} : {},
+        ticks: unit ? {callback: (value) => (unit === "number" ? digits(value) : units[unit](value)), maxRotation: 40} :
+                      {},
         ...(unit ? {bounds: "data", afterBuildTicks} : {}),
         ...more
     };
@@ -59,9 +61,10 @@ function measured_axis(title, measured, label) {
     const values = [...new Set(measured)].sort((a, b) => a - b);
     const min = values[0], max = values[values.length - 1];
     const logarithmic = min > 0 && max >= 8 * min;
-    const place = (value) => (max === min ? 0.5 :
-                              logarithmic ? Math.log(value / min) / Math.log(max / min) :
-                                            (value - min) / (max - min));
+    const place = (value) =>
+        (max === min     ? 0.5 :
+             logarithmic ? Math.log(value / min) / Math.log(max / min) :
+                           (value - min) / (max - min));
     return {
         type: logarithmic ? "logarithmic" : "linear",
         title: {display: true, text: title},
@@ -103,8 +106,10 @@ function coinciding(chart) {
     const relative = chart.options.scales.y.type === "logarithmic";
     const near = (one, other) => one.x === other.x &&
         Math.abs(one.y - other.y) <= 0.005 * (relative ? Math.max(Math.abs(one.y), Math.abs(other.y)) : largest);
-    const common = (one, other) => (one.data.length !== other.data.length ? 0 :
-        xy(one).filter((point, i) => near(point, xy(other)[i])).length / one.data.length);
+    const common = (one, other) =>
+        (one.data.length !== other.data.length ?
+             0 :
+             xy(one).filter((point, i) => near(point, xy(other)[i])).length / one.data.length);
     const named = (group) => listed(group.map((index) => sets[index].label));
     const groups = groups_of(sets, (one, other) => common(one, other) === 1);
     const whole = groups.filter((group) => group.length > 1).map(named);
@@ -113,5 +118,6 @@ function coinciding(chart) {
     return [
         whole.length > 0 ? `These lines coincide and cover each other: ${whole.join("; ")}.` : "",
         partly.length > 0 ? `These coincide in part: ${partly.map(named).join("; ")}.` : ""
-    ].filter(Boolean).join(" ");
+    ].filter(Boolean)
+        .join(" ");
 }

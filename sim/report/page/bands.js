@@ -34,9 +34,9 @@ function band_name(noun, numbers) {
                               `${noun}s ${list}: the same`;
 }
 
-/// Adds to a figure the buttons that open and close its bands, and opens the band whose name is clicked, or with `whole`
-/// also its bar. `bands`: [{name, open, ...}], those with several members; `band_at(index)`: the band at a line of the
-/// chart, or undefined; `changed()` draws again. Many buttons are folded away.
+/// Adds to a figure the buttons that open and close its bands, and opens the band whose name is clicked, or with
+/// `whole` also its bar. `bands`: [{name, open, ...}], those with several members; `band_at(index)`: the band at a line
+/// of the chart, or undefined; `changed()` draws again. Many buttons are folded away.
 function openable(made, tools, bands, {band_at, changed, whole}) {
     const toggle = (band) => {
         band.open = !band.open;
@@ -44,12 +44,16 @@ function openable(made, tools, bands, {band_at, changed, whole}) {
         fill();
     };
     const place = make("div", {class: "tools"});
-    tools.append(bands.length > 4 ? make("details", {}, make("summary", {}, `Open one of ${bands.length} groups`), place) : place);
+    tools.append(
+        bands.length > 4 ? make("details", {}, make("summary", {}, `Open one of ${bands.length} groups`), place) :
+                           place);
     const fill = () => {
         const focused = [...place.children].indexOf(document.activeElement);
-        place.replaceChildren(...bands.map((band) => make(
-            "button", {type: "button", class: "opens", "aria-expanded": String(band.open), onclick: () => toggle(band)},
-            `${band.open ? "▾ close" : "▸ open"} ${band.name}`)));
+        place.replaceChildren(...bands.map(
+            (band) => make(
+                "button",
+                {type: "button", class: "opens", "aria-expanded": String(band.open), onclick: () => toggle(band)},
+                `${band.open ? "▾ close" : "▸ open"} ${band.name}`)));
         if (focused >= 0) place.children[focused].focus();
     };
     const under = ({offsetX, offsetY}) => {
@@ -61,6 +65,8 @@ function openable(made, tools, bands, {band_at, changed, whole}) {
         const band = under(event);
         if (band) toggle(band);
     });
-    made.canvas.addEventListener("mousemove", (event) => { made.canvas.style.cursor = under(event) ? "pointer" : ""; });
+    made.canvas.addEventListener("mousemove", (event) => {
+        made.canvas.style.cursor = under(event) ? "pointer" : "";
+    });
     fill();
 }

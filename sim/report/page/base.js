@@ -64,7 +64,8 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /// Allows line breaks after the dots of a long key.
 const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
-/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for more.
+/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for
+/// more.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
     const cell = (value, {name, unit}) =>

@@ -8,8 +8,10 @@ function batch_page() {
     const settings = columns.map((_, i) => i).filter((i) => columns[i].setting);
     const all = rows.map((_, i) => i);
 
-    document.getElementById("lead").textContent = `This page shows a batch of ${rows.length} points: one simulation for each combination of settings. ${data.note}`;
-    if (figures.length > 0 && settings.length > 0 && rows.length > 1) batch_chart(columns, rows, value_at, figures, settings);
+    document.getElementById("lead").textContent = `This page shows a batch of ${
+        rows.length} points: one simulation for each combination of settings. ${data.note}`;
+    if (figures.length > 0 && settings.length > 0 && rows.length > 1)
+        batch_chart(columns, rows, value_at, figures, settings);
     if (figures.length > 0) {
         const best = section("best", "Best points");
         const which = (figure) => {
@@ -71,5 +73,6 @@ function sortable(parent, columns, rows, value_at, unit_at) {
         place.replaceChildren(made);
     };
     fill();
-    parent.append(make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);
+    parent.append(
+        make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);
 }

@@ -4,8 +4,8 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     const parent = section("chart", "Results by setting");
     const name = (column) => words_of(columns[column].name);
     const varied = settings.filter(
-        (column) => !["point", "points"].includes(columns[column].name) &&
-            new Set(rows.map((row) => row[column])).size > 1);
+        (column) =>
+            !["point", "points"].includes(columns[column].name) && new Set(rows.map((row) => row[column])).size > 1);
     const usable = varied.length > 0 ? varied : settings;
     const chosen = new Map();  // by column, as the reader set the filter
     const axes_changed = () => {
@@ -18,8 +18,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     series.prepend(make("option", {value: ""}, "a single line"));
     y.value = main_figure(columns, figures);
     x.value = main_setting(rows, usable, value_at);
-    series.value =
-        main_series(columns, rows, usable.filter((column) => String(column) !== x.value), value_at) ?? "";
+    series.value = main_series(columns, rows, usable.filter((column) => String(column) !== x.value), value_at) ?? "";
     const log = make("input", {type: "checkbox", onchange: () => show()});
     const fixed = make("div", {class: "tools filters"}), place = make("div");
     parent.append(
@@ -64,7 +63,9 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         for (const row of some) {
             const value = value_at(row, up), at = value_at(row, along);
             if (typeof value !== "number" || at === null) continue;
-            const label = by === null ? name(up) : (columns[by].name === "variant" ? "" : name(by) + " ") + written_as(rows[row][by]);
+            const label = by === null ?
+                name(up) :
+                (columns[by].name === "variant" ? "" : name(by) + " ") + written_as(rows[row][by]);
             if (!lines.has(label)) lines.set(label, new Map());
             const knots = lines.get(label), [low, high] = range_of(row, up);
             const before = knots.get(at) ?? {mean: 0, low, high, points: 0};
@@ -85,14 +86,17 @@ function batch_chart(columns, rows, value_at, figures, settings) {
         const spreads = [...lines.values()].some((knots) => [...knots.values()].some(({low, high}) => high > low));
         return [
             averaged.length > 0 ? `Each mark is the mean over all values of ${listed(averaged)}.` :
-            columns.some((column) => column.name === "points") ? "Each mark is the mean of a group of points." :
-                                                                 "Each mark is one point of the batch.",
+                columns.some((column) => column.name === "points") ? "Each mark is the mean of a group of points." :
+                                                                     "Each mark is one point of the batch.",
             spreads ? "Vertical bars reach from the minimum to the maximum." : "",
             held.length > 0 ?
-                `Only points with ${listed(held.map(({column, value}) => `${name(column)} = ${value}`))} are drawn; choose other values above.` :
+                `Only points with ${
+                    listed(held.map(
+                        ({column, value}) => `${name(column)} = ${value}`))} are drawn; choose other values above.` :
                 "",
             shown < lines.size ? `Only the first ${shown} of ${lines.size} lines are drawn; the table lists all.` : ""
-        ].filter(Boolean).join(" ");
+        ].filter(Boolean)
+            .join(" ");
     }
 
     function show() {

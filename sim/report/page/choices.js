@@ -31,10 +31,11 @@ function main_setting(rows, settings, value_at) {
 
 /// Returns the setting that has a line for each value: the variant, or else names before numbers; null if none has few.
 function main_series(columns, rows, settings, value_at) {
-    const rank = (column) => (columns[column].name === "variant"               ? 0 :
-                              typeof value_at(0, column) === "string"          ? 1 :
-                              ["repeat", "seed"].includes(columns[column].name) ? 9 :
-                                                                                 2);
+    const rank = (column) =>
+        (columns[column].name === "variant"                    ? 0 :
+             typeof value_at(0, column) === "string"           ? 1 :
+             ["repeat", "seed"].includes(columns[column].name) ? 9 :
+                                                                 2);
     const few = settings.filter((column) => distinct_values(rows, [...rows.keys()], column, value_at).length <= 8);
     return few.filter((column) => rank(column) < 9).sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }

@@ -104,6 +104,10 @@ const spread = {
     id: "spread",
     afterDatasetsDraw: (chart) => {
         const {ctx, scales: {y}} = chart;
+        const stroke = (from_x, from_y, to_x, to_y) => {
+            ctx.moveTo(from_x, from_y);
+            ctx.lineTo(to_x, to_y);
+        };
         chart.data.datasets.forEach((set, i) => {
             const meta = chart.getDatasetMeta(i);
             if (meta.hidden) return;
@@ -115,8 +119,8 @@ const spread = {
                 if (!(high > low)) return;
                 const top = y.getPixelForValue(high), bottom = y.getPixelForValue(low);
                 ctx.beginPath();
-                for (const [dx, end] of [[-5, top], [5, top], [0, top], [0, bottom], [-5, bottom], [5, bottom]])
-                    dx === -5 || (dx === 0 && end === top) ? ctx.moveTo(mark.x + dx, end) : ctx.lineTo(mark.x + dx, end);
+                stroke(mark.x, top, mark.x, bottom);
+                for (const end of [top, bottom]) stroke(mark.x - 5, end, mark.x + 5, end);
                 ctx.stroke();
             });
             ctx.restore();
@@ -132,17 +136,22 @@ function draw(entry) {
 }
 
 /// Adds a chart with a heading, a description and a table of its numbers. `config` builds the chart's configuration,
-/// again whenever colours change; `unit` is the unit of its values. A function for `height` is called again by redraw().
+/// again whenever colours change; `unit` is the unit of its values. A function for `height` is called again by
+/// redraw().
 function figure(parent, {title, text, config, height, columns, rows, unit = "number", before = null}) {
     const canvas = make("canvas", {role: "img", "aria-label": `${title}. ${text} The table below lists the numbers.`});
     const box = make("div", {class: "canvas"}, canvas), coincide = make("p", {class: "note coincide"});
-    const resize = () => { box.style.height = `${typeof height === "function" ? height() : height}px`; };
+    const resize = () => {
+        box.style.height = `${typeof height === "function" ? height() : height}px`;
+    };
     const element = make(
         "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box, coincide,
         folded(title, columns, rows));
     parent.append(element);
     resize();
-    canvas.addEventListener("mousemove", (event) => { canvas.title = name_at(Chart.getChart(canvas), event); });
+    canvas.addEventListener("mousemove", (event) => {
+        canvas.title = name_at(Chart.getChart(canvas), event);
+    });
     const entry = {
         canvas,
         config: () => {
@@ -212,11 +221,8 @@ function across_config(quantity, unit, named, labels, datasets, stacked = false)
         data: {labels, datasets},
         options: {
             indexAxis: "y",
-            scales: {
-                x: axis(quantity, unit, {stacked, beginAtZero: true}),
-                y: {stacked, ...names(named, labels)}
-            },
-            plugins: {legend: {display: datasets.length > 1}},
+            scales: {x: axis(quantity, unit, {stacked, beginAtZero: true}), y: {stacked, ...names(named, labels)}},
+            plugins: {legend: {display: datasets.length > 1 || datasets[0]?.label in hatches}},
         }
     };
 }

@@ -13,7 +13,8 @@ const step_of = (use) => use_scale.findLast((step) => use >= step.least);
 
 function heat_map(parent, variant) {
     const {links, cables, notes} = variant.links;
-    const text = "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
+    const text =
+        "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
         `allows.${cables ? " A cable shows the busier of its two directions. Point at a cable to see its name." : ""}`;
     const element = make(
         "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
@@ -82,7 +83,8 @@ function link_profiles(parent, links, window_s) {
         const parts = with_profile[0].profile.length;
         const times = Array.from({length: parts}, (_, i) => i * window_s / parts);
         // The last interval ends with the window.
-        const steps = ({profile}) => [...profile.map((y, part) => ({x: times[part], y})), {x: window_s, y: profile[parts - 1]}];
+        const steps =
+            ({profile}) => [...profile.map((y, part) => ({x: times[part], y})), {x: window_s, y: profile[parts - 1]}];
         figure(parent, {
             title: "Link utilisation over time",
             unit: "share",
@@ -92,8 +94,8 @@ function link_profiles(parent, links, window_s) {
                 type: "line",
                 data: {
                     datasets: with_profile.map(
-                        (link, i) => line(
-                            link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]}))
+                        (link, i) =>
+                            line(link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]}))
                 },
                 options: {
                     interaction: {mode: "index", intersect: false},
@@ -104,7 +106,10 @@ function link_profiles(parent, links, window_s) {
                 }
             }),
             height: 320,
-            columns: [{name: "start of the interval", unit: "s"}, ...with_profile.map((link) => ({name: link.link, unit: "share"}))],
+            columns: [
+                {name: "start of the interval", unit: "s"},
+                ...with_profile.map((link) => ({name: link.link, unit: "share"}))
+            ],
             rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
         });
     }

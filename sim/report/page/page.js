@@ -2,8 +2,10 @@
 
 // The results' notes, and the number of folded messages if the scenario asks for folding.
 function result_notes() {
-    return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(
-        (line) => note(sentence_of(line)));
+    return `${data.folded}\n${data.notes}`
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => note(sentence_of(line)));
 }
 
 /// The parts of the iteration time, which the result counts on the rank that finishes last.
@@ -20,8 +22,9 @@ function training_summary(results) {
             .reduce(
                 (best, result) =>
                     ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
-    const sentence = (result) => `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
-                                     digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
+    const sentence = (result) =>
+        `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
+            digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
         (result.scaling_efficiency === null ?
              "." :
              ` and a ${result.scaling} scaling efficiency of ${units.share(result.scaling_efficiency)}.`);
@@ -34,7 +37,8 @@ function training_summary(results) {
         `This page compares ${results.length} variants of a training. ${best.join(" ")}`;
     const parent = section("summary", "Summary");
     const part = (caption, fields) => narrow_table(
-        caption, fields.map(([name, unit]) => ({name, unit})), results.map((result) => fields.map(([, , of]) => of(result))));
+        caption, fields.map(([name, unit]) => ({name, unit})),
+        results.map((result) => fields.map(([, , of]) => of(result))));
     parent.append(make(
         "div", {class: "figure"},
         make(
@@ -46,7 +50,8 @@ function training_summary(results) {
         part(
             "Time and throughput",
             [
-                ["variant", "text", (result) => result.variant], ["iteration time", "s", (result) => result.iteration_time_s],
+                ["variant", "text", (result) => result.variant],
+                ["iteration time", "s", (result) => result.iteration_time_s],
                 ...iteration_parts.map(([name, of]) => [name, "s", of]),
                 ["samples per second", "number", (result) => result.throughput_samples_per_s],
                 ["tokens per second", "number", (result) => result.tokens_per_s],
@@ -54,17 +59,15 @@ function training_summary(results) {
                 ["model FLOPS utilisation", "share", (result) => result.model_flops_utilisation],
                 ["pipeline bubble", "share", (result) => result.pipeline_bubble]
             ]),
-        part(
-            "Configuration, traffic and cost",
-            [
-                ["variant", "text", (result) => result.variant], ["workload", "text", (result) => result.workload],
-                ["ranks", "number", (result) => result.ranks], ["scaling", "text", (result) => result.scaling],
-                ["exchange", "text", (result) => result.exchange], ["algorithm", "text", (result) => result.algorithm],
-                ["fabric", "text", (result) => result.fabric], ["transport", "text", (result) => result.transport],
-                ["messages", "number", (result) => result.messages], ["bytes sent", "B", (result) => result.bytes_sent],
-                ["memory", "B", (result) => result.memory.total_bytes],
-                ["cost per million samples", "number", (result) => result.cost_per_million_samples]
-            ])));
+        part("Configuration, traffic and cost", [
+            ["variant", "text", (result) => result.variant], ["workload", "text", (result) => result.workload],
+            ["ranks", "number", (result) => result.ranks], ["scaling", "text", (result) => result.scaling],
+            ["exchange", "text", (result) => result.exchange], ["algorithm", "text", (result) => result.algorithm],
+            ["fabric", "text", (result) => result.fabric], ["transport", "text", (result) => result.transport],
+            ["messages", "number", (result) => result.messages], ["bytes sent", "B", (result) => result.bytes_sent],
+            ["memory", "B", (result) => result.memory.total_bytes],
+            ["cost per million samples", "number", (result) => result.cost_per_million_samples]
+        ])));
 }
 
 function training_comparison(results) {
@@ -73,12 +76,13 @@ function training_comparison(results) {
     const grid = parent.appendChild(make("div", {class: "grid"}));
     figure(grid, {
         title: "Iteration time",
-        text: "The bars show one iteration of the rank that finishes last. Shorter is better. If workloads or batch sizes " +
+        text:
+            "The bars show one iteration of the rank that finishes last. Shorter is better. If workloads or batch sizes " +
             "differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
-            "iteration time", "s", "variant", labels,
-            iteration_parts.map(([name, of]) => bars(name, results.map(of))), true),
+            "iteration time", "s", "variant", labels, iteration_parts.map(([name, of]) => bars(name, results.map(of))),
+            true),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
@@ -181,7 +185,8 @@ function scaling_section() {
 function scenario_section() {
     const parent = section("scenario", "Scenario");
     parent.append(make(
-        "p", {class: "note"}, "This is the scenario with all referenced files inlined. Save it as a file to run it with ",
+        "p", {class: "note"},
+        "This is the scenario with all referenced files inlined. Save it as a file to run it with ",
         make("code", {}, "syncline run"), "."));
     const texts = new Map();
     for (const variant of data.variants)
@@ -232,17 +237,23 @@ function exchange_page() {
         config: () => ({
             type: "line",
             data: {datasets: datasets()},
-            options: {scales: {
-                x: measured_axis("size", results.flatMap((result) => result.points.map((point) => point.bytes))
-                                             .filter((bytes) => bytes > 0), units.B),
-                y: axis(quantity, unit, y)
-            }}
+            options: {
+                scales: {
+                    x: measured_axis(
+                        "size",
+                        results.flatMap((result) => result.points.map((point) => point.bytes))
+                            .filter((bytes) => bytes > 0),
+                        units.B),
+                    y: axis(quantity, unit, y)
+                }
+            }
         }),
     });
     chart(
         "Time by size",
         "Filled marks are simulated times. Hollow marks on dashed lines are the closed form (a formula), if there is one. " +
-            "Both axes are logarithmic.", "time", "s",
+            "Both axes are logarithmic.",
+        "time", "s",
         () => results.flatMap(
             (result, i) =>
                 [line(result.variant, xy(result, "completion_time_s"), i),

@@ -16,13 +16,17 @@ function some_of(all, count, wanted) {
 function rank_parts(parent, {ranks, window_s, last_rank}) {
     const most = 32;
     // A bar that is a thousandth of the chart longer than another looks the same.
-    const equal = (one, other) => parts_of_rank.every(([field]) => Math.abs(one[field] - other[field]) <= 1e-3 * window_s);
+    const equal = (one, other) =>
+        parts_of_rank.every(([field]) => Math.abs(one[field] - other[field]) <= 1e-3 * window_s);
     const bands = groups_of(ranks, equal).map((members) => ({name: band_name("rank", members), members, open: false}));
     let lines = [];
     const arrange = () => {
-        const all = bands.flatMap((band) => (band.open ? band.members.map((rank) => ({name: `rank ${rank}`, rank, band})) :
-                                                         [{name: band.name, rank: band.members[0], band}]));
-        const last = all.findIndex(({rank, band}) => (band.open ? rank === last_rank : band.members.includes(last_rank)));
+        const all = bands.flatMap(
+            (band) =>
+                (band.open ? band.members.map((rank) => ({name: `rank ${rank}`, rank, band})) :
+                             [{name: band.name, rank: band.members[0], band}]));
+        const last =
+            all.findIndex(({rank, band}) => (band.open ? rank === last_rank : band.members.includes(last_rank)));
         lines = some_of(all.length, most, last).map((i) => all[i]);
     };
     arrange();
@@ -31,9 +35,10 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
     const tools = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Time breakdown by rank",
-        text: `Rank ${last_rank} finishes last. Of its ${units.s(window_s)} it spends ${
-                  share("compute_s")} in computation, ${share("exposed_communication_s")} in exposed communication and ${
-                  share("waiting_s")} waiting for other ranks, servers or clocks.` +
+        text:
+            `Rank ${last_rank} finishes last. Of its ${units.s(window_s)} it spends ${
+                share("compute_s")} in computation, ${share("exposed_communication_s")} in exposed communication and ${
+                share("waiting_s")} waiting for other ranks, servers or clocks.` +
             (grouped.length > 0 ? " Ranks whose parts differ by less than 0.1 % of this time share a bar; " +
                      "click it, or use its button, to see them one by one." :
                                   "") +

@@ -24,11 +24,13 @@ function equal_processes(timeline) {
         processes.set(lane.process, [...(processes.get(lane.process) ?? []), {...lane, bars: bars_of(timeline, lane)}]);
     const near = (one, other) => Math.abs(one - other) <= 1e-3 * timeline.window_s;
     const equal_bars = (one, other) => one.length === other.length &&
-        one.every((bar, i) => bar.kind === other[i].kind && near(bar.start_s, other[i].start_s) &&
-                      near(bar.end_s, other[i].end_s));
+        one.every(
+            (bar, i) =>
+                bar.kind === other[i].kind && near(bar.start_s, other[i].start_s) && near(bar.end_s, other[i].end_s));
     const noun = (process) => process.split(" ")[0], number = (process) => Number(process.split(" ")[1]);
     const list = [...processes].map(([process, lanes]) => ({process, lanes}));
-    const equal = (one, other) => noun(one.process) === noun(other.process) && one.lanes.length === other.lanes.length &&
+    const equal = (one, other) => noun(one.process) === noun(other.process) &&
+        one.lanes.length === other.lanes.length &&
         one.lanes.every(
             (lane, i) => lane.stream === other.lanes[i].stream && equal_bars(lane.bars, other.lanes[i].bars));
     return groups_of(list, equal).map((group) => {
@@ -41,17 +43,22 @@ function equal_processes(timeline) {
 function timeline_figure(parent, timeline) {
     const bands = equal_processes(timeline), grouped = bands.filter((band) => band.members.length > 1);
     const lane_name = (lane) => `${lane.process} ${lane.stream}`;
-    const all = timeline.lanes.flatMap((lane) => bars_of(timeline, lane).map((bar) => ({...bar, lane: lane_name(lane)})));
+    const all =
+        timeline.lanes.flatMap((lane) => bars_of(timeline, lane).map((bar) => ({...bar, lane: lane_name(lane)})));
     const kinds = [...new Set(all.map((bar) => bar.kind))].sort((a, b) => a - b);
     const window_s = timeline.window_s, least_s = window_s / 2000;
     const view = {from: 0, to: window_s};
     let lines = [], labels = [];  // the lanes that are drawn
     const arrange = () => {
-        lines = bands.flatMap((band) => (band.open ? band.members : band.members.slice(0, 1)).flatMap(({lanes}) => lanes.map((lane) => ({
-            name: band.open || band.members.length === 1 ? lane_name(lane) : `${lane.stream}, ${band.name}`,
-            bars: lane.bars,
-            band
-        }))));
+        lines = bands.flatMap(
+            (band) => (band.open ? band.members : band.members.slice(0, 1))
+                          .flatMap(({lanes}) => lanes.map((lane) => ({
+                                                              name: band.open || band.members.length === 1 ?
+                                                                  lane_name(lane) :
+                                                                  `${lane.stream}, ${band.name}`,
+                                                              bars: lane.bars,
+                                                              band
+                                                          }))));
         labels = lines.map(({name}) => name);
     };
     arrange();
@@ -103,9 +110,11 @@ function timeline_figure(parent, timeline) {
     const tools = make("div", {class: "tools"}), openers = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text: `The chart shows the tasks of each process in a window of ${units.s(window_s)}. An exchange starts when the rank ` +
+        text: `The chart shows the tasks of each process in a window of ${
+                  units.s(window_s)}. An exchange starts when the rank ` +
             "enters it, so it includes waiting for the other ranks. " +
-            (grouped.length > 0 ? "Processes in which the same happens share their lines, which a button opens. " : "") +
+            (grouped.length > 0 ? "Processes in which the same happens share their lines, which a button opens. " :
+                                  "") +
             "Drag across the chart, or use the sliders or the keys + − ← → 0, to zoom and move. " +
             timeline.notes.join(" "),
         config,

@@ -32,11 +32,13 @@ function buckets_figure(parent, buckets, rank) {
     const labels = chosen.map((bucket) => bucket.what);
     figure(parent, {
         title: "Exchanges",
-        text: `The length of a bar is the time that the exchange is in flight on rank ${rank}. Communication is overlapped ` +
+        text: `The length of a bar is the time that the exchange is in flight on rank ${
+                  rank}. Communication is overlapped ` +
             "while the rank computes, and exposed while it computes nothing; exchanges that are exposed at the same " +
             "time share it evenly." +
-            (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
-                                              ""),
+            (chosen.length < buckets.length ?
+                 ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
+                 ""),
         config: () => across_config(
             "time", "s", "exchange", labels,
             [
@@ -71,9 +73,7 @@ const path_kinds = {
 function kinds_of(shares) {
     const sums = new Map();
     for (const {kind, share} of shares) sums.set(kind, (sums.get(kind) ?? 0) + share);
-    return listed([...sums]
-        .sort((a, b) => b[1] - a[1])
-        .map(([kind, sum]) => `${part_of(sum)} ${path_kinds[kind]}`));
+    return listed([...sums].sort((a, b) => b[1] - a[1]).map(([kind, sum]) => `${part_of(sum)} ${path_kinds[kind]}`));
 }
 
 function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
@@ -82,7 +82,8 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
     const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
     const made = figure(parent, {
         title: "Critical path",
-        text: "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
+        text:
+            "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
             `iteration gets shorter only if one of these gets shorter. It consists of ${kinds_of(shares)}.` +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
@@ -91,7 +92,8 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
             "share of the window", "share", "task", labels,
             Object.keys(path_kinds)
                 .filter((kind) => shown.some((share) => share.kind === kind))
-                .map((kind) => bars(path_kinds[kind], shown.map((share) => (share.kind === kind ? share.share : null)))),
+                .map(
+                    (kind) => bars(path_kinds[kind], shown.map((share) => (share.kind === kind ? share.share : null)))),
             true),
         height: across_height(shown.length),
         unit: "share",
@@ -160,8 +162,7 @@ function theory_figure(parent, result, explanation) {
             title: "Causes of the difference",
             text:
                 "The bars show how each cause alone changes the iteration time; negative values save time. The causes do not " +
-                "add up. " +
-                theory.differences.map((part) => `${capital(part.cause)}: ${part.text}.`).join(" "),
+                "add up. " + theory.differences.map((part) => `${capital(part.cause)}: ${part.text}.`).join(" "),
             unit: "s",
             config: () => across_config(
                 "change of the iteration time", "s", "cause", labels,
@@ -186,7 +187,8 @@ function what_if_figure(parent, answers) {
     const labels = drawn_ones.map((answer) => answer.change);
     figure(parent, {
         title: "What-if analysis",
-        text: "Each bar is the scenario simulated again with one change. It shows the throughput relative to the original: " +
+        text:
+            "Each bar is the scenario simulated again with one change. It shows the throughput relative to the original: " +
             "with more than 1, the training is faster.",
         config: () => across_config(
             "throughput relative to the original", "number", "change", labels,
@@ -211,7 +213,8 @@ function show_variant(parent, result, variant) {
     if (explanation) {
         const {level, level_reason, iterations, window_s, buckets, layers, links, ranks, what_if} = explanation;
         parent.append(note([
-            level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." : "Every message was recorded.",
+            level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." :
+                                "Every message was recorded.",
             level_reason ? sentence_of(level_reason) : "",
             `The charts show a window of ${units.s(window_s)}, which is ${
                 iterations > 1 ? `${iterations} iterations; times are totals over all of them` : "one iteration"}.`
