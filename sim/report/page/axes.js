@@ -19,15 +19,14 @@ function axis(title, unit, more = {}) {
             made.ticks = labelled.length > 1 ? labelled : [{value: min}, {value: max}];
             return;
         }
-        const across = made.isHorizontal();
-        const room = Math.max(across ? made.chart.width / 90 : made.chart.height / 45, 2);
+        const room = Math.max(made.isHorizontal() ? made.width / 80 : made.height / 45, 2);
         const step = round_out((max - min) / room, true);
         made.ticks = [];
         for (let i = Math.ceil(min / step - 1e-9); i * step <= max + 1e-9 * step; ++i)
             made.ticks.push({value: i * step});
         // The last tick is the end of the data, if its label has room.
         const last = made.ticks[made.ticks.length - 1]?.value ?? min;
-        if ((max - last) / (max - min) * room > 0.8) made.ticks.push({value: max});
+        if ((max - last) / (max - min) * room > 0.85) made.ticks.push({value: max});
     };
     return {
         title: {display: true, text: title},

@@ -34,8 +34,12 @@ function band_name(noun, numbers) {
                               `${noun}s ${list}: the same`;
 }
 
+/// Returns a band of numbered processes; `title` lists them all.
+const band_of = (noun, numbers, members) =>
+    ({name: band_name(noun, numbers), title: `${noun}s ${ranges(numbers)}`, members, open: false});
+
 /// Adds to a figure the buttons that open and close its bands, and opens the band whose name is clicked, or with
-/// `whole` also its bar. `bands`: [{name, open, ...}], those with several members; `band_at(index)`: the band at a line
+/// `whole` also its bar. `bands`: those with several members; `band_at(index)`: the band at a line
 /// of the chart, or undefined; `changed()` draws again. Many buttons are folded away.
 function openable(made, tools, bands, {band_at, changed, whole}) {
     const toggle = (band) => {
@@ -51,8 +55,13 @@ function openable(made, tools, bands, {band_at, changed, whole}) {
         const focused = [...place.children].indexOf(document.activeElement);
         place.replaceChildren(...bands.map(
             (band) => make(
-                "button",
-                {type: "button", class: "opens", "aria-expanded": String(band.open), onclick: () => toggle(band)},
+                "button", {
+                    type: "button",
+                    class: "opens",
+                    title: band.title,
+                    "aria-expanded": String(band.open),
+                    onclick: () => toggle(band)
+                },
                 `${band.open ? "▾ close" : "▸ open"} ${band.name}`)));
         if (focused >= 0) place.children[focused].focus();
     };

@@ -133,7 +133,7 @@ function scaling_section() {
     if (curves.length === 0) {
         parent.append(note(
             data.scaling_note ||
-            "Fewer ranks were not simulated. Run syncline run with --report and --scaling to include 1, 2, 4 … ranks."));
+            "Only the scenario's own number of ranks was simulated. With --scaling, syncline run adds 1, 2, 4 … ranks."));
         return;
     }
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
@@ -208,13 +208,16 @@ function training_page() {
 
 function exchange_page() {
     const {results} = data.report;
-    const described = results.map(
-        (result) => `${result.variant} is ${result.operation} with the algorithm ${result.algorithm}, on ${
-            result.ranks} ranks of the fabric ${result.fabric}`);
-    document.getElementById("lead").textContent =
-        `This page shows how long a collective operation takes. The variant ${listed(described)}.`;
+    document.getElementById("lead").textContent = `This page shows how long ${listed([
+        ...new Set(results.map((result) => result.operation))
+    ])} takes, by the number of bytes, for ${results.length === 1 ? "one variant" : `${results.length} variants`}.`;
     const parent = section("curves", "Time and bandwidth by size");
-    parent.append(...result_notes());
+    const described = ["variant", "operation", "algorithm", "ranks", "fabric"];
+    parent.append(
+        narrow_table(
+            "Variants", described.map((name) => ({name, unit: name === "ranks" ? "number" : "text"})),
+            results.map((result) => described.map((name) => result[name]))),
+        ...result_notes());
     const columns = [
         {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
         {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},

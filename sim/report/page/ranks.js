@@ -18,7 +18,7 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
     // A bar that is a thousandth of the chart longer than another looks the same.
     const equal = (one, other) =>
         parts_of_rank.every(([field]) => Math.abs(one[field] - other[field]) <= 1e-3 * window_s);
-    const bands = groups_of(ranks, equal).map((members) => ({name: band_name("rank", members), members, open: false}));
+    const bands = groups_of(ranks, equal).map((members) => band_of("rank", members, members));
     let lines = [];
     const arrange = () => {
         const all = bands.flatMap(

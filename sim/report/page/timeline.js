@@ -35,8 +35,7 @@ function equal_processes(timeline) {
             (lane, i) => lane.stream === other.lanes[i].stream && equal_bars(lane.bars, other.lanes[i].bars));
     return groups_of(list, equal).map((group) => {
         const members = group.map((i) => list[i]);
-        const name = band_name(noun(members[0].process), members.map(({process}) => number(process)));
-        return {name, members, open: false};
+        return band_of(noun(members[0].process), members.map(({process}) => number(process)), members);
     });
 }
 
