@@ -46,7 +46,7 @@ const std::map<std::string, std::pair<std::string, std::string>> needed_keys{
 std::string complete(Assembly& assembly, const std::string& argument, Node& document) {
     if (argument == "graph" && !document.find("edges") && !document.find("file"))
         throw ConfigError({{{argument, 1, 1, argument},
-                            "a graph needs its edges",
+                            "a graph needs 'edges', or a 'file' that holds them",
                             "name a file, as in `syncline topology example.graphml`, or write `syncline topology graph "
                             "--set 'edges=[{from: a, to: b}, {from: b, to: c}]'`"}});
     const auto needed = needed_keys.find(argument);

@@ -48,7 +48,8 @@ public:
     const std::string& alike() const { return alike_; }
 
     /// Returns the table. If it is too wide, headings and left-aligned cells are broken at words, and columns that
-    /// still do not fit go to further tables, each with the first column. Nothing is cut.
+    /// still do not fit go to further tables, each with the first column, or with the number of the row if its cells
+    /// are not unique. Nothing is cut.
     std::string text() const;
 
     /// Returns one line for each column of the first row.

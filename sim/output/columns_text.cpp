@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "sim/base/utf8.hpp"
 #include "sim/output/columns.hpp"
@@ -100,7 +101,7 @@ std::vector<Drawn> measured(const Columns& columns, std::size_t width) {
         const std::size_t compact = std::max(cells, longest_word(column.heading));
         Drawn one{&column, std::max(cells, count_characters(column.heading)), compact, compact};
         if (all.empty())
-            one.least = std::min(compact, std::max(2 * width / 3, narrowest_text));
+            one.least = std::min(compact, std::max(width / 3, narrowest_text));
         else if (column.align == Align::left)
             one.least = std::min(compact, narrowest_text);
         all.push_back(one);
@@ -126,6 +127,19 @@ std::vector<std::vector<Drawn>> stacked(const std::vector<Drawn>& columns, std::
         }
     }
     return tables;
+}
+
+/// Returns whether a row can be told by its cell.
+bool names_rows(const Column& column) {
+    return std::set<std::string>(column.cells.begin(), column.cells.end()).size() == column.cells.size();
+}
+
+Columns with_numbers(Columns columns) {
+    Column numbers{"row"};
+    for (std::size_t row = 1; row <= columns.front().cells.size(); ++row)
+        numbers.cells.push_back(fmt::format("{}", row));
+    columns.insert(columns.begin(), std::move(numbers));
+    return columns;
 }
 
 }  // namespace
@@ -155,9 +169,12 @@ std::vector<std::string> broken(const std::string& text, std::size_t width) {
 
 std::string Table::text() const {
     const std::vector<Drawn> all = measured(columns_, width_);
-    const bool fits = width_ == 0 || total(all, &Drawn::natural) <= width_;
+    std::vector<std::vector<Drawn>> tables{all};
+    if (width_ > 0 && total(all, &Drawn::natural) > width_) tables = stacked(all, width_);
+    const Columns numbered = with_numbers(columns_);
+    if (tables.size() > 1 && !names_rows(columns_.front())) tables = stacked(measured(numbered, width_), width_);
     std::string text;
-    for (std::vector<Drawn>& table : fits ? std::vector<std::vector<Drawn>>{all} : stacked(all, width_)) {
+    for (std::vector<Drawn>& table : tables) {
         fit(table, width_);
         text += (text.empty() ? "" : "\n") + drawn(table);
     }
