@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/output/files.hpp"
 
 namespace syncline::cli {
@@ -15,9 +16,7 @@ void add_completion(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
     const auto shell = std::make_shared<std::string>();
-    verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
-        ->required()
-        ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
+    verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
     verb->footer(
         "To complete in this shell: `source <(syncline completion bash)`, the same with zsh (after compinit), or\n"
         "`syncline completion fish | source`. Packages install the scripts.");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/lesson/lesson.hpp"
@@ -66,7 +67,7 @@ void add_list(CLI::App& program, Action& action) {
     const auto only_names = std::make_shared<bool>(false);
     verb->add_option("LIST", *list, fmt::format("List to print: {}", fmt::join(list_names(), ", ")))
         ->required()
-        ->check(CLI::IsMember(list_names()));
+        ->check(one_of(list_names()));
     verb->add_flag("--names", *only_names, "Print only the names, one per line");
     verb->callback([list, only_names, &action] { action = [list, only_names] { show_list(*list, *only_names); }; });
 }

@@ -9,6 +9,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/output/files.hpp"
 
@@ -44,7 +45,7 @@ void add_where(CLI::App& program, Action& action) {
     verb->add_option("--kind", *kind,
                      fmt::format("Kind of file that is meant: {}", fmt::join(config::file_kinds(), ", ")))
         ->option_text("KIND")
-        ->check(CLI::IsMember(config::file_kinds()));
+        ->check(one_of(config::file_kinds()));
     verb->callback([name, kind, &action] {
         action = [name, kind] { show_file(*name, kind->empty() ? config::file_kinds() : config::Kinds{*kind}); };
     });

@@ -266,9 +266,9 @@ TEST_CASE("topology: the program's arguments are checked") {
         CHECK(holds(outcome.err, part));
     };
     check_usage({}, "SHAPE|FILE|NAME");
-    check_usage({"ring", "--format", "csv"}, "'csv' is not table|json|dot|svg|graphml");
+    check_usage({"ring", "--format", "csv"}, "'csv' is not table, json, dot, svg, graphml");
     check_usage({"ring", "--format", "json|dot"}, "is not");
-    check_usage({"ring", "--as", "network"}, "'network' is not fabric|overlay");
+    check_usage({"ring", "--as", "network"}, "'network' is not fabric, overlay");
     check_usage({"ring", "--out", ""}, "--out");
     check_usage({"ring", "star"}, "star");
     check_usage({"ring", "--expand"}, "--expand: has no effect without --format svg");
