@@ -231,11 +231,20 @@ private:
         return kinds;
     }
 
-    void cable_kinds(Legend& legend) const {
-        if (sketch_.style == CableStyle::by_kind && sketch_.colours.kinds.size() > 1)
-            for (const std::size_t kind : drawn_kinds())
+    void colours(Legend& legend) const {
+        constexpr std::size_t most_lines = 16;
+        const std::set<std::size_t> kinds = drawn_kinds();
+        const std::size_t step = (kinds.size() + most_lines - 1) / most_lines;
+        std::size_t number = 0;
+        for (const std::size_t kind : kinds)
+            if (number++ % step == 0)
                 legend.cable(sketch_.colours.kinds[kind].colour, 2.5 * scale_, false,
                              sketch_.colours.kinds[kind].label);
+        if (step > 1) legend.note(fmt::format("one of every {} kinds of cables is listed", step));
+    }
+
+    void cable_kinds(Legend& legend) const {
+        if (sketch_.style == CableStyle::by_kind && sketch_.colours.kinds.size() > 1) colours(legend);
         if (std::find(sketch_.layout.around.begin(), sketch_.layout.around.end(), true) != sketch_.layout.around.end())
             legend.cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
         constexpr std::size_t most_widths = 6;
