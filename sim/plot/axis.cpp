@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/base/units.hpp"
+#include "sim/plot/names.hpp"
 
 namespace syncline::batch {
 

@@ -8,53 +8,13 @@
 #include <map>
 #include <set>
 
-#include "sim/base/units.hpp"
-#include "sim/plot/axis.hpp"
+#include "sim/plot/names.hpp"
 
 namespace syncline::batch {
 
 namespace {
 
 constexpr std::size_t distinguishable = 12;  // curves
-
-std::string text_of(const Value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
-    if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
-    return "none";
-}
-
-/// Returns a value of a result with its unit: "64 KiB", "12.5 GB/s", "700 samples/s".
-std::string value_text(const Value& value, Unit unit) {
-    const auto number = std::holds_alternative<std::string>(value) ? std::nullopt : number_of(value);
-    if (!number) return text_of(value);
-    const bool whole_kibibytes = *number > 0 && std::fmod(*number, 1024) == 0;
-    switch (unit) {
-        case Unit::bytes:
-            return whole_kibibytes ? binary_size(*number) : format_quantity(*number, Dimension::bytes);
-        case Unit::seconds:
-            return format_quantity(*number, Dimension::seconds);
-        case Unit::bandwidth:
-            return format_quantity(*number, Dimension::bandwidth);
-        default:
-            break;
-    }
-    const std::string symbol_text = symbol(unit);
-    return symbol_text.empty() ? text_of(value) : fmt::format("{:.4g} {}", *number, symbol_text);
-}
-
-/// Returns the name of a curve. Values that say nothing alone, plain numbers and flags, follow their column's name if
-/// there are several.
-std::string curve_name(Table& table, const std::vector<std::string>& columns, const std::vector<Value>& values) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        const std::string text = value_text(values[i], table.unit(columns[i]));
-        const bool bare = text == text_of(values[i]) && (!std::holds_alternative<std::string>(values[i]) ||
-                                                         text == "true" || text == "false" || text == "none");
-        parts.push_back(columns.size() > 1 && bare ? fmt::format("{} {}", spoken(table, columns[i]).name, text) : text);
-    }
-    return fmt::format("{}", fmt::join(parts, ", "));
-}
 
 std::string counted(std::size_t count, const std::string& what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
@@ -175,20 +135,6 @@ Knot knot(std::size_t x, const std::vector<double>& ys) {
 
 }  // namespace
 
-std::string base_unit(const std::string& text) {
-    for (const auto& [dimension, name] :
-         {std::pair{Dimension::bytes, "B"}, std::pair{Dimension::seconds, "s"}, std::pair{Dimension::bandwidth, "B/s"},
-          std::pair{Dimension::flops, "flops"}, std::pair{Dimension::rate, "/s"}})
-        if (parse_quantity(text, dimension).value) return name;
-    return "";
-}
-
-std::string binary_size(double bytes) {
-    for (const auto& [factor, unit] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}})
-        if (bytes >= factor) return fmt::format("{:g} {}", bytes / factor, unit);
-    return fmt::format("{:g} B", bytes);
-}
-
 Positions::Positions(const std::vector<Value>& values) {
     texts_ =
         !std::all_of(values.begin(), values.end(), [](const Value& value) { return number_of(value).has_value(); });
@@ -242,6 +188,8 @@ Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::st
         result.curves.push_back({curve_name(table, options.series, first.at(combination)), {}});
         for (const auto& [x, ys] : knots) result.curves.back().knots.push_back(knot(x, ys));
     }
+    if (const std::string alike = coinciding(result.curves); !alike.empty())
+        notes.push_back("lines that coincide within 0.5 %: " + alike);
     for (const Point& point : read.points)
         if (point.study != result.study) result.study.clear();
     if (result.curves.size() > distinguishable)

@@ -37,12 +37,6 @@ struct Curves {
     bool averaged() const;  ///< returns whether a knot has different values
 };
 
-/// Returns the unit in which number_of() returns `text`, a quantity; empty: it is none.
-std::string base_unit(const std::string& text);
-
-/// Returns `64 KiB` for 65536.
-std::string binary_size(double bytes);
-
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
 class Positions {
 public:

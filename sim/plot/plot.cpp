@@ -145,7 +145,7 @@ public:
             what = "using 1:2 with points " + points;
         else
             what = fmt::format("using 1:2 with linespoints linewidth 2 dashtype {} {}", in_turn(dashes, i), points);
-        const std::string curve = fmt::format("$curve{} {} linecolor '{}' {}", i, what, colour, title);
+        std::string curve = fmt::format("$curve{} {} linecolor '{}' {}", i, what, colour, title);
         if (!spread_) return curve;
         // Boxes cover what is drawn before them, and error bars cover the marks of a curve.
         const std::string spread = fmt::format(

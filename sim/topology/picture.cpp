@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <numbers>
 #include <set>
 #include <string_view>
@@ -32,7 +33,13 @@ std::string_view short_name(std::string_view name) {
 
 class Picture {
 public:
-    explicit Picture(const Sketch& sketch) : sketch_(sketch) { find_frame(); }
+    explicit Picture(const Sketch& sketch) : sketch_(sketch) {
+        for (std::uint32_t vertex = 0; vertex < sketch_.topology.vertices(); ++vertex) {
+            double& widest = widest_[sketch_.topology.graph[vertex].level];
+            widest = std::max(widest, label_width(vertex));
+        }
+        find_frame();
+    }
 
     std::string svg() {
         text_ = cables_svg(sketch_);
@@ -56,8 +63,9 @@ public:
 
 private:
     const Sketch& sketch_;
-    double left_, right_, top_, bottom_;  ///< of the whole picture
-    double scale_;                        ///< of the title and the legend, because large pictures are shown smaller
+    std::map<std::uint32_t, double> widest_;  ///< label, by level
+    double left_, right_, top_, bottom_;      ///< of the whole picture
+    double scale_;                            ///< of the title and the legend, because large pictures are shown smaller
     std::string text_;
 
     template <class... Values>
@@ -69,11 +77,11 @@ private:
     double room(std::uint32_t vertex) const {
         return sketch_.layout.room.empty() ? sketch_.layout.spacing : sketch_.layout.room[vertex];
     }
-    /// Decides whether a name is written. All names appear as tooltips; those of switches are written only if they are
-    /// not in the way.
+    /// Decides whether a name is written. All names appear as tooltips; those of switches are written only if there
+    /// is room for all of their level.
     bool labelled(std::uint32_t vertex) const {
         if (is_host(vertex)) return sketch_.topology.hosts <= most_labels;
-        return !sketch_.layout.room.empty() && label_width(vertex) < room(vertex);
+        return !sketch_.layout.room.empty() && widest_.at(sketch_.topology.graph[vertex].level) < room(vertex) - 2;
     }
     std::string_view label(std::uint32_t vertex) const {
         const std::string_view name = sketch_.topology.graph[vertex].name;
@@ -166,12 +174,14 @@ private:
         return result;
     }
 
+    bool counts_shown() const { return sketch_.aggregate != nullptr && sketch_.topology.cables <= most_counts; }
+
     /// Writes the labels that cover no other one, white behind the letters.
     void labels() {
         Labels labels;
         for (std::uint32_t vertex = 0; vertex < sketch_.topology.vertices(); ++vertex)
             if (labelled(vertex)) labels.add(label_of(vertex));
-        if (sketch_.aggregate != nullptr && sketch_.topology.cables <= most_counts) {
+        if (counts_shown()) {
             for (std::uint32_t cable = 0; cable < sketch_.topology.cables; ++cable) {
                 const auto& [from, to] = sketch_.ends[cable];
                 if (sketch_.aggregate->bundles[cable].cables == 1) continue;
@@ -206,7 +216,8 @@ private:
             std::uint32_t inside = 0;
             for (const Block& block : sketch_.aggregate->blocks) inside += block.cables;
             if (inside > 0) legend.note(counted_as(inside, "cable is", "cables are") + " inside the symbols");
-            legend.note("\u00d7n: n cables; --expand draws each");
+            legend.note(std::string(counts_shown() ? "\u00d7n: n cables; " : "") +
+                        "--expand draws each host and cable");
         }
         if (sketch_.drawn_every > 1) legend.note(fmt::format("one of every {} cables is drawn", sketch_.drawn_every));
         text_ += legend.svg();
@@ -220,11 +231,20 @@ private:
         return kinds;
     }
 
-    void cable_kinds(Legend& legend) const {
-        if (sketch_.style == CableStyle::by_kind && sketch_.colours.kinds.size() > 1)
-            for (const std::size_t kind : drawn_kinds())
+    void colours(Legend& legend) const {
+        constexpr std::size_t most_lines = 16;
+        const std::set<std::size_t> kinds = drawn_kinds();
+        const std::size_t step = (kinds.size() + most_lines - 1) / most_lines;
+        std::size_t number = 0;
+        for (const std::size_t kind : kinds)
+            if (number++ % step == 0)
                 legend.cable(sketch_.colours.kinds[kind].colour, 2.5 * scale_, false,
                              sketch_.colours.kinds[kind].label);
+        if (step > 1) legend.note(fmt::format("one of every {} kinds of cables is listed", step));
+    }
+
+    void cable_kinds(Legend& legend) const {
+        if (sketch_.style == CableStyle::by_kind && sketch_.colours.kinds.size() > 1) colours(legend);
         if (std::find(sketch_.layout.around.begin(), sketch_.layout.around.end(), true) != sketch_.layout.around.end())
             legend.cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
         constexpr std::size_t most_widths = 6;

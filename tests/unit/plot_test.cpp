@@ -233,6 +233,17 @@ TEST_CASE("a logarithmic axis over many decades has a unit at each tick") {
                    ContainsSubstring("set ylabel 'iteration time'\n"));
 }
 
+TEST_CASE("lines that coincide are told") {
+    std::vector<Case> cases;
+    for (const auto& [name, factor] : {std::pair{"ring", 1.0}, {"tree", 2.0}, {"segmented", 1.004}, {"star", 2.1}})
+        for (const int ranks : {2, 4})
+            cases.push_back(
+                {{{"training.algorithm", name}, {"training.ranks", std::to_string(ranks)}}, time_of(factor * ranks)});
+    Points points(cases);
+    points.script(options("ranks", "iteration_time_s", {"algorithm"}));
+    CHECK(points.notes == std::vector<std::string>{"lines that coincide within 0.5 %: ring = segmented"});
+}
+
 TEST_CASE("a long legend is below the curves") {
     Points points = grid();
     CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"algorithm"})),

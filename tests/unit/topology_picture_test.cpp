@@ -150,7 +150,7 @@ std::vector<Case> cases(int hosts) {
 }  // namespace
 
 TEST_CASE("labels of a picture do not overlap", "[topology][picture]") {
-    for (const int hosts : {1, 2, 3, 8, 16, 31, 72, 100, 128, 200, 512, 1024})
+    for (const int hosts : {1, 2, 3, 16, 72, 128, 200, 1024})
         for (const auto& [spec, use] : cases(hosts)) {
             if (spec.shape == Shape::graph && hosts < 2) continue;
             const Topology topology = make_topology(spec, use, spec.shape == Shape::graph ? 0 : hosts);
@@ -178,7 +178,7 @@ TEST_CASE("a picture without blocks labels all hosts up to 72", "[topology][pict
 }
 
 TEST_CASE("blocks of a large topology are few and stand for all of it", "[topology][picture]") {
-    for (const int hosts : {129, 200, 512, 1024, 10000})
+    for (const int hosts : {129, 200, 1024, 10000})
         for (const auto& [spec, use] : cases(hosts)) {
             const Topology topology = make_topology(spec, use, spec.shape == Shape::graph ? 0 : hosts);
             CAPTURE(shape_name(spec.shape), use == Use::fabric, topology.hosts);
@@ -222,6 +222,30 @@ TEST_CASE("blocks are racks, pods and groups", "[topology][picture]") {
     TopologySpec cube = spec_of(Shape::torus);
     cube.dimensions = {8, 8, 8};
     CHECK(labels(cube, 512).at("8 hosts") == 64);
+}
+
+TEST_CASE("two hosts at the ends of many switches have few blocks and a short legend", "[topology][picture]") {
+    TopologySpec spec = spec_of(Shape::graph);
+    const auto name = [](int i) { return "s" + std::to_string(i); };
+    constexpr int switches = 1000;
+    spec.edges = {{"a", name(0), {}}, {name(switches - 1), "b", {}}};
+    for (int i = 0; i < switches; ++i) spec.switches.push_back(name(i));
+    for (int i = 1; i < switches; ++i) spec.edges.push_back({name(i - 1), name(i), {}});
+    const Topology topology = make_topology(spec, Use::fabric);
+    for (const Detail detail : {Detail::all, Detail::aggregated}) {
+        std::size_t symbols = 0, of_switches = 0, legend = 0;
+        for (const auto& [tag, element] : elements(to_svg(spec, topology, CableStyle::by_kind, detail))) {
+            symbols += attribute<std::string>(element, "data-hosts") != "";
+            of_switches += attribute<std::size_t>(element, "data-switches");
+            legend += tag == "text" && element.data().starts_with("level ");
+        }
+        CHECK(legend >= 2);
+        CHECK(legend <= 16);
+        if (detail == Detail::all) continue;
+        CHECK(symbols >= 2);
+        CHECK(symbols <= 72);
+        CHECK(of_switches == switches);
+    }
 }
 
 TEST_CASE("cables between switches of one level pass above the others", "[topology][picture]") {
