@@ -70,7 +70,7 @@ function measured_axis(title, measured, label) {
         ...(max > min ? {min, max} : {}),
         afterBuildTicks: (made) => {
             const labelled = new Set(fitting(values, place, label, made.chart.width - 90));
-            made.ticks = values.map((value) => ({value}));
+            made.ticks = values.filter((value) => values.length <= 24 || labelled.has(value)).map((value) => ({value}));
             made.options.ticks.callback = (value) => (labelled.has(value) ? label(value) : "");
         },
         ticks: {autoSkip: false, maxRotation: 0}

@@ -99,7 +99,8 @@ function theme() {
     Chart.defaults.maintainAspectRatio = false;
 }
 
-/// Draws from `low` to `high` of each point of the data sets, {x, y, low, high}, whose `y` is a mean.
+/// Draws from `low` to `high` of each point of the data sets, {x, y, low, high}, whose `y` is a mean. The bars of
+/// several data sets are side by side.
 const spread = {
     id: "spread",
     afterDatasetsDraw: (chart) => {
@@ -108,7 +109,8 @@ const spread = {
             ctx.moveTo(from_x, from_y);
             ctx.lineTo(to_x, to_y);
         };
-        chart.data.datasets.forEach((set, i) => {
+        const sets = chart.data.datasets, beside = Math.min(8, 60 / sets.length);
+        sets.forEach((set, i) => {
             const meta = chart.getDatasetMeta(i);
             if (meta.hidden) return;
             ctx.save();
@@ -119,8 +121,9 @@ const spread = {
                 if (!(high > low)) return;
                 const top = y.getPixelForValue(high), bottom = y.getPixelForValue(low);
                 ctx.beginPath();
-                stroke(mark.x, top, mark.x, bottom);
-                for (const end of [top, bottom]) stroke(mark.x - 5, end, mark.x + 5, end);
+                const x = mark.x + beside * (i - (sets.length - 1) / 2);
+                stroke(x, top, x, bottom);
+                for (const end of [top, bottom]) stroke(x - 3, end, x + 3, end);
                 ctx.stroke();
             });
             ctx.restore();
