@@ -34,6 +34,7 @@ let printing = false;  // paper is light and narrow
 const colour_of = (name) =>
     getComputedStyle(document.documentElement).getPropertyValue("--" + name.replaceAll(" ", "-")).trim();
 const series_colour = (index) => colour_of(`series-${index % series_colours}`);
+const link_colour = (index) => colour_of(`link-${index}`);
 
 /// Returns a colour with a hatch, so that it differs in greyscale, too.
 function pattern(name) {
@@ -73,8 +74,7 @@ function bars(label, values, more = {}) {
     };
 }
 
-function line(label, values, index, more = {}) {
-    const colour = series_colour(index);
+function line(label, values, index, more = {}, colour = series_colour(index)) {
     return {
         label,
         data: values,
@@ -170,7 +170,9 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
             };
             const label = (item) => {
                 const value = across ? item.parsed.x : item.parsed.y;
-                return `${item.dataset.label}: ${units[unit](value)}`;
+                const {low, high} = item.raw ?? {};
+                const range = high > low ? ` (${units[unit](low)} to ${units[unit](high)})` : "";
+                return `${item.dataset.label}: ${units[unit](value)}${range}`;
             };
             made.options = {
                 ...made.options,
