@@ -151,7 +151,9 @@ const canvas = [...document.querySelectorAll("canvas")].find(
     (one) => one.closest(".figure").querySelector("h3").textContent === arguments[0]);
 const {x} = Chart.getChart(canvas).scales, pen = canvas.getContext("2d");
 pen.font = `12px ${Chart.defaults.font.family}`;
-return x.ticks.map(({value, label}) => ({value, label, at: x.getPixelForValue(value), width: pen.measureText(label).width}));
+// Labels that are turned need only the height of a line.
+const width = (label) => (x.labelRotation > 30 ? 14 / Math.sin(x.labelRotation * Math.PI / 180) : pen.measureText(label).width);
+return x.ticks.map(({value, label}) => ({value, label, at: x.getPixelForValue(value), width: width(label)}));
 """
 
 
