@@ -121,6 +121,24 @@ TEST_CASE("report: servers are drawn beside ranks", "[report]") {
     CHECK(processes.count("rank 29") == 1);
 }
 
+TEST_CASE("report: additions of gradients are bars of their own kind, apart from updates of weights", "[report]") {
+    TimelineView view;
+    view.timeline.recorded.emplace_back();
+    const StreamId stream = view.graph.add_stream(view.graph.add_process({.place = {0, 0}}), StreamKind::compute);
+    for (const Phase phase : {Phase::aggregate, Phase::update}) {
+        const double start_s = static_cast<double>(view.names.size());
+        view.graph.add_task({.stream = stream, .phase = phase, .subject = 0, .seconds = 1});
+        view.timeline.recorded.back().push_back({start_s, start_s + 1});
+        view.names.emplace_back("task");
+    }
+    view.graph.seal();
+    view.window = {0, 2};
+    const Json lane = page_timeline(view, 1, 0, {})["lanes"][0];
+    REQUIRE(lane["bars"].size() == 10);
+    CHECK(lane["bars"][0] == 9);  // "reduction" in timeline.js
+    CHECK(lane["bars"][5] == 2);  // "update"
+}
+
 TEST_CASE("report: each cable has the utilisation of its busier direction", "[report]") {
     const TimelineView view = sample_view(4);
     const Explanation explanation = sample_explanation(4, view);

@@ -69,11 +69,18 @@ function measured_axis(title, measured, label) {
         title: {display: true, text: title},
         ...(max > min ? {min, max} : {}),
         afterBuildTicks: (made) => {
-            const labelled = new Set(fitting(values, place, label, made.chart.width - 90));
-            made.ticks = values.map((value) => ({value}));
-            made.options.ticks.callback = (value) => (labelled.has(value) ? label(value) : "");
+            const fit = fitting(values, place, label, made.width);
+            // A dozen labels have room if they are turned.
+            const turned = fit.length < values.length && values.length <= 12;
+            const labelled = new Set(turned ? values : fit);
+            made.ticks = values.filter((value) => values.length <= 24 || labelled.has(value)).map((value) => ({value}));
+            Object.assign(made.options.ticks, {
+                callback: (value) => (labelled.has(value) ? label(value) : ""),
+                minRotation: turned ? 50 : 0,
+                maxRotation: turned ? 50 : 0
+            });
         },
-        ticks: {autoSkip: false, maxRotation: 0}
+        ticks: {autoSkip: false}
     };
 }
 

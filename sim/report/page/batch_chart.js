@@ -17,7 +17,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     const series = chooser("Lines", usable, columns, axes_changed);
     series.prepend(make("option", {value: ""}, "a single line"));
     y.value = main_figure(columns, figures);
-    x.value = main_setting(rows, usable, value_at);
+    x.value = main_setting(columns, rows, usable, value_at);
     series.value = main_series(columns, rows, usable.filter((column) => String(column) !== x.value), value_at) ?? "";
     const log = make("input", {type: "checkbox", onchange: () => show()});
     const fixed = make("div", {class: "tools filters"}), place = make("div");
@@ -83,11 +83,16 @@ function batch_chart(columns, rows, value_at, figures, settings) {
     function description(filters, lines, shown) {
         const held = filters.filter(({value}) => value !== all_values);
         const averaged = filters.filter(({value}) => value === all_values).map(({column}) => name(column));
-        const spreads = [...lines.values()].some((knots) => [...knots.values()].some(({low, high}) => high > low));
+        const knots = [...lines.values()].flatMap((line) => [...line.values()]);
+        const spreads = knots.some(({low, high}) => high > low);
         return [
-            averaged.length > 0 ? `Each mark is the mean over all values of ${listed(averaged)}.` :
-                columns.some((column) => column.name === "points") ? "Each mark is the mean of a group of points." :
-                                                                     "Each mark is one point of the batch.",
+            averaged.length > 0 ?
+                `Each mark is the mean over all values of ${listed(averaged)}.` :
+                columns.some((column) => column.name === "points") ?
+                "Each mark is the mean of a group of points." :
+                knots.some(({points}) => points > 1) ?
+                "Each mark is the mean of points that differ in other settings, which this page does not list." :
+                "Each mark is one point of the batch.",
             spreads ? "Vertical bars reach from the minimum to the maximum." : "",
             held.length > 0 ?
                 `Only points with ${

@@ -1,6 +1,7 @@
-// What the chart of a batch shows: the axes, the lines, and the value at which every other setting is fixed.
+// The choices of a batch's chart: the axes, the lines, and the value at which every other setting is fixed.
 
 const all_values = "all";
+const repeats = ({name}) => name === "repeat" || name === "seed";
 const written_as = (value) => (value === null ? "none" : String(value));
 
 function chooser(label, options, columns, changed) {
@@ -20,9 +21,10 @@ function distinct_values(rows, some, column, value_at) {
     return values.map(([text]) => text);
 }
 
-/// Returns the setting with most distinct numbers, or else the first.
-function main_setting(rows, settings, value_at) {
+/// Returns the setting with most distinct numbers, or else the first; repetitions are none.
+function main_setting(columns, rows, settings, value_at) {
     const numbers = (column) => {
+        if (repeats(columns[column])) return 0;
         const values = new Set(rows.map((_, row) => value_at(row, column)).filter((value) => value !== null));
         return [...values].every((value) => typeof value === "number") ? values.size : 0;
     };
@@ -32,11 +34,12 @@ function main_setting(rows, settings, value_at) {
 /// Returns the setting that has a line for each value: the variant, or else names before numbers; null if none has few.
 function main_series(columns, rows, settings, value_at) {
     const rank = (column) =>
-        (columns[column].name === "variant"                    ? 0 :
-             typeof value_at(0, column) === "string"           ? 1 :
-             ["repeat", "seed"].includes(columns[column].name) ? 9 :
-                                                                 2);
-    const few = settings.filter((column) => distinct_values(rows, [...rows.keys()], column, value_at).length <= 8);
+        (columns[column].name === "variant"          ? 0 :
+             typeof value_at(0, column) === "string" ? 1 :
+             repeats(columns[column])                ? 9 :
+                                                       2);
+    const few = settings.filter(
+        (column) => rank(column) === 0 || distinct_values(rows, [...rows.keys()], column, value_at).length <= 8);
     return few.filter((column) => rank(column) < 9).sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
@@ -58,7 +61,7 @@ function fixed_settings(columns, rows, value_at, settings, axes, chosen) {
         keys.push(column);
         const values = distinct_values(rows, some, column, value_at);
         const count = (text) => some.filter((row) => written_as(rows[row][column]) === text).length;
-        const usual = ["repeat", "seed"].includes(columns[column].name) ?
+        const usual = repeats(columns[column]) ?
             all_values :
             values.reduce((best, text) => (count(text) > count(best) ? text : best));
         const wanted = chosen.get(column);

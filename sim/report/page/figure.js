@@ -34,6 +34,7 @@ let printing = false;  // paper is light and narrow
 const colour_of = (name) =>
     getComputedStyle(document.documentElement).getPropertyValue("--" + name.replaceAll(" ", "-")).trim();
 const series_colour = (index) => colour_of(`series-${index % series_colours}`);
+const link_colour = (index) => colour_of(`link-${index}`);
 
 /// Returns a colour with a hatch, so that it differs in greyscale, too.
 function pattern(name) {
@@ -73,8 +74,7 @@ function bars(label, values, more = {}) {
     };
 }
 
-function line(label, values, index, more = {}) {
-    const colour = series_colour(index);
+function line(label, values, index, more = {}, colour = series_colour(index)) {
     return {
         label,
         data: values,
@@ -99,7 +99,8 @@ function theme() {
     Chart.defaults.maintainAspectRatio = false;
 }
 
-/// Draws from `low` to `high` of each point of the data sets, {x, y, low, high}, whose `y` is a mean.
+/// Draws from `low` to `high` of each point of the data sets, {x, y, low, high}, whose `y` is a mean. The bars of
+/// several data sets are side by side.
 const spread = {
     id: "spread",
     afterDatasetsDraw: (chart) => {
@@ -108,7 +109,8 @@ const spread = {
             ctx.moveTo(from_x, from_y);
             ctx.lineTo(to_x, to_y);
         };
-        chart.data.datasets.forEach((set, i) => {
+        const sets = chart.data.datasets, beside = Math.min(8, 60 / sets.length);
+        sets.forEach((set, i) => {
             const meta = chart.getDatasetMeta(i);
             if (meta.hidden) return;
             ctx.save();
@@ -119,8 +121,9 @@ const spread = {
                 if (!(high > low)) return;
                 const top = y.getPixelForValue(high), bottom = y.getPixelForValue(low);
                 ctx.beginPath();
-                stroke(mark.x, top, mark.x, bottom);
-                for (const end of [top, bottom]) stroke(mark.x - 5, end, mark.x + 5, end);
+                const x = mark.x + beside * (i - (sets.length - 1) / 2);
+                stroke(x, top, x, bottom);
+                for (const end of [top, bottom]) stroke(x - 3, end, x + 3, end);
                 ctx.stroke();
             });
             ctx.restore();
@@ -167,7 +170,9 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
             };
             const label = (item) => {
                 const value = across ? item.parsed.x : item.parsed.y;
-                return `${item.dataset.label}: ${units[unit](value)}`;
+                const {low, high} = item.raw ?? {};
+                const range = high > low ? ` (${units[unit](low)} to ${units[unit](high)})` : "";
+                return `${item.dataset.label}: ${units[unit](value)}${range}`;
             };
             made.options = {
                 ...made.options,

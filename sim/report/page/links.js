@@ -94,8 +94,9 @@ function link_profiles(parent, links, window_s) {
                 type: "line",
                 data: {
                     datasets: with_profile.map(
-                        (link, i) =>
-                            line(link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]}))
+                        (link, i) => line(
+                            link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]},
+                            link_colour(i)))
                 },
                 options: {
                     interaction: {mode: "index", intersect: false},

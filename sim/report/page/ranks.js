@@ -31,6 +31,7 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
     };
     arrange();
     const share = (field) => part_of(ranks[last_rank][field] / window_s);
+    const shown_parts = parts_of_rank.filter(([field], i) => i < 2 || ranks.some((parts) => parts[field] > 0));
     const grouped = bands.filter((band) => band.members.length > 1);
     const tools = make("div", {class: "tools"});
     const made = figure(parent, {
@@ -47,7 +48,7 @@ function rank_parts(parent, {ranks, window_s, last_rank}) {
                  ""),
         config: () => across_config(
             "time", "s", "rank", lines.map(({name}) => name),
-            parts_of_rank.map(([field, name]) => bars(name, lines.map(({rank}) => ranks[rank][field]))), true),
+            shown_parts.map(([field, name]) => bars(name, lines.map(({rank}) => ranks[rank][field]))), true),
         height: () => 140 + 20 * lines.length,
         before: tools,
         unit: "s",

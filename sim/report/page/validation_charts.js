@@ -21,7 +21,7 @@ function dots(label, rows, at, index, more = {}) {
 /// Returns a cross over every unreliable row, and an empty series that explains hollow marks in the legend.
 function roles(rows, at) {
     const ink = colour_of("ink");
-    const plain = {borderColor: ink, backgroundColor: "transparent", pointBackgroundColor: "transparent"};
+    const plain = {colour: ink, borderColor: ink, backgroundColor: "transparent", pointBackgroundColor: "transparent"};
     const doubted = rows.filter((row) => row.doubt !== null);
     const calibrates = rows.some((row) => row.role !== "predicted");
     return [
