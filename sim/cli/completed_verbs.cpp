@@ -20,14 +20,11 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-/// Returns the words that an option can be: those of its key, of its check, or of its placeholder, as in `x|y|xy`.
+/// Returns the words that an option can be: those of its key, or of its placeholder, as in `x|y|xy`.
 std::vector<std::string> words_of(const CLI::Option& option) {
     if (const std::optional<Key> key = key_of(option)) return config::words_of(key->kind, key->path);
-    std::smatch found;
-    const std::string type = option.get_type_name();  // "TEXT:{bash,zsh,fish}"
-    if (std::regex_search(type, found, std::regex("\\{([^{}]+)\\}"))) return split(found[1], ',');
     const std::string& shown = option.get_option_text();
-    if (std::regex_match(shown, std::regex("[a-z]+(\\|[a-z]+)+"))) return split(shown, '|');
+    if (std::regex_match(shown, std::regex("[a-z-]+(\\|[a-z-]+)+"))) return split(shown, '|');
     return {};
 }
 
@@ -87,6 +84,9 @@ void add_verb(const CLI::App& app, const std::string& path, std::vector<Complete
 std::vector<CompletedVerb> completed_verbs(const CLI::App& program) {
     std::vector<CompletedVerb> verbs;
     add_verb(program, "", verbs);
+    // `help VERB` is none of CLI11's.
+    verbs.push_back({"help", "Describe a verb and its options", {}, verbs.front().arguments});
+    verbs.front().arguments.words.emplace_back("help");
     return verbs;
 }
 

@@ -15,7 +15,8 @@ void add_completion(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
     const auto shell = std::make_shared<std::string>();
-    verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")
+    verb->add_option("SHELL", *shell, "Shell that reads the script")
+        ->option_text("bash|zsh|fish")
         ->required()
         ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
     verb->footer(

@@ -50,8 +50,8 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_lesson(program, action);
     cli::add_validate(program, action);
     cli::add_calibrate(program, action);
-    cli::add_schema(program, action);
     cli::add_completion(program, action);
+    cli::add_schema(program, action);
     if (report_unknown_verb(program, argc, argv)) return cli::usage;
     try {
         program.parse(argc, argv);

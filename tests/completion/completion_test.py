@@ -63,7 +63,8 @@ class Complete:
 
     def test_verbs(self):
         self.assertLessEqual(VERBS, set(self.complete("syncline", "")))
-        self.assertEqual([word for word in self.complete("syncline", "coll")], ["collective"])
+        self.assertEqual(self.complete("syncline", "coll"), ["collective"])
+        self.assertEqual(self.complete("syncline", "help", "coll"), ["collective"])
 
     def test_verbs_of_a_verb(self):
         self.assertEqual(self.complete("syncline", "results", "me"), ["merge"])
