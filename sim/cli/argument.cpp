@@ -14,4 +14,8 @@ CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::str
         ->option_text(shown);
 }
 
+void add_variant(CLI::App& verb, std::vector<std::string>& names) {
+    verb.add_option("--variant", names, "Only these variants of the scenario (default: all)")->option_text("NAME ...");
+}
+
 }  // namespace syncline::cli

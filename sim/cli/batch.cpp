@@ -12,6 +12,7 @@
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
 #include "sim/query/derived.hpp"
@@ -31,6 +32,7 @@ struct BatchArguments {
     std::string directory;
     std::optional<Shard> shard;
     Format format = Format::table;
+    TableOptions tables;
     bool resume = false, keep_going = false, dry = false;
 };
 
@@ -123,7 +125,7 @@ void batch_verb(const BatchArguments& options) {
     say("{} points\n", points.rows.size());
     write_stdout(options.format == Format::json  ? to_json(points)
                  : options.format == Format::csv ? to_csv(points)
-                                                 : to_table(points));
+                                                 : to_table(points, options.tables.on_stdout()));
     if (!options.keep_going) require_fit(studies);
 }
 
@@ -156,6 +158,8 @@ void add_batch(CLI::App& program, Action& action) {
         verb->add_flag("--dry-run", options->dry, "List the points without running them or writing files");
     add_format(*verb, options->format);
     verb->get_option("--format")->needs(dry);
+    add_wide(*verb, options->tables);
+    verb->get_option("--wide")->needs(dry);
     verb->callback([options, &action] { action = [options] { batch_verb(*options); }; });
 }
 

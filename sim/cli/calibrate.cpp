@@ -2,6 +2,7 @@
 
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/simulation_count.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
@@ -19,6 +20,7 @@ struct CalibrateArguments {
     config::MeasuredFiles files;
     std::size_t jobs = 1;
     Format format = Format::table;
+    TableOptions tables;
 };
 
 void calibrate_verb(const CalibrateArguments& options) {
@@ -32,7 +34,7 @@ void calibrate_verb(const CalibrateArguments& options) {
         Simulator simulator(options.jobs, [&](std::size_t simulations) { count.show(simulations); });
         fitted.validation = validation::validate(scenario, simulator, false);
     }
-    write_result(fitted, options.format, "", "");
+    write_result(fitted, options.format, "", "", options.tables);
 }
 
 }  // namespace
@@ -58,6 +60,7 @@ void add_calibrate(CLI::App& program, Action& action) {
         ->allow_extra_args(false);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
     verb->callback([options, &action] {
         action = [options] {
             options->files.scenario = config::find_argument(options->files.scenario, {"scenario"});

@@ -6,9 +6,11 @@
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/exchange_experiment.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/writers.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {
@@ -19,6 +21,7 @@ struct CollectiveArguments {
     std::vector<config::Argument> arguments;
     std::vector<std::string> assignments;
     Format format = Format::table;
+    TableOptions tables;
     std::string directory;
     std::uint64_t seed = 1;
     bool dry = false, force = false;
@@ -27,18 +30,19 @@ struct CollectiveArguments {
 void collective(const CollectiveArguments& options) {
     config::CollectiveQuestion question = config::load_collective(options.arguments, options.assignments, inspect);
     question.plan.placement.seed = options.seed;
+    options.tables.check(table_columns(SweepResult{}), options.format);
     if (options.dry) {
         const DryRunReport report{"collective", {dry_run(question.cluster, question.plan)}};
         announce_work(report);
-        return write_result(report, options.format, options.directory, "dry-run");
+        return write_result(report, options.format, options.directory, "dry-run", options.tables);
     }
     check_work(question, options.force);
     ProgressLine progress(question.plan.selection ? question.plan.selection->name : question.plan.algorithm.name);
     if (!question.plan.sweep.empty())
         return write_result(simulate_sweep(question.cluster, question.plan, progress.watch()), options.format,
-                            options.directory, "collective");
+                            options.directory, "collective", options.tables);
     const CollectiveResult result = simulate_collective(question.cluster, question.plan, progress.watch());
-    write_result(result, options.format, options.directory, "collective");
+    write_result(result, options.format, options.directory, "collective", options.tables);
 }
 
 /// Returns the table of algorithms: " By operation: allreduce: ring, ...; all-to-all: ...".
@@ -82,13 +86,16 @@ void add_collective(CLI::App& program, Action& action) {
                      "Set a key: platform.fabric.latency='5 us'; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", options->dry,
-                   "Show the algorithm and the reason for its choice, and estimate the size of the simulation, without "
-                   "simulating");
+    CLI::Option* const dry =
+        verb->add_flag("--dry-run", options->dry,
+                       "Show the algorithm and the reason for its choice, and estimate the size of the simulation, "
+                       "without simulating");
     add_force(*verb, options->force);
     add_seed(*verb, options->seed);
     verb->get_option("--seed")->description("Seed of `placement: random` (default: 1)");
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    add_columns(*verb, options->tables)->needs("--sweep")->excludes(dry);
     add_out(*verb, options->directory, "Also write the results to DIR as collective.json, .csv and .txt");
     verb->callback([options, &action] {
         const auto given = [&](const std::string& key, const std::string& value = "") {

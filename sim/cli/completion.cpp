@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/output/files.hpp"
 
 namespace syncline::cli {
@@ -18,7 +19,7 @@ void add_completion(CLI::App& program, Action& action) {
     verb->add_option("SHELL", *shell, "Shell that reads the script")
         ->option_text("bash|zsh|fish")
         ->required()
-        ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
+        ->check(one_of({"bash", "zsh", "fish"}));
     verb->footer(
         "To complete in this shell: `source <(syncline completion bash)`, the same with zsh (after compinit), or\n"
         "`syncline completion fish | source`. Packages install the scripts.");

@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "sim/base/diagnostics.hpp"
-#include "sim/base/did_you_mean.hpp"
 #include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/work_check.hpp"
@@ -26,32 +26,24 @@ namespace syncline::cli {
 namespace {
 
 struct ExplainArguments {
-    std::string scenario, only;
-    std::vector<std::string> assignments, changes;
+    std::string scenario;
+    std::vector<std::string> assignments, only, changes;
     Format format = Format::table;
     std::string directory, report;
+    TableOptions tables;
     std::uint64_t seed = 1;
     bool allow_oom = false, force = false, no_what_if = false;
     TraceOptions trace;
 };
 
 config::Scenario load(const ExplainArguments& options) {
-    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
+    config::Scenario scenario =
+        config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},
                             "`explain` needs a training scenario, and this one has a single collective operation",
                             "use `syncline run` or `syncline collective`: both show the closed form and the links"}});
-    std::vector<std::string> names;
-    for (const config::Variant& variant : scenario.variants) names.push_back(variant.name);
-    if (options.only.empty()) return scenario;
-    std::erase_if(scenario.variants, [&](const config::Variant& variant) { return variant.name != options.only; });
-    if (scenario.variants.empty()) {
-        throw ConfigError(
-            {{{options.scenario, 1, 1, ""},
-              fmt::format("unknown variant '{}'", options.only),
-              did_you_mean(options.only, names, fmt::format("the variants are {}", fmt::join(names, ", ")))}});
-    }
     return scenario;
 }
 
@@ -92,7 +84,7 @@ void explain_verb(const ExplainArguments& options) {
             page_variant(variant.cluster, explanation, &view, variant.resolved, page_limits(scenario.variants.size())));
         page.report.results.push_back(explanation.result);
     }
-    write_result(report, options.format, options.directory, "explanation");
+    write_result(report, options.format, options.directory, "explanation", options.tables);
     if (!options.report.empty()) {
         mark_best(page.report);
         write_file(options.report, report_page(page));
@@ -112,9 +104,7 @@ void add_explain(CLI::App& program, Action& action) {
     verb->add_option("--set", options->assignments, "Set a key of every variant; later values override earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
-    verb->add_option("--variant", options->only, "Explain only this variant")
-        ->option_text("NAME")
-        ->check([](const std::string& name) { return name.empty() ? "is empty" : ""; });
+    add_variant(*verb, options->only);
     CLI::Option* const what_if =
         verb->add_option(
                 "--what-if", options->changes,
@@ -132,6 +122,7 @@ void add_explain(CLI::App& program, Action& action) {
             });
     verb->add_flag("--no-what-if", options->no_what_if, "Skip the what-if simulations")->excludes(what_if);
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
     add_report(*verb, options->report, "Also write the explanation as a single HTML page with charts");
     add_out(*verb, options->directory, "Also write explanation.json, explanation.csv and explanation.txt to DIR");
     verb->add_flag("--allow-oom", options->allow_oom,

@@ -10,6 +10,7 @@
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/explore.hpp"
 #include "sim/output/files.hpp"
@@ -31,6 +32,7 @@ struct ExploreArguments {
     BatchOptions batch;
     std::string directory;
     Format format = Format::table;
+    TableOptions tables;
     bool keep_going = false;
 };
 
@@ -74,7 +76,7 @@ void explore_verb(const ExploreArguments& options) {
     if (exploration.interrupted)
         throw Interrupted(
             fmt::format("finished simulations are in {}; run the same command again to continue", directory));
-    write_result(exploration, options.format, directory, "exploration");
+    write_result(exploration, options.format, directory, "exploration", options.tables);
     if (exploration.counts.ranked == 0) throw Failed("no point can be ranked");
     // Infeasible points, for example for lack of memory, are a result, not a failure of the command.
     if (exploration.counts.failed > 0)
@@ -118,6 +120,7 @@ void add_explore(CLI::App& program, Action& action) {
     add_seed(*verb, options->seed);
     verb->get_option("--seed")->description("Seed of the search (default: 1)");
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
     verb->callback([options, &action] { action = [options] { explore_verb(*options); }; });
 }
 

@@ -1,6 +1,8 @@
 #include <map>
 
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/explore/exploration.hpp"
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
@@ -15,9 +17,7 @@ void add_format(CLI::App& verb, Format& format) {
     verb.add_option_function<std::string>(
             "--format", [&format](const std::string& word) { format = formats.at(word); },
             "Output format: table (default), json or csv")
-        ->check([](const std::string& word) {
-            return formats.count(word) > 0 ? std::string() : "'" + word + "' is not table, json or csv";
-        })
+        ->check(one_of({"table", "json", "csv"}))
         ->option_text("table|json|csv");
 }
 
@@ -28,26 +28,31 @@ void add_out(CLI::App& verb, std::string& directory, const std::string& descript
 }
 
 template <class Result>
-void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem) {
-    const std::string json = to_json(result), csv = to_csv(result), table = to_table(result);
+void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem,
+                  const TableOptions& tables) {
+    const std::string json = to_json(result), csv = to_csv(result);
     if (!directory.empty()) {
         const std::filesystem::path base = std::filesystem::path(directory) / stem;
         write_file(base.string() + ".json", json);
         write_file(base.string() + ".csv", csv);
-        write_file(base.string() + ".txt", table);
+        write_file(base.string() + ".txt", to_table(result, tables.in_files()));
     }
-    write_stdout(format == Format::json ? json : format == Format::csv ? csv : table);
+    write_stdout(format == Format::json ? json : format == Format::csv ? csv : to_table(result, tables.on_stdout()));
 }
 
-template void write_result(const Report&, Format, const std::string&, const std::string&);
-template void write_result(const SweepReport&, Format, const std::string&, const std::string&);
-template void write_result(const SweepResult&, Format, const std::string&, const std::string&);
-template void write_result(const ExplainReport&, Format, const std::string&, const std::string&);
-template void write_result(const DryRunReport&, Format, const std::string&, const std::string&);
-template void write_result(const LayerTable&, Format, const std::string&, const std::string&);
-template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&);
-template void write_result(const batch::Exploration&, Format, const std::string&, const std::string&);
-template void write_result(const validation::Points&, Format, const std::string&, const std::string&);
-template void write_result(const validation::Fitted&, Format, const std::string&, const std::string&);
+template void write_result(const Report&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const SweepReport&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const SweepResult&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const ExplainReport&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const DryRunReport&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const LayerTable&, Format, const std::string&, const std::string&, const TableOptions&);
+template void write_result(const CollectiveResult&, Format, const std::string&, const std::string&,
+                           const TableOptions&);
+template void write_result(const batch::Exploration&, Format, const std::string&, const std::string&,
+                           const TableOptions&);
+template void write_result(const validation::Points&, Format, const std::string&, const std::string&,
+                           const TableOptions&);
+template void write_result(const validation::Fitted&, Format, const std::string&, const std::string&,
+                           const TableOptions&);
 
 }  // namespace syncline::cli

@@ -15,6 +15,9 @@ int guarded(const std::function<int()>& work) {
     } catch (const ConfigError& error) {
         say("{}", error.what());
         return invalid_configuration;
+    } catch (const UsageError& error) {
+        say("error: {}\n", error.what());
+        return usage;
     } catch (const OutputError& error) {
         say("{}\n", error.what());
         return input_output;

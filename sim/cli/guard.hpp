@@ -22,6 +22,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// Options do not go together, or name something unknown (exit code 2); what() says why, with a hint.
+class UsageError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 /// The command was interrupted by Ctrl-C after saving its results so far; what() says how far it got.
 class Interrupted : public std::runtime_error {
 public:

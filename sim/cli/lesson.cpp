@@ -9,7 +9,7 @@
 
 #include "sim/cli/run.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/document/presets.hpp"
+#include "sim/document/data_roots.hpp"
 #include "sim/lesson/lesson.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/text.hpp"

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/base/did_you_mean.hpp"
 #include "sim/base/interrupt.hpp"
 #include "sim/base/version.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/output/files.hpp"
 
 namespace {
@@ -17,24 +21,35 @@ namespace {
 using namespace syncline;
 
 /// Reports an unknown first argument with a suggestion; CLI11 would only say that a verb is required.
-bool report_unknown_verb(const CLI::App& program, int argc, char* argv[]) {
-    if (argc < 2 || argv[1][0] == '-') return false;
-    std::vector<std::string> verbs;
+bool report_unknown_verb(const CLI::App& program, const std::vector<std::string>& arguments) {
+    if (arguments.empty() || arguments.front().starts_with('-')) return false;
+    const std::string& given = arguments.front();
+    std::vector<std::string> verbs{"help"};
     for (const CLI::App* verb : program.get_subcommands({})) verbs.push_back(verb->get_name());
-    if (std::find(verbs.begin(), verbs.end(), argv[1]) != verbs.end()) return false;
-    say("error: unknown verb '{}'\n  hint: {}\n", argv[1],
-        did_you_mean(argv[1], verbs, fmt::format("the verbs are {}", fmt::join(verbs, ", "))));
+    if (std::find(verbs.begin(), verbs.end(), given) != verbs.end()) return false;
+    say("error: unknown verb '{}'\n  hint: {}\n", given,
+        did_you_mean(given, verbs, fmt::format("the verbs are {}", fmt::join(verbs, ", "))));
     return true;
 }
 
-int parse_and_run(int argc, char* argv[]) {
+/// Returns the arguments, `VERB --help` in place of `help VERB`.
+std::vector<std::string> arguments_of(int argc, char* argv[]) {
+    std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    if (arguments.empty() || arguments.front() != "help") return arguments;
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+    return arguments;
+}
+
+int parse_and_run(std::vector<std::string> arguments) {
     CLI::App program("Syncline predicts the time of a distributed training iteration on a cluster, and explains it.",
                      "syncline");
     program.set_version_flag("--version", std::string("syncline ") + version, "Print the version and exit");
     program.require_subcommand(1);
     cli::describe_keys(program);
     program.footer(
-        "Exit codes: 0 success, 1 a simulation or a check failed, 2 usage error, 3 invalid configuration, 4 input or "
+        "`syncline help VERB` describes a verb and its options.\n\nExit codes: 0 success, 1 a simulation or a check "
+        "failed, 2 usage error, 3 invalid configuration, 4 input or "
         "output error, 70 internal error, 130 interrupted.");
     cli::Action action;
     cli::add_run(program, action);
@@ -50,11 +65,17 @@ int parse_and_run(int argc, char* argv[]) {
     cli::add_lesson(program, action);
     cli::add_validate(program, action);
     cli::add_calibrate(program, action);
-    cli::add_completion(program, action);
+    cli::add_list(program, action);
+    cli::add_where(program, action);
     cli::add_schema(program, action);
-    if (report_unknown_verb(program, argc, argv)) return cli::usage;
+    cli::add_completion(program, action);
+    if (report_unknown_verb(program, arguments)) return cli::usage;
     try {
-        program.parse(argc, argv);
+        std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
+        program.parse(std::move(arguments));
+    } catch (const CLI::ExtrasError&) {
+        say("{}", cli::unexpected(program));
+        return cli::usage;
     } catch (const CLI::ParseError& error) {
         std::ostringstream help, message;
         const int status = program.exit(error, help, message);
@@ -79,5 +100,5 @@ int main(int argc, char* argv[]) {
     for (const int descriptor : {0, 1, 2}) {
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDONLY);
     }
-    return cli::guarded([&] { return parse_and_run(argc, argv); });
+    return cli::guarded([&] { return parse_and_run(arguments_of(argc, argv)); });
 }

@@ -15,7 +15,7 @@ namespace {
 using namespace batch;
 
 struct PlotArguments {
-    std::string directory, study, file;
+    std::string directory, study, file, series;
     PlotOptions plot;
 };
 
@@ -35,7 +35,7 @@ void check(Table& table, const PlotOptions& options, const std::string& rows) {
     };
     selects("--x", options.x, {{rows}, {}, {}, {options.x}});
     selects("--y", options.y, {{rows}, {}, {}, {options.y}});
-    if (options.series) selects("--series", *options.series, {{rows}, {}, {}, {*options.series}});
+    for (const std::string& column : options.series) selects("--series", column, {{rows}, {}, {}, {column}});
     for (const std::string& condition : options.where)
         selects("--where", condition, {{rows, condition}, {}, {}, {"point"}});
 }
@@ -43,23 +43,32 @@ void check(Table& table, const PlotOptions& options, const std::string& rows) {
 void plot(const PlotArguments& options) {
     Store store(options.directory, Store::Mode::read);
     Table table(store, options.study);
-    check(table, options.plot, "0");
-    std::vector<std::string> notes;
-    std::string script;
+    PlotOptions plot = options.plot;
     try {
-        script = plot_script(table, options.plot, picture_for(options.file), notes);
+        if (!options.series.empty()) plot.series = split_list(options.series);
+    } catch (const SqlError& error) {
+        throw located(error, {"--series", 1, 1, options.series});
+    }
+    check(table, plot, "0");
+    std::vector<std::string> notes;
+    PlotScript script;
+    try {
+        script = plot_script(table, plot, picture_for(options.file), notes);
     } catch (const NothingToDraw& error) {
         throw Failed(std::string("nothing to draw: ") + error.what());
     } catch (const SqlError& error) {
-        check(table, options.plot, "1");
+        check(table, plot, "1");
         throw located(error, {"--log", 1, 1, ""});
     }
     for (const std::string& note : notes) say("note: {}\n", note);
-    const std::string picture = drawn(script);
-    if (options.file.empty())
+    const std::string picture = drawn(script.text);
+    if (options.file.empty()) {
         write_stdout(picture);
-    else
-        write_file(options.file, picture);
+        return;
+    }
+    write_file(options.file, picture);
+    say("wrote {}: {} line{} of {} point{}\n", options.file, script.lines, script.lines == 1 ? "" : "s", script.points,
+        script.points == 1 ? "" : "s");
 }
 
 CLI::Option* add_text(CLI::App& verb, const std::string& name, std::string& text, const std::string& shown,
@@ -79,8 +88,8 @@ void add_plot(CLI::App& program, Action& action) {
         ->required();
     add_text(*verb, "--y", options->plot.y, "EXPR", "Vertical axis, for example throughput or iteration_time_s")
         ->required();
-    verb->add_option("--series", options->plot.series, "Draw a curve for each value of this column")
-        ->option_text("COLUMN");
+    add_text(*verb, "--series", options->series, "COLUMN,...",
+             "Draw a line for each value of this column, or for each combination of values of several");
     verb->add_option("--where", options->plot.where,
                      "Keep only points that satisfy the condition: bandwidth = '25 Gbps'")
         ->option_text("EXPR ...")
@@ -97,6 +106,10 @@ void add_plot(CLI::App& program, Action& action) {
         ->check([](const std::string& axes) {
             return axes == "x" || axes == "y" || axes == "xy" ? "" : "'" + axes + "' is not x, y or xy";
         });
+    add_text(*verb, "--xlabel", options->plot.x_label, "TEXT",
+             "Label of the horizontal axis, which its unit follows (default: the name in --x)");
+    add_text(*verb, "--ylabel", options->plot.y_label, "TEXT",
+             "Label of the vertical axis, which its unit follows (default: the name in --y)");
     add_text(*verb, "--title", options->plot.title, "TEXT", "Title (default: the study's name and --where)");
     add_text(*verb, "--out", options->file, "FILE", "Output file, .svg or .png (default: SVG to standard output)")
         ->check([](const std::string& file) {

@@ -7,7 +7,9 @@
 
 #include "sim/cli/guard.hpp"
 #include "sim/cli/report_option.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/output/files.hpp"
 #include "sim/query/derived.hpp"
 #include "sim/query/show.hpp"
@@ -20,9 +22,11 @@ namespace syncline::cli {
 namespace {
 
 struct ResultsArguments {
-    std::string directory, study, sort, group, columns, format = "table", report;
+    std::string directory, study, sort, group, columns, report;
+    std::optional<std::string> format;  ///< by default a table, or nothing beside a report
     std::vector<std::string> where;
     std::optional<std::size_t> limit;
+    TableOptions tables;
 };
 
 /// Runs `work` on the text of `option`, so that an error in the SQL names the option.
@@ -74,16 +78,17 @@ std::string title_of(const ResultsArguments& options) {
 }
 
 void show(const ResultsArguments& options) {
+    const std::string format = options.format.value_or("table");
     batch::Store store(options.directory, batch::Store::Mode::read);
     batch::Table table(store, options.study);
     batch::Query query{options.where, list("--sort", options.sort), list("--group", options.group),
                        list("--columns", options.columns)};
     check(table, query, options, "0");
     const batch::Query for_people = query;
-    const bool whole_lines = options.format == "jsonl" && query.columns.empty() && query.group.empty();
+    const bool whole_lines = format == "jsonl" && query.columns.empty() && query.group.empty();
     if (whole_lines)
         query.columns = {"study", "point", "repeat"};
-    else if (query.columns.empty() && query.group.empty() && options.format != "table")
+    else if (query.columns.empty() && query.group.empty() && format != "table")
         query.columns = table.columns();
     batch::Rows rows, shown;
     try {
@@ -98,12 +103,14 @@ void show(const ResultsArguments& options) {
     if (!options.report.empty()) {
         shown.rows.resize(rows.rows.size());
         write_file(options.report, report_page(title_of(options), table, shown));
+        say("{}: a report of {} rows\n", options.report, shown.rows.size());
+        if (!options.format) return;
     }
-    write_stdout(whole_lines                 ? lines_of(store, options.study, rows)
-                 : options.format == "csv"   ? batch::to_csv(rows)
-                 : options.format == "json"  ? batch::to_json(rows)
-                 : options.format == "jsonl" ? batch::to_json_lines(rows)
-                                             : batch::to_table(rows));
+    write_stdout(whole_lines         ? lines_of(store, options.study, rows)
+                 : format == "csv"   ? batch::to_csv(rows)
+                 : format == "json"  ? batch::to_json(rows)
+                 : format == "jsonl" ? batch::to_json_lines(rows)
+                                     : batch::to_table(rows, options.tables.on_stdout()));
 }
 
 struct MergeArguments {
@@ -178,8 +185,10 @@ void add_results(CLI::App& program, Action& action) {
         });
     verb->add_option("--format", options->format, "Output format (default: table)")
         ->option_text("table|json|csv|jsonl")
-        ->check(CLI::IsMember({"table", "json", "csv", "jsonl"}));
-    add_report(*verb, options->report, "Also write the selected points as a single HTML page with charts");
+        ->check(one_of({"table", "json", "csv", "jsonl"}));
+    add_wide(*verb, options->tables);
+    add_report(*verb, options->report,
+               "Write the selected points as a single HTML page with charts; print them only with --format");
     add_merge(*verb, action);
     verb->callback([verb, options, &action] {
         if (!verb->get_subcommands().empty()) return;

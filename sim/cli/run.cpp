@@ -40,19 +40,21 @@ void require_expectations(const config::Scenario& scenario, const RunOptions& op
         const bool left = scenario.expectations_left_out > 0;
         throw ConfigError({{{options.scenario, 1, 1, ""},
                             "nothing to check",
-                            left ? "--set removes the variants or sizes of all expectations in the file"
+                            left ? "--set or --variant removes the variants or sizes of all expectations in the file"
                                  : "list the expected results under `expect:` in the scenario"}});
     }
-    if (options.assignments.empty()) return;
-    say("note: the expectations were written for the file without --set\n");
+    if (!options.assignments.empty()) say("note: the expectations were written for the file without --set\n");
     if (scenario.expectations_left_out > 0)
-        say("note: {} of {} expectations are skipped: --set removes their variant or size\n",
+        say("note: {} of {} expectations are skipped: --set or --variant removes their variant or size\n",
             scenario.expectations_left_out, scenario.expectations_left_out + scenario.expectations.size());
 }
 
 /// Loads the scenario and applies the seed.
 config::Scenario load(const RunOptions& options) {
-    config::Scenario scenario = config::load_scenario(options.scenario, options.assignments, inspect, options.seed);
+    config::Scenario scenario =
+        config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
+    options.tables.check(scenario.variants.front().collective ? table_columns(SweepResult{}) : table_columns(Report{}),
+                         options.format);
     say_left_out(scenario.left_out);
     require_expectations(scenario, options);
     return scenario;
@@ -66,24 +68,28 @@ void run_dry(const config::Scenario& scenario, const RunOptions& options) {
         report.results.back().variant = variant.name;
     }
     announce_work(report);
-    write_result(report, options.format, options.directory, "dry-run");
+    write_result(report, options.format, options.directory, "dry-run", options.tables);
 }
 
 /// Writes the results and, with --check, the comparison with the expectations. Throws Failed if one is missed.
 template <class AnyReport>
 void write(const AnyReport& report, const config::Scenario& scenario, const RunOptions& options) {
-    if (!options.check) return write_result(report, options.format, options.directory, "results");
+    if (!options.check) return write_result(report, options.format, options.directory, "results", options.tables);
     const std::vector<Check> checks = check(scenario.expectations, report);
     const std::string json = to_json(report, checks), csv = to_csv(checks);
-    const std::string table = to_table(report) + "\n" + to_table(checks);
+    const auto table = [&](const text::TableLayout& layout) {
+        return to_table(report, layout) + "\n" + to_table(checks, layout);
+    };
     if (!options.directory.empty()) {
         const std::filesystem::path directory = options.directory;
         write_file(directory / "results.json", json);
         write_file(directory / "results.csv", to_csv(report));
-        write_file(directory / "results.txt", table);
+        write_file(directory / "results.txt", table(options.tables.in_files()));
         write_file(directory / "checks.csv", csv);
     }
-    write_stdout(options.format == Format::json ? json : options.format == Format::csv ? csv : table);
+    write_stdout(options.format == Format::json  ? json
+                 : options.format == Format::csv ? csv
+                                                 : table(options.tables.on_stdout()));
     const auto missed = std::count_if(checks.begin(), checks.end(), [](const Check& one) { return !one.ok; });
     if (missed > 0) throw Failed(fmt::format("{} of {} expectations FAILED", missed, checks.size()));
 }
@@ -202,12 +208,16 @@ void add_run(CLI::App& program, Action& action) {
                      "earlier ones")
         ->option_text("KEY.PATH=VALUE ...")
         ->allow_extra_args(false);
+    add_variant(*verb, options->only);
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    CLI::Option* const columns = add_columns(*verb, options->tables);
     add_out(*verb, options->directory, "Also write the results to DIR as results.json, results.csv and results.txt");
     CLI::Option* const dry =
         verb->add_flag("--dry-run", options->dry,
                        "List the buckets, the algorithm of each and the reason for its choice, and estimate "
                        "the size of the simulation, without simulating");
+    columns->excludes(dry);
     verb->add_flag("--check", options->check,
                    "Compare the results with the scenario's expectations; exit with 1 if one is missed (with --format "
                    "csv, print the comparison instead of the results)")

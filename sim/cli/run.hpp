@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
 
@@ -8,8 +9,9 @@ namespace syncline::cli {
 /// The options of `syncline run`.
 struct RunOptions {
     std::string scenario;
-    std::vector<std::string> assignments = {};
+    std::vector<std::string> assignments = {}, only = {};
     Format format = Format::table;
+    TableOptions tables = {};
     std::string directory = {};
     std::uint64_t seed = 1;
     bool timing = false;

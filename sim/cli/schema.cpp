@@ -4,6 +4,7 @@
 
 #include "sim/check/check.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/fields.hpp"
 #include "sim/output/files.hpp"
@@ -20,7 +21,7 @@ void add_schema(CLI::App& program, Action& action) {
     verb->add_option("KIND", *kind, fmt::format("Kind of file: {}; or results: their fields, in Markdown", files))
         ->option_text(fmt::format("{}", fmt::join(kinds, "|")))
         ->required()
-        ->check(CLI::IsMember(kinds));
+        ->check(one_of(kinds));
     verb->callback([kind, &action] {
         action = [kind] { write_stdout(*kind == "results" ? fields_reference() : config::schema_of(*kind)); };
     });

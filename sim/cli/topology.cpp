@@ -1,8 +1,10 @@
-#include <functional>
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/words.hpp"
 #include "sim/config/files.hpp"
 #include "sim/output/files.hpp"
 #include "sim/output/topology.hpp"
@@ -16,6 +18,7 @@ struct TopologyArguments {
     std::string argument;
     std::vector<std::string> assignments;
     std::string use = "fabric", format = "table", file;
+    bool expand = false;
 };
 
 std::string dot_of(const config::TopologyQuestion& question) {
@@ -26,10 +29,13 @@ std::string dot_of(const config::TopologyQuestion& question) {
     }
 }
 
-std::string text_of(const config::TopologyQuestion& question, Use use, const std::string& format) {
+std::string text_of(const config::TopologyQuestion& question, Use use, const TopologyArguments& options) {
+    const std::string& format = options.format;
     if (format == "dot") return dot_of(question);
     if (format == "graphml") return to_graphml(question.topology);
-    if (format == "svg") return to_svg(question.spec, question.topology);
+    if (format == "svg")
+        return to_svg(question.spec, question.topology, CableStyle::by_kind,
+                      options.expand ? Detail::all : Detail::aggregated);
     const TopologyReport report{question.spec.name, question.spec.shape, use,
                                 measure_topology(question.spec, question.topology)};
     return format == "json" ? to_json(report) : to_table(report);
@@ -37,23 +43,15 @@ std::string text_of(const config::TopologyQuestion& question, Use use, const std
 
 void topology(const TopologyArguments& options) {
     const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
-    const std::string text =
-        text_of(config::load_topology(options.argument, options.assignments, use), use, options.format);
+    const config::TopologyQuestion question = config::load_topology(options.argument, options.assignments, use);
+    if (!question.added.empty()) say("note: `{}` alone means --set '{}'\n", options.argument, question.added);
+    const std::string text = text_of(question, use, options);
     if (!options.file.empty())
         write_file(options.file, text);
     else if (options.format == "dot")
         write_data(text);
     else
         write_stdout(text);
-}
-
-CLI::Option* add_words(CLI::App& verb, const std::string& name, std::string& word, const std::string& words,
-                       const std::string& description) {
-    return verb.add_option(name, word, description)->option_text(words)->check([words](const std::string& given) {
-        const bool known =
-            given.find('|') == std::string::npos && ("|" + words + "|").find("|" + given + "|") != std::string::npos;
-        return known ? std::string() : "'" + given + "' is not " + words;
-    });
 }
 
 }  // namespace
@@ -71,14 +69,28 @@ void add_topology(CLI::App& program, Action& action) {
                      "Set a key of the topology: hosts=64; later values override earlier ones")
         ->option_text("KEY=VALUE ...")
         ->allow_extra_args(false);
-    add_words(
-        *verb, "--as", options->use, "fabric|overlay",
-        "Use as a fabric, the cables between hosts (default), or as an overlay, the communication pattern of ranks");
-    add_words(*verb, "--format", options->format, "table|json|dot|svg|graphml", "Output format (default: table)");
+    const auto add_word = [verb](const char* name, std::string& word, std::vector<std::string> words,
+                                 const char* description) {
+        verb->add_option(name, word, description)
+            ->option_text(fmt::format("{}", fmt::join(words, "|")))
+            ->check(one_of(std::move(words)));
+    };
+    add_word("--as", options->use, {"fabric", "overlay"},
+             "Use as a fabric, the cables between hosts (default), or as an overlay, the communication pattern of "
+             "ranks");
+    add_word("--format", options->format, {"table", "json", "dot", "svg", "graphml"}, "Output format (default: table)");
+    verb->add_flag(
+        "--expand", options->expand,
+        "Draw every host, switch and cable (default: above 128 hosts or switches, blocks of them; with --format "
+        "svg)");
     verb->add_option("--out", options->file, "Output file (default: standard output)")
         ->option_text("FILE")
         ->check([](const std::string& file) { return file.empty() ? "is empty" : ""; });
-    verb->callback([options, &action] { action = [options] { topology(*options); }; });
+    verb->callback([options, &action] {
+        if (options->expand && options->format != "svg")
+            throw CLI::ValidationError("--expand", "has no effect without --format svg; remove it");
+        action = [options] { topology(*options); };
+    });
 }
 
 }  // namespace syncline::cli

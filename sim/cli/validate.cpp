@@ -15,7 +15,9 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/simulation_count.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/output/files.hpp"
@@ -36,6 +38,7 @@ struct ValidateArguments {
     std::vector<std::string> assignments;
     std::size_t jobs = 1;
     Format format = Format::table;
+    TableOptions tables;
     std::string report;
     bool only_once = false, check = false;
     double least_median = 0.93, least_row = 0.85;
@@ -156,7 +159,7 @@ void validate_verb(const ValidateArguments& options) {
         }
     }
     if (!options.report.empty()) write_file(options.report, report_page(points));
-    write_result(points, options.format, "", "");
+    write_result(points, options.format, "", "", options.tables);
     if (options.check) require_accuracy(points, options);
 }
 
@@ -189,6 +192,7 @@ void add_validate(CLI::App& program, Action& action) {
     add_limit(*verb, "--least-row", options->least_row, "accuracy of a reliable row", check);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
     add_report(*verb, options->report, "Also write the comparison as a single HTML page with charts");
     verb->callback([options, &action] { action = [options] { validate_verb(*options); }; });
 }

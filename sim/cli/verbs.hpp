@@ -28,6 +28,8 @@ void add_plot(CLI::App& program, Action& action);
 void add_lesson(CLI::App& program, Action& action);
 void add_validate(CLI::App& program, Action& action);
 void add_calibrate(CLI::App& program, Action& action);
+void add_list(CLI::App& program, Action& action);
+void add_where(CLI::App& program, Action& action);
 void add_schema(CLI::App& program, Action& action);
 /// The script is made of the verbs that the program has when it runs.
 void add_completion(CLI::App& program, Action& action);
@@ -50,12 +52,18 @@ CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::str
 /// Adds the option `--out DIR`.
 void add_out(CLI::App& verb, std::string& directory, const std::string& description);
 
+/// Adds the option `--variant NAME`, which may be repeated.
+void add_variant(CLI::App& verb, std::vector<std::string>& names);
+
 /// Adds the option `--seed N`.
 void add_seed(CLI::App& verb, std::uint64_t& seed);
+
+struct TableOptions;
 
 /// Writes `result` in the given format to standard output and, if `directory` is not empty, to STEM.json, STEM.csv and
 /// STEM.txt in it.
 template <class Result>
-void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem);
+void write_result(const Result& result, Format format, const std::string& directory, const std::string& stem,
+                  const TableOptions& tables);
 
 }  // namespace syncline::cli

@@ -1,7 +1,9 @@
 #include <memory>
 
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/config/files.hpp"
+#include "sim/output/writers.hpp"
 #include "sim/workload/layer_table.hpp"
 
 namespace syncline::cli {
@@ -12,13 +14,15 @@ struct WorkloadArguments {
     std::string workload;
     std::vector<config::Argument> arguments;
     Format format = Format::table;
+    TableOptions tables;
     std::string directory;
 };
 
 void workload(const WorkloadArguments& options) {
     const config::WorkloadQuestion question = config::load_workload(options.workload, options.arguments);
+    options.tables.check(table_columns(LayerTable{}), options.format);
     write_result(layer_table(question.model, question.device, question.batch, question.compute), options.format,
-                 options.directory, "workload");
+                 options.directory, "workload", options.tables);
 }
 
 }  // namespace
@@ -36,6 +40,8 @@ void add_workload(CLI::App& program, Action& action) {
     add("batch", "N", "Number of samples per batch (required)")->required();
     add("compute", "KIND", "{key scenario.training.compute}");
     add_format(*verb, options->format);
+    add_wide(*verb, options->tables);
+    add_columns(*verb, options->tables);
     add_out(*verb, options->directory, "Also write the table to DIR as workload.json, .csv and .txt");
     verb->callback([options, &action] { action = [options] { workload(*options); }; });
 }

@@ -70,7 +70,7 @@ struct Scenario {
     /// In the file's order; one called "base" if the file has none. All are trainings, or all are single exchanges.
     std::vector<Variant> variants;
     std::vector<Expectation> expectations;
-    /// Number of further expectations of variants or sizes that `--set` has removed.
+    /// Number of further expectations of variants or sizes that `--set` has removed, or `--variant` has not chosen.
     std::size_t expectations_left_out = 0;
     /// Choices of variants that do not fit, with the reason: "base 8x1: …".
     std::vector<std::string> left_out = {};
@@ -80,9 +80,11 @@ struct Scenario {
 void describe(Fields& fields, Scenario& scenario);
 
 /// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
-/// earlier ones. `seed` determines everything random. Throws ConfigError with all errors.
+/// earlier ones. `seed` determines everything random. If `only` names variants, the others are not read, and their
+/// expectations are left out; the name of a variant with `grid: auto` means all its choices. Throws ConfigError with
+/// all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
-                       const Inspect& inspect = {}, std::uint64_t seed = 1);
+                       const Inspect& inspect = {}, std::uint64_t seed = 1, const std::vector<std::string>& only = {});
 
 /// The question of `syncline collective`: a single exchange.
 struct CollectiveQuestion {
@@ -105,6 +107,7 @@ CollectiveQuestion load_collective(const std::vector<Argument>& arguments, const
 struct TopologyQuestion {
     TopologySpec spec;  ///< named: by its own name, the file's or the shape's
     Topology topology;
+    std::string added = {};  ///< assignment of the key that the shape needs, if neither it nor `assignments` had it
 };
 
 /// Makes the topology that `argument` names: a shape with its defaults (even if a file or a preset has the same name);

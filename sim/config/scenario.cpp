@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sim/base/did_you_mean.hpp"
 #include "sim/config/assembly.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
@@ -25,13 +26,44 @@ void refuse_study(Assembly& assembly, const Node& document, const std::string& p
     assembly.finish();
 }
 
-/// Adds the variant, or each of its choices.
-void add_variants(Scenario& scenario, Variant variant, GridChoices choices) {
+using Names = std::vector<std::string>;
+
+bool holds(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Returns whether one of the names is the variant's, or may be that of one of its choices, which continue it.
+bool may_be_chosen(const Names& only, const std::string& variant) {
+    return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
+               return name == variant || name.starts_with(variant + " ");
+           });
+}
+
+/// Throws ConfigError unless each name is that of a variant that was read, or of one with choices.
+void require_variants(const Scenario& scenario, const std::vector<Entry>& all, const Names& only) {
+    Names read, known;
+    for (const Entry& entry : all) known.push_back(entry.key);
+    for (const Variant& variant : scenario.variants) {
+        read.insert(read.end(), {variant.name, variant.choice_of});
+        if (!holds(known, variant.name)) known.push_back(variant.name);
+    }
+    std::vector<Diagnostic> errors;
+    for (const std::string& name : only)
+        if (name.empty() || !holds(read, name))
+            errors.push_back({{"--variant", 1, 1, name},
+                              fmt::format("unknown variant '{}'", name),
+                              did_you_mean(name, known, fmt::format("the variants are {}", fmt::join(known, ", ")))});
+    if (!errors.empty()) throw ConfigError(std::move(errors));
+}
+
+/// Adds the variant, or each of its choices; of those, only the chosen ones.
+void add_variants(Scenario& scenario, Variant variant, GridChoices choices, const Names& only) {
     for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
     if (choices.fitting.empty()) return scenario.variants.push_back(std::move(variant));
     for (GridChoice& choice : choices.fitting) {
         Variant chosen = variant;
         chosen.name = fmt::format("{} {}x{}", variant.name, choice.rows, choice.columns);
+        if (!only.empty() && !holds(only, variant.name) && !holds(only, chosen.name)) continue;
         chosen.choice_of = variant.name;
         chosen.plan = choice.lowered->plan;
         chosen.keep(std::move(choice.lowered));
@@ -48,7 +80,7 @@ void describe(Fields& fields, Scenario& scenario) {
 }
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect,
-                       std::uint64_t seed) {
+                       std::uint64_t seed, const std::vector<std::string>& only) {
     Assembly assembly;
     Node base = assembly.library.load_argument(path);
     const Assignments changes = parse_assignments(assembly, assignments);
@@ -62,6 +94,7 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
     for (const Node& further : changes.to_scenario) merge(base, further);
     ScenarioFile file = take_apart(assembly, std::move(base));
     for (const Entry& entry : file.variants) {
+        if (!may_be_chosen(only, entry.key)) continue;
         Node document = file.base;
         change(assembly, document, entry.value);
         for (const Node& further : changes.to_all) change(assembly, document, further);
@@ -75,9 +108,10 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
                 fmt::format("trainings and single exchanges cannot be compared: variant '{}' differs from the others",
                             entry.key),
                 "write a separate scenario for each");
-        add_variants(scenario, std::move(variant), std::move(choices));
+        add_variants(scenario, std::move(variant), std::move(choices), only);
     }
-    read_expectations(assembly, file.expectations, !assignments.empty(), scenario);
+    if (assembly.sound()) require_variants(scenario, file.variants, only);
+    read_expectations(assembly, file.expectations, !assignments.empty() || !only.empty(), scenario);
     assembly.finish();
     return scenario;
 }

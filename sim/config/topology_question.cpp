@@ -1,4 +1,6 @@
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "sim/config/assembly.hpp"
 #include "sim/config/files.hpp"
@@ -34,6 +36,25 @@ Node load(Assembly& assembly, const std::string& argument, std::int64_t& hosts) 
     return Node(*fabric);
 }
 
+/// Shapes that need a key, with an assignment of it for those who only name the shape.
+const std::map<std::string, std::pair<std::string, std::string>> needed_keys{
+    {"rails", {"rails", "rails=4"}},
+    {"hierarchical", {"levels", "levels=[{pattern: full-mesh, size: 4}, {pattern: ring}]"}},
+};
+
+/// Adds the key that the named shape needs, and returns its assignment; empty if it needs none.
+std::string complete(Assembly& assembly, const std::string& argument, Node& document) {
+    if (argument == "graph" && !document.find("edges") && !document.find("file"))
+        throw ConfigError({{{argument, 1, 1, argument},
+                            "a graph needs 'edges', or a 'file' that holds them",
+                            "name a file, as in `syncline topology example.graphml`, or write `syncline topology graph "
+                            "--set 'edges=[{from: a, to: b}, {from: b, to: c}]'`"}});
+    const auto needed = needed_keys.find(argument);
+    if (needed == needed_keys.end() || document.find(needed->second.first)) return "";
+    merge(document, parse_assignment(assembly.library, needed->second.second));
+    return needed->second.second;
+}
+
 }  // namespace
 
 TopologyQuestion load_topology(const std::string& argument, const std::vector<std::string>& assignments, Use use) {
@@ -43,6 +64,7 @@ TopologyQuestion load_topology(const std::string& argument, const std::vector<st
     for (const std::string& text : assignments)
         assembly.attempt([&] { merge(document, parse_assignment(assembly.library, text)); });
     TopologyQuestion question;
+    question.added = complete(assembly, argument, document);
     assembly.read(document, "topology", [&](Fields& fields) {
         describe(fields, question.spec);
         if (question.spec.name.empty()) question.spec.name = fs::path(argument).stem().string();

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <fstream>
 #include <map>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "sim/base/did_you_mean.hpp"
+#include "sim/document/data_roots.hpp"
 
 namespace syncline::config {
 
@@ -32,18 +35,6 @@ const std::vector<std::string>& folders_of(const std::string& kind) {
     return folders.at(kind);
 }
 
-/// Returns the clone in which the program was built, for example in its folder build/release; empty if there is none.
-fs::path clone_of_program() {
-    std::error_code error;
-    fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-    constexpr int highest = 4;
-    for (int level = 0; level < highest && folder.has_relative_path(); ++level, folder = folder.parent_path()) {
-        const auto has = [&](const char* name) { return fs::is_directory(folder / name, error); };
-        if (has("scenarios") && has("platforms") && has("workloads")) return folder;
-    }
-    return {};
-}
-
 /// Returns the existing folders with presets of these kinds, each with its kind.
 std::vector<std::pair<std::string, fs::path>> folders_there(const Kinds& kinds) {
     std::vector<std::pair<std::string, fs::path>> folders;
@@ -64,6 +55,18 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
+/// Returns the length of the first sentence of `text`, with its stop; npos if no other follows. A word of one or two
+/// letters before a stop is an abbreviation: "N. Jouppi et al."
+std::size_t sentence_end(const std::string& text) {
+    for (std::size_t i = 3; i + 2 < text.size(); ++i) {
+        const std::string_view word(text.data() + i - 3, 3);
+        if ((text[i] == '.' || text[i] == '?') && text[i + 1] == ' ' && word.find_first_of(" .") == word.npos &&
+            std::isupper(static_cast<unsigned char>(text[i + 2])) != 0)
+            return i + 1;
+    }
+    return text.npos;
+}
+
 /// Returns "a shape, a topology or a platform".
 std::string one_of(const std::vector<std::string>& names) {
     std::string text;
@@ -79,6 +82,8 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
     if (const fs::path file = place.string() + ".yaml"; fs::is_regular_file(file, error))
         return fmt::format("did you mean '{}.yaml'?", word);
     std::vector<std::string> sentences;
+    for (const std::string& root : missing_data_roots())
+        sentences.push_back(fmt::format("SYNCLINE_DATA names {}, which is no folder", root));
     if (!known.empty()) sentences.push_back(fmt::format("shapes are {}", fmt::join(known, ", ")));
     for (const auto& [kind, folder] : folders_there(kinds)) {
         const std::vector<std::string> names = names_in(folder);
@@ -104,19 +109,28 @@ std::map<std::string, fs::path> presets_called(const std::string& name, const Ki
 
 }  // namespace
 
-std::vector<fs::path> data_roots() {
-    std::vector<fs::path> roots{""};
-    std::error_code error;
-    static const fs::path clone = clone_of_program();
-    if (!clone.empty() && !fs::equivalent(clone, ".", error)) roots.push_back(clone);
-    return roots;
+std::vector<Preset> presets(const Kinds& kinds) {
+    std::vector<Preset> all;
+    for (const std::string& kind : kinds) {
+        std::set<std::string> seen;
+        for (const auto& [_, folder] : folders_there({kind}))
+            for (const std::string& name : names_in(folder))
+                if (seen.insert(name).second) all.push_back({kind, name, folder / (name + ".yaml")});
+    }
+    return all;
 }
 
-fs::path data_folder(const std::string& name) {
-    std::error_code error;
-    for (const fs::path& root : data_roots())
-        if (fs::is_directory(root / name, error)) return root / name;
-    return name;
+std::string summary_of(const fs::path& file) {
+    std::ifstream lines(file);
+    std::string text;
+    for (std::string line; std::getline(lines, line) && line.starts_with('#');) {
+        if (line.starts_with("# yaml-language-server")) continue;
+        if (line == "#") break;
+        text += (text.empty() ? "" : " ") + line.substr(std::min<std::size_t>(line.size(), 2));
+        const std::size_t end = sentence_end(text);
+        if (end != text.npos) return text.substr(0, end);
+    }
+    return text;
 }
 
 bool is_path(std::string_view word) {

@@ -12,18 +12,24 @@
 /// Each kind of file has folders of presets (`platforms/`, `scenarios/published/`, …), and a preset is named after its
 /// file, without `.yaml`. A word that contains a '/' or ends like a file's name (`.yaml`, `.xml`, …) is a path. Any
 /// other word is the file of exactly that name in the directory of the text that contains it, if there is one; else a
-/// preset of an expected kind. Only this file knows where presets are.
+/// preset of an expected kind, in the first of data_roots() that has one.
 namespace syncline::config {
 
 /// Kinds of file, from file_kinds(), any of which may be meant: {"study", "scenario"}.
 using Kinds = std::vector<std::string>;
 
-/// Returns the folders that are searched for folders of presets, in order: the working directory, and the clone in
-/// which the program was built. A preset in an earlier folder hides presets in later ones.
-std::vector<std::filesystem::path> data_roots();
+/// A preset that a name can mean.
+struct Preset {
+    std::string kind;
+    std::string name;
+    std::filesystem::path file;
+};
 
-/// Returns the first folder `name` (`scenarios/lessons`) in data_roots(); `name` itself if there is none.
-std::filesystem::path data_folder(const std::string& name);
+/// Returns the presets of these kinds: by kind, then by folder, then by name, without hidden ones.
+std::vector<Preset> presets(const Kinds& kinds);
+
+/// Returns the first sentence of the comment with which the file begins, after a line for editors; "" if there is none.
+std::string summary_of(const std::filesystem::path& file);
 
 /// Returns whether `word` can only be a path.
 bool is_path(std::string_view word);

@@ -5,6 +5,7 @@
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
 #include "sim/explore/exploration.hpp"
+#include "sim/output/field_cells.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/query/show.hpp"
@@ -22,25 +23,10 @@ Unit unit_in(const Rows& rows, const std::string& name) {
     return rows.unit(static_cast<std::size_t>(found - rows.columns.begin()));
 }
 
-std::string readable(Unit unit, double value) {
-    switch (unit) {
-        case Unit::seconds:
-            return seconds(value);
-        case Unit::bandwidth:
-            return bandwidth(value);
-        case Unit::bytes:
-            return format_quantity(value, Dimension::bytes);
-        case Unit::samples_per_s:
-        case Unit::tokens_per_s:
-            return fmt::format("{:.5g} {}", value, symbol(unit));
-        default:
-            return fmt::format("{:.4g}", value);
-    }
-}
-
 std::string readable(Unit unit, const Value& value) {
-    if (const auto* number = std::get_if<double>(&value)) return readable(unit, *number);
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return field(*whole);
+    if (const auto* number = std::get_if<double>(&value)) return cell_of(*number, unit);
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
+        return unit == Unit::number ? field(*whole) : cell_of(static_cast<double>(*whole), unit);
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
     return "-";
 }
@@ -55,17 +41,17 @@ Json json(const Rows& rows) {
     return list;
 }
 
-std::string table(const Rows& rows, bool ranks) {
+std::string table(const Rows& rows, bool ranks, const TableLayout& layout) {
     std::vector<Row> cells(1);
     if (ranks) cells.front().emplace_back("rank");
     for (std::size_t i = 0; i < rows.columns.size(); ++i)
-        cells.front().push_back(without_unit(rows.columns[i], rows.unit(i)));
+        cells.front().push_back(rows.unit(i) == Unit::number ? rows.columns[i] : heading_of(rows.columns[i]));
     for (std::size_t r = 0; r < rows.rows.size(); ++r) {
         Row& row = cells.emplace_back();
         if (ranks) row.push_back(fmt::format("{}", r + 1));
         for (std::size_t i = 0; i < rows.columns.size(); ++i) row.push_back(readable(rows.unit(i), rows.rows[r][i]));
     }
-    return aligned(cells);
+    return aligned(cells, 0, layout);
 }
 
 /// Returns "80 ranked, 4 failed"; counts of zero are left out.
@@ -117,37 +103,36 @@ std::string summary(const Exploration& e) {
     return text;
 }
 
-std::string axes_table(const Exploration& e, Unit objective) {
+std::string axes_table(const Exploration& e, Unit objective, const TableLayout& layout) {
     std::vector<Row> cells{{"axis", "share of variance", "best value by mean", "mean"}};
     for (const AxisImportance& axis : e.axes)
         cells.push_back(
             {axis.axis,
              percent(axis.share) +
                  (axis.confounded_with.empty() ? "" : fmt::format(" with {}", fmt::join(axis.confounded_with, ", "))),
-             axis.best_value, readable(objective, axis.best_mean)});
-    return aligned(cells);
+             axis.best_value, cell_of(axis.best_mean, objective)});
+    return aligned(cells, 0, layout);
 }
 
-std::string stages_table(const Exploration& e) {
+std::string stages_table(const Exploration& e, const TableLayout& layout) {
     std::vector<Row> cells{{"stage", "points", "kept", "simulations"}};
     for (const Stage& stage : e.stages)
         cells.push_back({stage.setting, field(stage.plans), field(stage.kept), field(stage.simulations)});
-    return aligned(cells);
+    return aligned(cells, 0, layout);
 }
 
 }  // namespace
 
-std::string to_table(const Exploration& e) {
+std::string to_table(const Exploration& e, const TableLayout& layout) {
     std::string text = summary(e);
     if (!e.ranked.rows.empty()) {
-        text.append("\n").append(table(e.ranked, true));
+        text.append("\n").append(table(e.ranked, true, layout));
         text += fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
-                            without_unit(e.time, unit_in(e.front, e.time)),
-                            without_unit(e.cost, unit_in(e.front, e.cost))) +
-                table(e.front, false);
+                            heading_of(e.time), heading_of(e.cost)) +
+                table(e.front, false, layout);
     }
-    if (!e.axes.empty()) text.append("\n").append(axes_table(e, unit_in(e.ranked, e.objective_column)));
-    if (!e.stages.empty()) text.append("\n").append(stages_table(e));
+    if (!e.axes.empty()) text.append("\n").append(axes_table(e, unit_in(e.ranked, e.objective_column), layout));
+    if (!e.stages.empty()) text.append("\n").append(stages_table(e, layout));
     return text;
 }
 

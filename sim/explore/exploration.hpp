@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/explore/objective.hpp"
+#include "sim/output/columns.hpp"
 #include "sim/query/table.hpp"
 
 /// The result of exploring a study.
@@ -65,6 +66,6 @@ struct Exploration {
 
 std::string to_json(const Exploration& exploration);
 std::string to_csv(const Exploration& exploration);
-std::string to_table(const Exploration& exploration);
+std::string to_table(const Exploration& exploration, const text::TableLayout& layout = {});
 
 }  // namespace syncline::batch

@@ -200,13 +200,13 @@ std::string to_csv(const std::vector<Check>& checks) {
     return text;
 }
 
-std::string to_table(const std::vector<Check>& checks) {
+std::string to_table(const std::vector<Check>& checks, const TableLayout& layout) {
     std::vector<Row> rows{{"expectation", "expected", "found", "", "source"}};
     for (const Check& check : checks)
         rows.push_back({what(check.expectation), bounds(check.expectation),
                         check.found ? fmt::format("{:.5g}", *check.found) : "none", check.ok ? "ok" : "FAILED",
                         check.expectation.source});
-    return aligned(rows, 2);
+    return aligned(rows, 2, layout);
 }
 
 }  // namespace syncline

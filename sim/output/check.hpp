@@ -6,6 +6,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/expectation.hpp"
+#include "sim/output/columns.hpp"
 #include "sim/output/json_text.hpp"
 
 /// Comparison of results with expectations (sim/base/expectation.hpp).
@@ -43,6 +44,6 @@ std::string to_json(const Report& report, const std::vector<Check>& checks);
 std::string to_json(const SweepReport& report, const std::vector<Check>& checks);
 /// Returns only the checks.
 std::string to_csv(const std::vector<Check>& checks);
-std::string to_table(const std::vector<Check>& checks);
+std::string to_table(const std::vector<Check>& checks, const text::TableLayout& layout = {});
 
 }  // namespace syncline

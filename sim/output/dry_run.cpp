@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "sim/base/version.hpp"
 #include "sim/output/fidelity.hpp"
@@ -58,6 +59,60 @@ std::string span(const std::vector<std::string>& layers) {
     return fmt::format("{} to {} ({})", layers.front(), layers.back(), layers.size());
 }
 
+/// Numbers sentences, so that each is written once, at the end.
+class Footnotes {
+public:
+    /// Returns "[2]", the mark of `sentence`.
+    std::string mark(const std::string& sentence) {
+        const auto known = std::find(sentences_.begin(), sentences_.end(), sentence);
+        const auto number = known - sentences_.begin() + 1;
+        if (known == sentences_.end()) sentences_.push_back(sentence);
+        return fmt::format("[{}]", number);
+    }
+    std::string text() const {
+        std::string text = sentences_.empty() ? "" : "\n";
+        for (std::size_t i = 0; i < sentences_.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, sentences_[i]);
+        return text;
+    }
+
+private:
+    std::vector<std::string> sentences_;
+};
+
+Table exchanges_of(const DryRun& run, const TableLayout& layout, Footnotes& reasons) {
+    const bool released = std::any_of(run.exchanges.begin(), run.exchanges.end(), [](const PlannedExchange& exchange) {
+        return seconds(exchange.ready_s) != seconds(exchange.release_s);
+    });
+    std::vector<Column> columns{{"bytes"},
+                                {"layers", "", Shown::if_any},
+                                {"ready", "", Shown::if_any},
+                                {"released", "", released ? Shown::if_any : Shown::if_chosen},
+                                {"algorithm", "", Shown::if_varied, Align::left},
+                                {"protocol", "", Shown::if_varied, Align::left},
+                                {"why", "", Shown::if_varied, Align::left}};
+    for (const PlannedExchange& exchange : run.exchanges) {
+        add_row(columns,
+                {bytes(exchange.bytes), span(exchange.layers), seconds(exchange.ready_s), seconds(exchange.release_s),
+                 exchange.algorithm, exchange.protocol, reasons.mark(exchange.why)});
+    }
+    return Table(std::move(columns), layout);
+}
+
+/// Describes the run of a variant, whose name comes before it.
+std::string text_of(const DryRun& run, const TableLayout& layout, Footnotes& reasons) {
+    std::string text = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
+    text += fmt::format(", {} ranks\n\n", run.ranks);
+    if (run.memory) text += fmt::format("memory: {}: {}\n", memory(*run.memory), kinds_of(*run.memory));
+    text += fmt::format("simulation: {}\n", words_of(run.estimate));
+    const FidelityChoice& choice = run.estimate.fidelity;
+    if (choice.asked != Fidelity::message)
+        text += fmt::format("fidelity: {} {}\n", fidelity(choice), reasons.mark("fidelity: " + asked(choice)));
+    if (run.exchanges.empty()) return text + "no exchanges\n";
+    const Table exchanges = exchanges_of(run, layout, reasons);
+    if (!exchanges.alike().empty()) text += fmt::format("exchanges: {}\n", exchanges.alike());
+    return text + "\n" + exchanges.text();
+}
+
 }  // namespace
 
 std::string to_json(const DryRunReport& report) {
@@ -93,28 +148,25 @@ std::string to_csv(const DryRunReport& report) {
     return text;
 }
 
-std::string to_table(const DryRunReport& report) {
-    std::string text = report.name + ": dry run\n";
+std::string to_table(const DryRunReport& report, const TableLayout& layout) {
+    Footnotes reasons;
+    // Variants with the same text are told together.
+    std::vector<std::pair<std::string, std::vector<std::string>>> variants_by_text;
     for (const DryRun& run : report.results) {
-        const std::string what = run.workload.empty() ? run.operation : run.workload + ", " + run.operation;
-        const std::string head = run.variant.empty() ? "" : run.variant + ": ";
-        text += fmt::format("\n{}{}, {} ranks\n\n", head, what, run.ranks);
-        if (run.memory) text += fmt::format("memory: {}: {}\n\n", memory(*run.memory), kinds_of(*run.memory));
-        text += fmt::format("simulation: {}\n\n", words_of(run.estimate));
-        if (run.estimate.fidelity.asked != Fidelity::message)
-            text += fmt::format("fidelity: {} ({})\n\n", fidelity(run.estimate.fidelity), asked(run.estimate.fidelity));
-        if (run.exchanges.empty()) {
-            text += "no exchanges\n";
-            continue;
-        }
-        std::vector<Row> rows{{"bytes", "layers", "ready", "released", "algorithm", "protocol", "why"}};
-        for (const PlannedExchange& exchange : run.exchanges)
-            rows.push_back({bytes(exchange.bytes), span(exchange.layers), seconds(exchange.ready_s),
-                            seconds(exchange.release_s), exchange.algorithm,
-                            exchange.protocol.empty() ? "-" : exchange.protocol, exchange.why});
-        text += aligned(rows, 3);
+        std::string text = text_of(run, layout, reasons);
+        const auto known = std::find_if(variants_by_text.begin(), variants_by_text.end(),
+                                        [&](const auto& entry) { return entry.first == text; });
+        if (known == variants_by_text.end())
+            variants_by_text.push_back({std::move(text), {run.variant}});
+        else
+            known->second.push_back(run.variant);
     }
-    return text;
+    std::string all = report.name + ": dry run\n";
+    for (const auto& [text, variants] : variants_by_text) {
+        const std::string head = fmt::format("{}", fmt::join(variants, ", "));
+        all += fmt::format("\n{}{}{}", head, head.empty() ? "" : ": ", text);
+    }
+    return all + reasons.text();
 }
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "sim/base/percent.hpp"
 #include "sim/base/version.hpp"
@@ -69,13 +70,20 @@ Json object(const WhatIf& what_if) {
             {"problem", text_or_null(what_if.problem)}};
 }
 
-std::string parts_table(const Explanation& e) {
-    std::vector<Row> rows{
-        {"rank", "compute", "(overlapped comm.)", "exposed comm.", "reduction", "copies", "waiting", "idle", "total"}};
+std::string parts_table(const Explanation& e, const TableLayout& layout) {
+    std::vector<Column> columns{{"rank"},
+                                {"compute"},
+                                {"(overlapped comm.)"},
+                                {"exposed comm."},
+                                {"reduction", "", Shown::if_any},
+                                {"copies", "", Shown::if_any},
+                                {"waiting", "", Shown::if_any},
+                                {"idle", "", Shown::if_any},
+                                {"total"}};
     const auto add = [&](const std::string& name, const RankParts& parts) {
-        rows.push_back({name, seconds(parts.compute_s), fmt::format("({})", seconds(parts.hidden_communication_s)),
-                        seconds(parts.exposed_communication_s), seconds(parts.reduction_s), seconds(parts.copies_s),
-                        seconds(parts.waiting_s), seconds(parts.idle_s), seconds(parts.sum_s())});
+        add_row(columns, {name, seconds(parts.compute_s), fmt::format("({})", seconds(parts.hidden_communication_s)),
+                          seconds(parts.exposed_communication_s), seconds(parts.reduction_s), seconds(parts.copies_s),
+                          seconds(parts.waiting_s), seconds(parts.idle_s), seconds(parts.sum_s())});
     };
     RankParts mean;
     for (const RankParts& parts : e.ranks) {
@@ -96,7 +104,7 @@ std::string parts_table(const Explanation& e) {
     for (std::size_t rank = 0; rank < e.ranks.size() && e.ranks.size() <= few; ++rank)
         if (rank != e.last_rank) add(fmt::format("{}", rank), e.ranks[rank]);
     if (ranks > 1) add("mean", mean);
-    return aligned(rows);
+    return Table(std::move(columns), layout).text();
 }
 
 template <class Item>
@@ -104,7 +112,7 @@ std::string and_more(const std::vector<Item>& items, std::size_t shown) {
     return items.size() > shown ? fmt::format("and {} more\n", items.size() - shown) : "";
 }
 
-std::string path_table(const Explanation& e) {
+std::string path_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 10;
     std::vector<Row> rows{{"share", "time", "kind", "task", "link"}};
     std::map<PathKind, double> by_kind;
@@ -119,20 +127,20 @@ std::string path_table(const Explanation& e) {
                         : share.links == 1 ? share.link
                                            : fmt::format("{} and {} more", share.link, share.links - 1)});
     }
-    return kinds + "\n\n" + aligned(rows, 3) + and_more(e.shares, shown);
+    return kinds + "\n\n" + aligned(rows, 3, layout) + and_more(e.shares, shown);
 }
 
-std::string links_table(const Explanation& e) {
+std::string links_table(const Explanation& e, const TableLayout& layout) {
     const bool recorded = e.level == "messages";
     std::vector<Row> rows{{"link", "bytes", "utilisation", "busy", "lost to sharing", "top user"}};
     for (const LinkParts& link : e.links)
         rows.push_back({link.link, bytes(link.bytes), percent(link.utilisation),
                         recorded ? percent(e.window_s > 0 ? link.busy_s / e.window_s : 0) : "-",
                         recorded ? seconds(link.lost_s) : "-", link.shares.empty() ? "-" : link.shares.front().what});
-    return aligned(rows, 1);
+    return aligned(rows, 1, layout);
 }
 
-std::string buckets_table(const Explanation& e) {
+std::string buckets_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 10;
     std::vector<BucketParts> most = e.buckets;
     std::stable_sort(most.begin(), most.end(),
@@ -141,10 +149,10 @@ std::string buckets_table(const Explanation& e) {
     for (std::size_t i = 0; i < std::min(shown, most.size()); ++i)
         rows.push_back({most[i].what, bytes(most[i].bytes), seconds(most[i].start_s), seconds(most[i].end_s),
                         seconds(most[i].communication_s), seconds(most[i].exposed_s)});
-    return aligned(rows) + and_more(most, shown);
+    return aligned(rows, 0, layout) + and_more(most, shown);
 }
 
-std::string layers_table(const Explanation& e) {
+std::string layers_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 5;
     std::vector<LayerParts> most = e.layers;
     std::stable_sort(most.begin(), most.end(), [](const LayerParts& a, const LayerParts& b) {
@@ -153,7 +161,7 @@ std::string layers_table(const Explanation& e) {
     std::vector<Row> rows{{"layer", "forward", "backward"}};
     for (std::size_t i = 0; i < std::min(shown, most.size()); ++i)
         rows.push_back({most[i].layer, seconds(most[i].forward_s), seconds(most[i].backward_s)});
-    return aligned(rows) + and_more(most, shown);
+    return aligned(rows, 0, layout) + and_more(most, shown);
 }
 
 std::string value_of(const TheoryTerm& term) {
@@ -197,7 +205,7 @@ std::string gain(double part) {
     return (part >= 0.001 ? "+" : "") + percent(std::abs(part) < 1e-6 ? 0 : part);
 }
 
-std::string what_if_table(const std::vector<WhatIf>& all) {
+std::string what_if_table(const std::vector<WhatIf>& all, const TableLayout& layout) {
     std::vector<Row> rows{{"change", "iteration", "samples/s", "gain", "description"}};
     std::string left_out;
     for (const WhatIf& one : all) {
@@ -208,23 +216,24 @@ std::string what_if_table(const std::vector<WhatIf>& all) {
         else
             left_out += fmt::format("not simulated: {}: {}\n", one.change, one.problem);
     }
-    return (rows.size() > 1 ? aligned(rows, 1) : "") + left_out;
+    return (rows.size() > 1 ? aligned(rows, 1, layout) : "") + left_out;
 }
 
-std::string to_table(const Explanation& e) {
+std::string to_table(const Explanation& e, const TableLayout& layout) {
     std::string text = fmt::format("{}: an iteration of {} on {} ranks takes {}\n\n", e.result.variant,
                                    e.result.workload, e.result.ranks, seconds(e.result.time.iteration_s));
     if (!e.level_reason.empty()) text += fmt::format("Exchanges are not broken down: {}.\n\n", e.level_reason);
     if (const std::string note = folded(e.result.folded); !note.empty()) text += note + "\n\n";
     if (const std::string lines = notes(e.result.notes); !lines.empty()) text += lines + "\n";
     if (e.iterations > 1) text += fmt::format("Times below are totals over {} iterations.\n\n", e.iterations);
-    text += "Time breakdown by rank\n\n" + parts_table(e);
-    if (!e.layers.empty()) text += "\nComputation by layer on the rank that finishes last\n\n" + layers_table(e);
-    if (!e.buckets.empty()) text += "\nExchanges of that rank, most exposed first\n\n" + buckets_table(e);
-    text += "\nCritical path\n\n" + path_table(e);
-    if (!e.links.empty()) text += "\nBusiest links\n\n" + links_table(e);
+    text += "Time breakdown by rank\n\n" + parts_table(e, layout);
+    if (!e.layers.empty())
+        text += "\nComputation by layer on the rank that finishes last\n\n" + layers_table(e, layout);
+    if (!e.buckets.empty()) text += "\nExchanges of that rank, most exposed first\n\n" + buckets_table(e, layout);
+    text += "\nCritical path\n\n" + path_table(e, layout);
+    if (!e.links.empty()) text += "\nBusiest links\n\n" + links_table(e, layout);
     text += "\nTheory and simulation\n\n" + theory_text(e.theory);
-    if (!e.what_if.empty()) text += "\nWhat-if analysis\n\n" + what_if_table(e.what_if);
+    if (!e.what_if.empty()) text += "\nWhat-if analysis\n\n" + what_if_table(e.what_if, layout);
     return text;
 }
 
@@ -322,9 +331,9 @@ std::string to_csv(const ExplainReport& report) {
     return text;
 }
 
-std::string to_table(const ExplainReport& report) {
+std::string to_table(const ExplainReport& report, const TableLayout& layout) {
     std::string text;
-    for (const Explanation& one : report.explanations) text += (text.empty() ? "" : "\n\n") + to_table(one);
+    for (const Explanation& one : report.explanations) text += (text.empty() ? "" : "\n\n") + to_table(one, layout);
     return text;
 }
 

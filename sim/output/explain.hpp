@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
+#include "sim/output/columns.hpp"
 #include "sim/output/json_text.hpp"
 
 /// Writers of explanations; see writers.hpp.
@@ -23,6 +24,6 @@ Json object(const Explanation& explanation);
 std::string to_json(const ExplainReport& report);
 /// Writes one row per variant and rank, with its time breakdown.
 std::string to_csv(const ExplainReport& report);
-std::string to_table(const ExplainReport& report);
+std::string to_table(const ExplainReport& report, const text::TableLayout& layout = {});
 
 }  // namespace syncline

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/base/percent.hpp"
 #include "sim/output/fidelity.hpp"
+#include "sim/output/field_cells.hpp"
+#include "sim/output/fields.hpp"
 #include "sim/output/memory.hpp"
 #include "sim/output/notes.hpp"
 #include "sim/output/parallelism.hpp"
@@ -32,72 +35,112 @@ std::string name(const Result& result) {
     return result.variant + (result.best.value_or(false) ? " *" : "");
 }
 
-template <class Has>
-bool any(const Report& report, Has has) {
-    return std::any_of(report.results.begin(), report.results.end(), has);
+/// A column, and its cell in the row of a result.
+struct ResultColumn {
+    Column column;
+    std::function<std::string(const Result&)> cell;
+};
+
+std::string cell(const Json& value, Unit unit) {
+    if (value.is_number()) return cell_of(value.get<double>(), unit);
+    return value.is_null() ? "-" : value.is_boolean() ? (value.get<bool>() ? "yes" : "no") : value.get<std::string>();
 }
 
-/// Returns one row per variant. Columns for waiting and idle time exist only if some variant has such time. The heading
-/// of the efficiency names the kind of scaling; if variants differ in it, an additional column does.
-std::vector<Row> times_table(const Report& report) {
-    const bool waits = any(report, [](const Result& r) { return r.time.waiting_s > 1e-9 * r.time.iteration_s; });
-    const bool idles = any(report, [](const Result& r) { return r.time.idle_s > 0; });
-    const bool mixed = any(report, [&](const Result& r) { return r.scaling != report.results.front().scaling; });
-    std::vector<Row> rows{{"variant", "model", "ranks", "iteration", "compute", "communication", "exposed"}};
-    if (waits) rows.front().push_back("waiting");
-    if (idles) rows.front().push_back("idle");
-    rows.front().insert(rows.front().end(), {"closed form", "samples/s"});
-    if (mixed) rows.front().push_back("scaling");
-    rows.front().push_back(mixed || report.results.empty()
-                               ? "efficiency"
-                               : fmt::format("{} efficiency", name_of(report.results.front().scaling)));
+constexpr auto if_any = Shown::if_any, if_varied = Shown::if_varied, if_chosen = Shown::if_chosen;
+
+std::vector<ResultColumn> times() {
+    return {
+        {{"iteration", "iteration_time_s"}, [](const Result& r) { return seconds(r.time.iteration_s); }},
+        {{"compute", "compute_time_s"}, [](const Result& r) { return seconds(r.time.compute_s); }},
+        {{"communication", "communication_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.communication_s); }},
+        {{"exposed", "exposed_communication_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.exposed_communication_s); }},
+        {{"waiting", "waiting_time_s", if_any},
+         [](const Result& r) { return seconds(r.time.waiting_s > 1e-9 * r.time.iteration_s ? r.time.waiting_s : 0); }},
+        {{"idle", "idle_time_s", if_any}, [](const Result& r) { return seconds(r.time.idle_s); }},
+        {{"closed form", "closed_form.iteration_time_s", if_any},
+         [](const Result& r) { return seconds(r.closed_form.iteration_time_s); }},
+        {{"samples/s", "throughput_samples_per_s"},
+         [](const Result& r) { return decimals(r.throughput_samples_per_s, 1); }},
+        {{"scaling", "scaling", if_varied}, [](const Result& r) { return name_of(r.scaling); }},
+        {{"efficiency", "scaling_efficiency", if_any},
+         [](const Result& r) { return decimals(r.scaling_efficiency, 3); }},
+    };
+}
+
+/// Returns the columns of traffic, memory, and what only some results have.
+std::vector<ResultColumn> others(const Report& report) {
+    bool divided = false, priced = false;
     for (const Result& r : report.results) {
-        Row row{name(r),
-                r.workload,
-                fmt::format("{}", r.ranks),
-                seconds(r.time.iteration_s),
-                seconds(r.time.compute_s),
-                seconds(r.time.communication_s),
-                seconds(r.time.exposed_communication_s)};
-        if (waits) row.push_back(seconds(r.time.waiting_s));
-        if (idles) row.push_back(seconds(r.time.idle_s));
-        row.insert(row.end(), {seconds(r.closed_form.iteration_time_s), decimals(r.throughput_samples_per_s, 1)});
-        if (mixed) row.push_back(name_of(r.scaling));
-        row.push_back(decimals(r.scaling_efficiency, 3));
-        rows.push_back(std::move(row));
+        divided = divided || !r.parallelism.data_only();
+        priced = priced || r.cost.cost;
     }
-    return rows;
+    const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
+    return {
+        {{"messages", "messages", if_any, Align::right, true},
+         [](const Result& r) { return fmt::format("{}", r.messages); }},
+        {{"sent", "bytes_sent", if_any}, [](const Result& r) { return bytes(r.bytes_sent); }},
+        {{"max per rank", "most_bytes_sent_by_rank", if_any},
+         [](const Result& r) { return bytes(r.most_bytes_sent_by_rank); }},
+        {{"memory", "memory.total_bytes", if_varied}, [](const Result& r) { return memory(r.memory); }},
+        {{"busiest link", "most_used_link", if_any, Align::right, true},
+         [](const Result& r) { return r.links.empty() ? "-" : r.links.front().name; }},
+        {{"utilisation", "most_used_link_utilisation", if_any},
+         [](const Result& r) { return r.links.empty() ? "-" : percent(r.links.front().utilisation); }},
+        {{"split", "", of_split, Align::left, true}, [](const Result& r) { return split(r.parallelism, r.ranks); }},
+        {{"bubble", "pipeline_bubble", of_split},
+         [](const Result& r) { return r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"; }},
+        {{"nodes", "nodes", of_cost, Align::right, true},
+         [](const Result& r) { return fmt::format("{}", r.cost.nodes); }},
+        {{"device time", "device_time_s", of_cost}, [](const Result& r) { return seconds(r.cost.device_time_s); }},
+        {{"cost", "cost", of_cost}, [](const Result& r) { return amount(r.cost.cost); }},
+        {{"per million samples", "cost_per_million_samples", of_cost},
+         [](const Result& r) { return amount(r.cost.per_million_samples(r.samples)); }},
+    };
+}
+
+/// Returns all columns: the main ones, then the remaining fields of a result, which can be chosen.
+std::vector<ResultColumn> columns_of(const Report& report) {
+    std::vector<ResultColumn> all{
+        {{"variant", "variant"}, name},
+        {{"model", "workload", if_varied}, [](const Result& r) { return r.workload; }},
+        {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
+    };
+    for (auto& part : {times(), others(report)}) all.insert(all.end(), part.begin(), part.end());
+    for (const ResultField<Result>& field : fields_of<Result>()) {
+        const bool there = std::any_of(all.begin(), all.end(),
+                                       [&](const ResultColumn& one) { return one.column.field == field.name; });
+        if (there || field.unit == Unit::list || *field.doc == '\0') continue;
+        all.push_back({{heading_of(field.name), field.name, if_chosen},
+                       [&field](const Result& r) { return cell(field.value(r), field.unit); }});
+    }
+    return all;
 }
 
 }  // namespace
 
-std::string to_table(const Report& report) {
-    std::vector<Row> traffic{{"variant", "messages", "sent", "max per rank", "memory", "busiest link", "utilisation"}};
-    std::vector<Row> splits{{"variant", "split", "bubble"}};
-    std::vector<Row> costs{{"variant", "nodes", "device time", "cost", "per million samples"}};
-    bool split_up = false, choices = false, priced = false;
-    for (const Result& r : report.results) {
-        splits.push_back(
-            {name(r), split(r.parallelism, r.ranks), r.time.pipeline_bubble ? percent(*r.time.pipeline_bubble) : "-"});
-        split_up = split_up || !r.parallelism.data_only();
-        choices = choices || r.best;
-        costs.push_back({name(r), fmt::format("{}", r.cost.nodes), seconds(r.cost.device_time_s), amount(r.cost.cost),
-                         amount(r.cost.per_million_samples(r.samples))});
-        priced = priced || r.cost.cost;
-        const bool sent = !r.links.empty();
-        traffic.push_back({name(r), fmt::format("{}", r.messages), bytes(r.bytes_sent),
-                           bytes(r.most_bytes_sent_by_rank), memory(r.memory), sent ? r.links.front().name : "-",
-                           sent ? percent(r.links.front().utilisation) : "-"});
+std::vector<Column> table_columns(const Report& report) {
+    std::vector<Column> columns;
+    for (ResultColumn& one : columns_of(report)) {
+        for (const Result& r : report.results) one.column.cells.push_back(one.cell(r));
+        columns.push_back(std::move(one.column));
     }
-    std::string text = report.name + ": one iteration\n\n" + aligned(times_table(report)) + "\n" + aligned(traffic);
-    if (split_up) text.append("\n").append(aligned(splits, 2));
-    if (priced) text.append("\n").append(aligned(costs));
-    if (choices) text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";
+    return columns;
+}
+
+std::string to_table(const Report& report, const TableLayout& layout) {
+    const Table table(table_columns(report), layout);
+    std::string text = report.name + ": one iteration";
+    if (!table.alike().empty()) text += ", " + table.alike();
+    text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
+    if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
+        text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;
     return text;
 }
 
-std::string to_table(const CollectiveResult& r) {
+std::string to_table(const CollectiveResult& r, const TableLayout& layout) {
     const std::string over = r.overlay.empty() ? "" : " over " + r.overlay;
     std::string text;
     std::vector<Row> rows{
@@ -118,7 +161,7 @@ std::string to_table(const CollectiveResult& r) {
     }
     if (const std::string note = folded(r.folded); !note.empty()) text += note + "\n";
     text += notes(r.notes);
-    return aligned(rows) + (text.empty() ? "" : "\n" + text);
+    return aligned(rows, 0, layout) + (text.empty() ? "" : "\n" + text);
 }
 
 }  // namespace syncline

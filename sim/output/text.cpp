@@ -1,29 +1,18 @@
 #include "sim/output/text.hpp"
 
-#include <algorithm>
 #include <string_view>
-
-#include "sim/base/utf8.hpp"
+#include <utility>
 
 namespace syncline::text {
 
-std::string aligned(std::vector<Row> rows, std::size_t left) {
-    std::vector<std::size_t> widths(rows.front().size(), 0);
-    for (Row& row : rows)
-        for (std::string& cell : row) cell = printable(cell);
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+std::string aligned(const std::vector<Row>& rows, std::size_t left, const TableLayout& layout) {
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < rows.front().size(); ++i) {
+        Column& column = columns.emplace_back(Column{rows.front()[i]});
+        if (i == 0 || i + left >= rows.front().size()) column.align = Align::left;
+        for (std::size_t row = 1; row < rows.size(); ++row) column.cells.push_back(rows[row][i]);
     }
-    std::string text;
-    for (const Row& row : rows) {
-        text += fmt::format("{:<{}}", row[0], widths[0]);
-        for (std::size_t i = 1; i < row.size(); ++i)
-            text += i + left < row.size() ? fmt::format("  {:>{}}", row[i], widths[i])
-                                          : fmt::format("  {:<{}}", row[i], widths[i]);
-        text.erase(text.find_last_not_of(' ') + 1);
-        text += '\n';
-    }
-    return text;
+    return Table(std::move(columns), TableLayout{layout.width}).text();
 }
 
 std::string seconds(double value) {

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/output/columns.hpp"
 
 /// Building blocks of writers: table cells and CSV fields.
 namespace syncline::text {
 
 using Row = std::vector<std::string>;
 
-/// Formats a table whose first row is the header. Columns are as wide as their widest cell; the first column and the
-/// last `left` columns are left-aligned, others right-aligned.
-std::string aligned(std::vector<Row> rows, std::size_t left = 0);
+/// Formats a table whose first row is the header. The first column and the last `left` columns are left-aligned, others
+/// right-aligned.
+std::string aligned(const std::vector<Row>& rows, std::size_t left = 0, const TableLayout& layout = {});
 
 std::string seconds(double value);
 std::string seconds(const std::optional<double>& value);

@@ -93,14 +93,27 @@ std::string to_csv(const LayerTable& table) {
     return text;
 }
 
-std::string to_table(const LayerTable& table) {
-    std::vector<Row> rows{
-        {"layer", "parameters", "macs", "activations", "forward", "backward", "memory stall", "bound"}};
-    for (const LayerRow& row : table.layers) rows.push_back(row_cells(table, row));
-    rows.push_back(row_cells(table, table.total));
+std::vector<Column> table_columns(const LayerTable& table) {
+    std::vector<Column> columns{{"layer"},
+                                {"parameters", "", Shown::if_any},
+                                {"macs", "", Shown::if_any},
+                                {"activations", "activation_bytes", Shown::if_any},
+                                {"forward", "forward_time_s"},
+                                {"backward", "backward_time_s"},
+                                {"memory stall", "memory_stall_s", Shown::if_any},
+                                {"bound", "", Shown::if_any}};
+    std::vector<LayerRow> rows = table.layers;
+    rows.push_back(table.total);
+    for (const LayerRow& layer : rows) {
+        add_row(columns, row_cells(table, layer));
+    }
+    return columns;
+}
+
+std::string to_table(const LayerTable& table, const TableLayout& layout) {
     return fmt::format("{} on {}: batch {}, {}\n\n", table.workload, table.device, table.batch,
                        name_of(table.compute)) +
-           aligned(rows) + (table.notes.empty() ? "" : "\n" + notes(table.notes));
+           Table(table_columns(table), layout).text() + (table.notes.empty() ? "" : "\n" + notes(table.notes));
 }
 
 }  // namespace syncline

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "sim/base/units.hpp"
@@ -13,15 +13,6 @@
 namespace syncline::batch {
 
 namespace {
-
-/// Returns the unit in which number_of() returns `text`, a quantity.
-std::string base_unit(const std::string& text) {
-    for (const auto& [dimension, name] :
-         {std::pair{Dimension::bytes, "B"}, std::pair{Dimension::seconds, "s"}, std::pair{Dimension::bandwidth, "B/s"},
-          std::pair{Dimension::flops, "flops"}, std::pair{Dimension::rate, "/s"}})
-        if (parse_quantity(text, dimension).value) return name;
-    return "";
-}
 
 /// Returns whether a value is written with its unit.
 bool with_unit(const Position& mark) {
@@ -35,7 +26,11 @@ std::pair<double, std::string> prefixed(double most, const std::string& unit) {
         words{{1e9, "billion "}, {1e6, "million "}, {1e5, "thousand "}, {1, ""}};
     const bool si = unit == "B" || unit == "B/s" || unit == "flops";
     for (const auto& [factor, prefix] : unit == "s" ? small : si ? large : words)
-        if (most >= factor) return {prefix == "thousand " ? 1e3 : factor, prefix + unit};
+        if (most >= factor) {
+            std::string text = prefix + unit;
+            if (text.ends_with(' ')) text.pop_back();
+            return {prefix == "thousand " ? 1e3 : factor, text};
+        }
     return {1, unit};
 }
 
@@ -63,13 +58,6 @@ std::vector<double> decades(double least, double most) {
     return all;
 }
 
-/// Returns `64 KiB` for 65536.
-std::string binary_size(double bytes) {
-    for (const auto& [factor, unit] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}})
-        if (bytes >= factor) return fmt::format("{:g} {}", bytes / factor, unit);
-    return fmt::format("{:g} B", bytes);
-}
-
 /// Drops ticks that are too close to the previous one.
 std::vector<Tick> spread(const std::vector<Tick>& ticks, const PlotAxis& axis) {
     std::size_t longest = 0;
@@ -93,13 +81,32 @@ void set_range(PlotAxis& axis, double least, double most) {
     }
 }
 
-void set_decades(PlotAxis& axis, double least, double most) {
-    for (const double value : decades(least, most)) axis.ticks.push_back({value, fmt::format("{:g}", value)});
+std::optional<Dimension> dimension_of(const std::string& unit) {
+    if (unit == "s") return Dimension::seconds;
+    if (unit == "B") return Dimension::bytes;
+    if (unit == "B/s") return Dimension::bandwidth;
+    if (unit == "flops") return Dimension::flops;
+    return std::nullopt;
+}
+
+/// Sets a logarithmic axis of values in `unit`. Over many decades no prefix suits all, so that ticks have their own.
+void set_decades(PlotAxis& axis, double least, double most, const std::string& unit) {
+    const auto dimension = dimension_of(unit);
+    const bool own_units = dimension && most / least > 1e3;
+    std::string unit_text;
+    std::tie(axis.unit, unit_text) = own_units ? std::pair{1.0, std::string()} : prefixed(most, unit);
+    for (const double value : decades(least / axis.unit, most / axis.unit))
+        axis.ticks.push_back({value, own_units ? format_quantity(value, *dimension) : fmt::format("{:g}", value)});
     axis.low = axis.ticks.front().at;
     axis.high = std::max(axis.ticks.back().at, 2 * axis.low);
+    axis.label = labelled(axis.label, unit_text);
 }
 
 }  // namespace
+
+Spoken Spoken::called(const std::string& other) const {
+    return {other.empty() ? name : other, unit};
+}
 
 Spoken spoken(const Table& table, const std::string& expression) {
     const std::string quoted = table.quoted(expression);
@@ -142,7 +149,8 @@ PlotAxis x_axis(const Spoken& what, const Curves& curves, bool logarithmic) {
         axis.ticks = spread(axis.ticks, axis);
         if (written || sizes) unit_text.clear();
     } else if (logarithmic) {
-        set_decades(axis, xs.front().at / axis.unit, xs.back().at / axis.unit);
+        set_decades(axis, xs.front().at, xs.back().at, unit);
+        return axis;
     }
     axis.label = labelled(axis.label, unit_text);
     return axis;
@@ -156,19 +164,22 @@ PlotAxis y_axis(const Spoken& what, const Curves& curves, bool logarithmic) {
             most = std::max(most, knot.most);
         }
     PlotAxis axis;
+    axis.label = what.name;
     axis.logarithmic = logarithmic;
-    std::string unit;
-    std::tie(axis.unit, unit) = prefixed(std::max(std::abs(least), std::abs(most)), what.unit);
-    axis.label = labelled(what.name, unit);
+    const std::string unit = curves.y_unit.empty() ? what.unit : curves.y_unit;
+    if (logarithmic) {
+        set_decades(axis, least, most, unit);
+        return axis;
+    }
+    std::string unit_text;
+    std::tie(axis.unit, unit_text) = prefixed(std::max(std::abs(least), std::abs(most)), unit);
+    axis.label = labelled(axis.label, unit_text);
     least /= axis.unit;
     most /= axis.unit;
     // Lengths of bars are compared from zero, but curves that hardly differ would coincide on an axis from zero.
     const bool from_zero = least >= 0 && (curves.categories || least <= 0.8 * most);
-    if (logarithmic)
-        set_decades(axis, least, most);
-    else
-        set_range(axis, from_zero ? 0 : least, most);
-    if (from_zero && !logarithmic) axis.low = 0;
+    set_range(axis, from_zero ? 0 : least, most);
+    if (from_zero) axis.low = 0;
     return axis;
 }
 

@@ -27,6 +27,9 @@ struct PlotAxis {
 /// The name of `expression` in words, without its unit (`iteration time`), and that unit.
 struct Spoken {
     std::string name, unit;
+
+    /// Returns the same with another name, if it is not empty.
+    Spoken called(const std::string& other) const;
 };
 Spoken spoken(const Table& table, const std::string& expression);
 

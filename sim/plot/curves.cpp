@@ -1,11 +1,15 @@
 #include "sim/plot/curves.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+
+#include "sim/base/units.hpp"
+#include "sim/plot/axis.hpp"
 
 namespace syncline::batch {
 
@@ -20,13 +24,46 @@ std::string text_of(const Value& value) {
     return "none";
 }
 
+/// Returns a value of a result with its unit: "64 KiB", "12.5 GB/s", "700 samples/s".
+std::string value_text(const Value& value, Unit unit) {
+    const auto number = std::holds_alternative<std::string>(value) ? std::nullopt : number_of(value);
+    if (!number) return text_of(value);
+    const bool whole_kibibytes = *number > 0 && std::fmod(*number, 1024) == 0;
+    switch (unit) {
+        case Unit::bytes:
+            return whole_kibibytes ? binary_size(*number) : format_quantity(*number, Dimension::bytes);
+        case Unit::seconds:
+            return format_quantity(*number, Dimension::seconds);
+        case Unit::bandwidth:
+            return format_quantity(*number, Dimension::bandwidth);
+        default:
+            break;
+    }
+    const std::string symbol_text = symbol(unit);
+    return symbol_text.empty() ? text_of(value) : fmt::format("{:.4g} {}", *number, symbol_text);
+}
+
+/// Returns the name of a curve. Values that say nothing alone, plain numbers and flags, follow their column's name if
+/// there are several.
+std::string curve_name(Table& table, const std::vector<std::string>& columns, const std::vector<Value>& values) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::string text = value_text(values[i], table.unit(columns[i]));
+        const bool bare = text == text_of(values[i]) && (!std::holds_alternative<std::string>(values[i]) ||
+                                                         text == "true" || text == "false" || text == "none");
+        parts.push_back(columns.size() > 1 && bare ? fmt::format("{} {}", spoken(table, columns[i]).name, text) : text);
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string counted(std::size_t count, const std::string& what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 /// A point of the table.
 struct Point {
-    Value x, series;
+    Value x;
+    std::vector<Value> series;
     double y = 0;
     std::string study;
     std::vector<std::string> others;  ///< values by `Points::axes`
@@ -35,6 +72,7 @@ struct Point {
 struct Points {
     std::vector<std::string> axes;
     std::vector<Point> points;
+    std::string y_unit;
 };
 
 /// Returns the points that can be drawn; `notes` lists the others.
@@ -43,14 +81,16 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
     read.axes = table.settings();
     read.axes.push_back("repeat");
     read.axes.push_back("study");
-    std::vector<std::string> columns{options.x, options.y, options.series.value_or(options.x), "status", "study"};
+    std::vector<std::string> columns{options.x, options.y, "status", "study"};
+    const std::size_t series = columns.size();
+    columns.insert(columns.end(), options.series.begin(), options.series.end());
     const std::size_t fixed = columns.size();
     columns.insert(columns.end(), read.axes.begin(), read.axes.end());
     const Rows rows = table.select({.where = options.where, .sort = {}, .group = {}, .columns = columns});
 
     std::size_t failed = 0, pending = 0, without = 0;
     for (const std::vector<Value>& row : rows.rows) {
-        const std::string status = text_of(row[3]);
+        const std::string status = text_of(row[2]);
         const auto y = number_of(row[1]);
         const auto x = number_of(row[0]);
         const bool drawable = y && std::isfinite(*y) && !std::holds_alternative<std::monostate>(row[0]) &&
@@ -62,7 +102,9 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
         else if (!drawable)
             ++without;
         if (status != "done" || !drawable) continue;
-        Point point{row[0], options.series ? row[2] : Value(), *y, text_of(row[4]), {}};
+        if (const auto* written = std::get_if<std::string>(&row[1])) read.y_unit = base_unit(*written);
+        const auto at = [&](std::size_t column) { return row.begin() + static_cast<std::ptrdiff_t>(column); };
+        Point point{row[0], {at(series), at(fixed)}, *y, text_of(row[3]), {}};
         for (std::size_t i = fixed; i < row.size(); ++i) point.others.push_back(text_of(row[i]));
         read.points.push_back(std::move(point));
     }
@@ -77,12 +119,34 @@ Points read_points(Table& table, const PlotOptions& options, std::vector<std::st
     return read;
 }
 
+using Combination = std::vector<std::size_t>;
+
+/// The combinations of values of the series: the positions of a point's values, by series.
+class Combinations {
+public:
+    Combinations(const std::vector<Point>& points, std::size_t series) {
+        for (std::size_t i = 0; i < series; ++i) {
+            std::vector<Value> values;
+            for (const Point& point : points) values.push_back(point.series[i]);
+            positions_.emplace_back(values);
+        }
+    }
+    Combination of(const Point& point) const {
+        Combination result;
+        for (std::size_t i = 0; i < positions_.size(); ++i) result.push_back(positions_[i].of(point.series[i]));
+        return result;
+    }
+
+private:
+    std::vector<Positions> positions_;
+};
+
 /// Returns, for each other axis, the maximum number of its values in one knot.
-std::vector<std::size_t> values_in_a_knot(const Points& points, const Positions& xs, const Positions& series) {
+std::vector<std::size_t> values_in_a_knot(const Points& points, const Positions& xs, const Combinations& combinations) {
     std::vector<std::size_t> most(points.axes.size());
-    std::map<std::pair<std::size_t, std::size_t>, std::vector<std::set<std::string>>> values;
+    std::map<std::pair<Combination, std::size_t>, std::vector<std::set<std::string>>> values;
     for (const Point& point : points.points) {
-        auto& of = values[{series.of(point.series), xs.of(point.x)}];
+        auto& of = values[{combinations.of(point), xs.of(point.x)}];
         of.resize(most.size());
         for (std::size_t i = 0; i < most.size(); ++i) {
             of[i].insert(point.others[i]);
@@ -92,19 +156,13 @@ std::vector<std::size_t> values_in_a_knot(const Points& points, const Positions&
     return most;
 }
 
-std::string averaged_over(const Points& points, const Positions& xs, const Positions& series) {
-    const std::vector<std::size_t> most = values_in_a_knot(points, xs, series);
+std::string averaged_over(const Points& points, const Positions& xs, const Combinations& combinations) {
+    const std::vector<std::size_t> most = values_in_a_knot(points, xs, combinations);
     std::vector<std::string> over;
     for (std::size_t i = 0; i < most.size(); ++i)
         if (most[i] > 1) over.push_back(fmt::format("{} values of '{}'", most[i], points.axes[i]));
     if (over.empty()) return "";
     return fmt::format("{}, with bars from minimum to maximum", fmt::join(over, " and "));
-}
-
-std::vector<Value> values(const std::vector<Point>& points, Value Point::*member) {
-    std::vector<Value> all;
-    for (const Point& point : points) all.push_back(point.*member);
-    return all;
 }
 
 Knot knot(std::size_t x, const std::vector<double>& ys) {
@@ -116,6 +174,20 @@ Knot knot(std::size_t x, const std::vector<double>& ys) {
 }
 
 }  // namespace
+
+std::string base_unit(const std::string& text) {
+    for (const auto& [dimension, name] :
+         {std::pair{Dimension::bytes, "B"}, std::pair{Dimension::seconds, "s"}, std::pair{Dimension::bandwidth, "B/s"},
+          std::pair{Dimension::flops, "flops"}, std::pair{Dimension::rate, "/s"}})
+        if (parse_quantity(text, dimension).value) return name;
+    return "";
+}
+
+std::string binary_size(double bytes) {
+    for (const auto& [factor, unit] : {std::pair{0x1p30, "GiB"}, std::pair{0x1p20, "MiB"}, std::pair{0x1p10, "KiB"}})
+        if (bytes >= factor) return fmt::format("{:g} {}", bytes / factor, unit);
+    return fmt::format("{:g} B", bytes);
+}
 
 Positions::Positions(const std::vector<Value>& values) {
     texts_ =
@@ -148,18 +220,27 @@ bool Curves::averaged() const {
 
 Curves read_curves(Table& table, const PlotOptions& options, std::vector<std::string>& notes) {
     const Points read = read_points(table, options, notes);
-    const Positions xs(values(read.points, &Point::x)), series(values(read.points, &Point::series));
+    std::vector<Value> x_values;
+    for (const Point& point : read.points) x_values.push_back(point.x);
+    const Positions xs(x_values);
     if (xs.texts() && options.log_x)
         throw SqlError(fmt::format("'{}' has texts, which cannot be on a logarithmic axis", options.x));
 
-    std::vector<std::map<std::size_t, std::vector<double>>> at(series.all().size());
-    for (const Point& point : read.points) at[series.of(point.series)][xs.of(point.x)].push_back(point.y);
-    Curves result{xs.texts(), xs.all(), {}, read.points.front().study, averaged_over(read, xs, series)};
+    const Combinations combinations(read.points, options.series.size());
+    std::map<Combination, std::map<std::size_t, std::vector<double>>> at;
+    std::map<Combination, std::vector<Value>> first;
+    for (const Point& point : read.points) {
+        const Combination combination = combinations.of(point);
+        at[combination][xs.of(point.x)].push_back(point.y);
+        first.try_emplace(combination, point.series);
+    }
+    Curves result{xs.texts(),  xs.all(),          {}, read.points.front().study, averaged_over(read, xs, combinations),
+                  read.y_unit, read.points.size()};
     if (!result.averaged_over.empty())
         notes.push_back(fmt::format("each point is the mean over {}; choose one with --where", result.averaged_over));
-    for (std::size_t i = 0; i < at.size(); ++i) {
-        result.curves.push_back({options.series ? series.all()[i].text : "", {}});
-        for (const auto& [x, ys] : at[i]) result.curves.back().knots.push_back(knot(x, ys));
+    for (const auto& [combination, knots] : at) {
+        result.curves.push_back({curve_name(table, options.series, first.at(combination)), {}});
+        for (const auto& [x, ys] : knots) result.curves.back().knots.push_back(knot(x, ys));
     }
     for (const Point& point : read.points)
         if (point.study != result.study) result.study.clear();

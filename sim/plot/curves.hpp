@@ -6,7 +6,7 @@
 
 #include "sim/plot/plot.hpp"
 
-/// The content of a plot: a curve for each value of the series, with a knot for each x that has points.
+/// The content of a plot: a curve for each combination of values of the series, with a knot for each x that has points.
 namespace syncline::batch {
 
 /// A value that points share: its position and its text.
@@ -31,9 +31,17 @@ struct Curves {
     std::vector<Curve> curves;
     std::string study;          ///< empty if the points belong to several studies
     std::string averaged_over;  ///< the axes along which points of one knot differ
+    std::string y_unit;         ///< in which y values are written; empty: they are plain numbers
+    std::size_t points = 0;
 
     bool averaged() const;  ///< returns whether a knot has different values
 };
+
+/// Returns the unit in which number_of() returns `text`, a quantity; empty: it is none.
+std::string base_unit(const std::string& text);
+
+/// Returns `64 KiB` for 65536.
+std::string binary_size(double bytes);
 
 /// Values in order: ascending if all are numbers or quantities; else texts in the order of first appearance.
 class Positions {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/base/utf8.hpp"
@@ -84,6 +85,39 @@ std::string title_of(const PlotOptions& options, const Curves& curves) {
     return fmt::format(R"({} . "\n" . {})", literal(title), in_lines("means over " + curves.averaged_over));
 }
 
+/// The legend: beside the curves, or below them if its entries are so long that they would leave no room. It has one
+/// line per curve, and makes the picture as high as they need.
+class Key {
+public:
+    Key(const Table& table, const std::vector<std::string>& series, const Curves& curves)
+        : lines_(curves.curves.size()) {
+        std::vector<std::string> names;
+        for (const std::string& column : series) names.push_back(spoken(table, column).name);
+        title_ = fmt::format("{}", fmt::join(names, ", "));
+        std::size_t longest = count_characters(title_);
+        for (const Curve& curve : curves.curves) longest = std::max(longest, count_characters(curve.name));
+        constexpr std::size_t most_beside = 32;  // about a third of the picture's width
+        below_ = longest > most_beside;
+    }
+
+    std::string script() const {
+        if (title_.empty()) return "unset key\n";
+        return fmt::format("set key outside {} vertical maxcols 1 Left reverse title {} left\n",
+                           below_ ? "below center" : "right top", literal(title_));
+    }
+
+    /// Returns the height of a picture that is 960 wide.
+    std::size_t height() const {
+        constexpr std::size_t least = 540, line = 20;
+        return below_ ? least + line * (lines_ + 2) : std::max(least, line * (lines_ + 6));
+    }
+
+private:
+    std::size_t lines_;
+    std::string title_;
+    bool below_ = false;
+};
+
 /// The style of curves: lines with marks; over categories, bars side by side, or only marks on a logarithmic axis,
 /// where the lengths of bars have no meaning.
 class Style {
@@ -105,7 +139,8 @@ public:
         const std::string points = fmt::format("pointtype {} pointsize 0.9", in_turn(marks, i));
         std::string what;
         if (bars_)
-            what = fmt::format("using 1:2:({}) with boxes fillstyle solid 0.8 noborder", width_ * 0.92);
+            what = fmt::format("using 1:2:({}) with boxes fillstyle {}", width_ * 0.92,
+                               i < colours.size() ? "solid 0.8 noborder" : "pattern 4");  // colours return, hatched
         else if (categories_)
             what = "using 1:2 with points " + points;
         else
@@ -126,24 +161,26 @@ private:
 
 }  // namespace
 
-std::string plot_script(Table& table, const PlotOptions& options, Picture picture, std::vector<std::string>& notes) {
+PlotScript plot_script(Table& table, const PlotOptions& options, Picture picture, std::vector<std::string>& notes) {
     const Curves curves = read_curves(table, options, notes);
-    const PlotAxis x = x_axis(spoken(table, options.x), curves, options.log_x);
-    const PlotAxis y = y_axis(spoken(table, options.y), curves, options.log_y);
+    const PlotAxis x = x_axis(spoken(table, options.x).called(options.x_label), curves, options.log_x);
+    const PlotAxis y = y_axis(spoken(table, options.y).called(options.y_label), curves, options.log_y);
 
+    const Key key(table, options.series, curves);
     std::string script = "set encoding utf8\n";
     script += picture == Picture::svg
-                  ? "set terminal svg size 960,540 font 'sans-serif,13'"
-                  : "set terminal pngcairo size 1920,1080 fontscale 2 linewidth 2 pointscale 2 font 'sans-serif,10'";
+                  ? fmt::format("set terminal svg size 960,{} font 'sans-serif,13'", key.height())
+                  : fmt::format(
+                        "set terminal pngcairo size 1920,{} fontscale 2 linewidth 2 pointscale 2 font "
+                        "'sans-serif,10'",
+                        2 * key.height());
     script += " noenhanced background '#ffffff'\n";
     script += fmt::format("set title {}\n", title_of(options, curves));
     script += axis_lines("x", x) + axis_lines("y", y);
     script +=
         "set border 3\nset pointintervalbox 0\nset tics nomirror out\nset grid linetype 1 linewidth 0.5 linecolor "
         "'#dddddd'\n";
-    script += options.series ? fmt::format("set key outside right top Left reverse title {} left\n",
-                                           literal(spoken(table, *options.series).name))
-                             : "unset key\n";
+    script += key.script();
 
     const Style style(curves, options.log_y);
     std::vector<std::string> plots;
@@ -153,9 +190,9 @@ std::string plot_script(Table& table, const PlotOptions& options, Picture pictur
             script += fmt::format("{} {} {} {}\n", curves.xs[knot.x].at / x.unit + style.shift(i), knot.mean / y.unit,
                                   knot.least / y.unit, knot.most / y.unit);
         script += "END\n";
-        plots.push_back(style.plot(i, options.series ? "title " + literal(curves.curves[i].name) : "notitle"));
+        plots.push_back(style.plot(i, options.series.empty() ? "notitle" : "title " + literal(curves.curves[i].name)));
     }
-    return script + fmt::format("plot {}\n", fmt::join(plots, ", \\\n     "));
+    return {script + fmt::format("plot {}\n", fmt::join(plots, ", \\\n     ")), curves.curves.size(), curves.points};
 }
 
 }  // namespace syncline::batch

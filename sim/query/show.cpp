@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/version.hpp"
+#include "sim/output/field_cells.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
 #include "sim/query/table.hpp"
@@ -15,11 +16,8 @@ namespace {
 std::string cell_of(const Value& value, Unit unit) {
     if (value.index() == 0) return "-";
     if (const auto* text = std::get_if<std::string>(&value)) return text->substr(0, text->find('\n'));
-    const double number = *number_of(value);
-    if (unit == Unit::seconds) return text::seconds(number);
-    if (unit == Unit::bandwidth) return text::bandwidth(number);
     const auto* whole = std::get_if<std::int64_t>(&value);
-    return whole != nullptr ? text::field(*whole) : fmt::format("{:.6g}", number);
+    return whole != nullptr && unit == Unit::number ? text::field(*whole) : text::cell_of(*number_of(value), unit);
 }
 
 Json object_of(const Rows& rows, const std::vector<Value>& row) {
@@ -61,13 +59,14 @@ std::string to_json_lines(const Rows& rows) {
     return text;
 }
 
-std::string to_table(const Rows& rows) {
-    std::vector<text::Row> cells{rows.columns};
+std::string to_table(const Rows& rows, const text::TableLayout& layout) {
+    std::vector<text::Row> cells(1);
+    for (const std::string& column : rows.columns) cells.front().push_back(text::heading_of(column));
     for (const std::vector<Value>& row : rows.rows) {
         text::Row& line = cells.emplace_back();
         for (std::size_t i = 0; i < row.size(); ++i) line.push_back(cell_of(row[i], rows.unit(i)));
     }
-    return text::aligned(cells, rows.columns.back() == "message" ? 1 : 0);
+    return text::aligned(cells, rows.columns.back() == "message" ? 1 : 0, layout);
 }
 
 }  // namespace syncline::batch

@@ -27,10 +27,15 @@ SYNCLINE_EMBED(css, SYNCLINE_PAGE_DIR "/page.css")
 SYNCLINE_EMBED(chart, SYNCLINE_CHART_JS)
 SYNCLINE_EMBED(base, SYNCLINE_PAGE_DIR "/base.js")
 SYNCLINE_EMBED(figure, SYNCLINE_PAGE_DIR "/figure.js")
+SYNCLINE_EMBED(axes, SYNCLINE_PAGE_DIR "/axes.js")
+SYNCLINE_EMBED(bands, SYNCLINE_PAGE_DIR "/bands.js")
+SYNCLINE_EMBED(ranks, SYNCLINE_PAGE_DIR "/ranks.js")
 SYNCLINE_EMBED(timeline, SYNCLINE_PAGE_DIR "/timeline.js")
 SYNCLINE_EMBED(links, SYNCLINE_PAGE_DIR "/links.js")
 SYNCLINE_EMBED(variant, SYNCLINE_PAGE_DIR "/variant.js")
 SYNCLINE_EMBED(batch, SYNCLINE_PAGE_DIR "/batch.js")
+SYNCLINE_EMBED(choices, SYNCLINE_PAGE_DIR "/choices.js")
+SYNCLINE_EMBED(batch_chart, SYNCLINE_PAGE_DIR "/batch_chart.js")
 SYNCLINE_EMBED(validation_charts, SYNCLINE_PAGE_DIR "/validation_charts.js")
 SYNCLINE_EMBED(validation, SYNCLINE_PAGE_DIR "/validation.js")
 SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
@@ -55,7 +60,8 @@ std::string_view page_js() {
     static const std::string all = [] {
         std::string text;
         for (const std::string_view part :
-             {base(), figure(), timeline(), links(), variant(), batch(), validation_charts(), validation(), page()})
+             {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(),
+              batch(), validation_charts(), validation(), page()})
             text += part;
         return text;
     }();

@@ -15,7 +15,18 @@ namespace syncline {
 namespace {
 
 /// Kinds of bars with a colour each, in the same order as in the page's scripts.
-enum Kind : std::uint32_t { forward, backward, update, copy, gradients, activations, transfer, weights, waiting };
+enum Kind : std::uint32_t {
+    forward,
+    backward,
+    update,
+    copy,
+    gradients,
+    activations,
+    transfer,
+    weights,
+    waiting,
+    reduction
+};
 
 Kind kind_of(Phase phase) {
     switch (phase) {
@@ -24,8 +35,9 @@ Kind kind_of(Phase phase) {
         case Phase::backward:
             return backward;
         case Phase::update:
-        case Phase::aggregate:
             return update;
+        case Phase::aggregate:
+            return reduction;
         case Phase::input_copy:
             return copy;
         case Phase::exchange:

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sim/simgrid/native_links.hpp"
+#include "sim/simgrid/root_zone.hpp"
 #include "sim/simgrid/routed_zone.hpp"
 
 namespace syncline {
@@ -60,6 +61,7 @@ Hosts::Hosts(Wires& wires) : by_channel_(wires.routes_by_channel()), channels_(w
     }
     // These live as long as the engine, which is never destroyed.
     auto* zone = new RoutedZone("cluster", wires);
+    put_on_top(*zone);
     const auto create = [&](const std::string& name, ProcessId process, std::uint32_t channel) {
         constexpr double speed = 1e9;  // arbitrary: tasks give their compute time in seconds
         sg::Host* host = zone->get_iface()->create_host(name, speed);

@@ -16,6 +16,7 @@
 #include "sim/simgrid/actor_simulator.hpp"
 #include "sim/simgrid/hosts.hpp"
 #include "sim/simgrid/native_links.hpp"
+#include "sim/simgrid/root_zone.hpp"
 
 namespace syncline {
 
@@ -67,7 +68,7 @@ public:
     void run(Clockwork& clockwork, const std::function<void()>& stuck) override {
         // SimGrid ends when no actor is left, and finds a deadlock if those that are left wait for nothing that will
         // happen.
-        sg::NetZone* zone = sg::create_full_zone("cluster");
+        sg::NetZone* zone = full_zone_on_top("cluster");
         sg::Host* host = zone->create_host("host", 1e9);
         zone->seal();
         const sg::SemaphorePtr over = sg::Semaphore::create(0);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/topology/builder.hpp"
 #include "sim/topology/layout.hpp"
@@ -108,7 +109,8 @@ GraphLayout groups_of_routers(const TopologySpec& spec, const Topology& topology
 
     const double of_routers =
         radius_around(per_group, std::max(16.0, layout.spacing * static_cast<double>(per_router) / 2 * 0.75));
-    const double of_hosts = of_routers + 28, of_groups = radius_around(groups, of_hosts + 22);
+    const double of_labels = 20 + 7 * std::ceil(std::log10(topology.hosts + 1));  // numbers, turned outwards
+    const double of_hosts = of_routers + 28, of_groups = radius_around(groups, of_hosts + of_labels);
     for (std::size_t router = 0; router < routers; ++router) {
         const std::size_t group = router / per_group;
         const double group_turn = static_cast<double>(group) / static_cast<double>(groups);

@@ -22,7 +22,13 @@ std::string to_graphml(const Topology& topology);
 /// can colour them: paths of the class `cable`, in the order of their numbers if there are no more than 50 000.
 enum class CableStyle { by_kind, plain };
 
-/// Returns a self-contained SVG picture, readable for up to about 256 hosts.
-std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style = CableStyle::by_kind);
+/// Detail of a picture: every vertex and cable; or, if there are more than 128 hosts or switches, blocks of them, such
+/// as "8 racks of 16 hosts", whose numbers are in the attributes data-hosts, data-switches and data-cables (inside the
+/// block, or of a bundle between two).
+enum class Detail { all, aggregated };
+
+/// Returns a self-contained SVG picture.
+std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style = CableStyle::by_kind,
+                   Detail detail = Detail::all);
 
 }  // namespace syncline

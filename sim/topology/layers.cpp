@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/utf8.hpp"
 #include "sim/topology/layout.hpp"
 
 namespace syncline {
@@ -41,16 +42,13 @@ public:
         x_.assign(height_.size(), 0);
         levels_.resize(*std::max_element(height_.begin(), height_.end()) + 1);
         for (std::uint32_t vertex = 0; vertex < height_.size(); ++vertex) levels_[height_[vertex]].push_back(vertex);
-        if (topology.cables + 1 == topology.vertices())
-            place_tree(levels_.back().front());
-        else
-            place_levels();
+        if (topology.cables + 1 != topology.vertices() || !place_tree(levels_.back().front())) place_levels();
     }
 
     GraphLayout layout() const {
         GraphLayout layout;
         const double places = 1 + *std::max_element(x_.begin(), x_.end());
-        layout.spacing = std::max(9.0, std::min(64.0, 1100 / places));
+        layout.spacing = std::max(9.0, std::min(std::max(64.0, 7.5 * longest_name() + 12), 1100 / places));
         const double width = places * layout.spacing, levels = static_cast<double>(levels_.size());
         const double step = std::clamp(std::max(420.0, width * 0.4) / levels, 24.0, std::max(150.0, width * 0.16));
         for (std::uint32_t vertex = 0; vertex < x_.size(); ++vertex) {
@@ -74,6 +72,14 @@ private:
     std::vector<double> x_;  ///< in units of the hosts' spacing
     std::vector<Level> levels_;
 
+    /// Returns the number of characters of the longest name at the bottom.
+    double longest_name() const {
+        std::size_t longest = 0;
+        for (const std::uint32_t vertex : levels_.front())
+            longest = std::max(longest, count_characters(graph_[vertex].name));
+        return static_cast<double>(longest);
+    }
+
     Level below(std::uint32_t vertex) const {
         Level result;
         for (auto [edge, end] = boost::out_edges(vertex, graph_); edge != end; ++edge) {
@@ -90,8 +96,9 @@ private:
         return sum / static_cast<double>(vertices.size());
     }
 
-    /// Puts leaves beside each other and every other vertex above the middle of its children.
-    void place_tree(std::uint32_t root) {
+    /// Puts leaves beside each other and every other vertex above the middle of its children. Returns false if not all
+    /// vertices are below the root, because a cable joins two of one level.
+    bool place_tree(std::uint32_t root) {
         // Recursion would be as deep as the tree, and a tree of arity 1 is as deep as it has vertices.
         Level order, open{root};
         while (!open.empty()) {
@@ -101,6 +108,7 @@ private:
             const Level children = below(vertex);
             open.insert(open.end(), children.rbegin(), children.rend());
         }
+        if (order.size() < x_.size()) return false;
         double place = 0;
         for (const std::uint32_t vertex : order)
             if (below(vertex).empty()) x_[vertex] = place++;
@@ -108,6 +116,7 @@ private:
             const Level children = below(*vertex);
             if (!children.empty()) x_[*vertex] = (x_[children.front()] + x_[children.back()]) / 2;
         }
+        return true;
     }
 
     /// Puts hosts in their order, and switches in the order of the means of their neighbours below, spread over the

@@ -3,26 +3,25 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <numbers>
 #include <set>
 #include <string_view>
 
 #include "sim/base/units.hpp"
 #include "sim/base/utf8.hpp"
-#include "sim/topology/cable_colours.hpp"
 #include "sim/topology/formats.hpp"
+#include "sim/topology/label.hpp"
 #include "sim/topology/layout.hpp"
+#include "sim/topology/legend.hpp"
+#include "sim/topology/sketch.hpp"
 #include "sim/topology/xml.hpp"
 
 namespace syncline {
 
 namespace {
 
-constexpr const char* host_colour = "#f0b23c";
-constexpr const char* switch_colour = "#9bd0f0";
 constexpr std::uint32_t most_labels = 128;
-constexpr std::uint32_t most_drawn = 50'000;  ///< in cables: browsers take too long for more
+constexpr std::uint32_t most_counts = 80;  ///< in cables: counts on more would hide them
 
 /// Returns "12" for "host-12", for labels in little space.
 std::string_view short_name(std::string_view name) {
@@ -33,27 +32,10 @@ std::string_view short_name(std::string_view name) {
 
 class Picture {
 public:
-    Picture(const TopologySpec& spec, const Topology& topology, CableStyle style)
-        : spec_(spec),
-          topology_(topology),
-          style_(style),
-          layout_(lay_out(spec, topology)),
-          colours_(colour_cables(spec, topology)) {
-        for (auto [edge, end] = boost::edges(topology.graph); edge != end; ++edge) {
-            const Arc& arc = topology.graph[*edge];
-            if (wires_.size() <= arc.cable) wires_.resize(arc.cable + 1);
-            wires_[arc.cable] = arc.wire;
-            if (arc.wire.bandwidth_Bps > 0) bandwidths_.insert(arc.wire.bandwidth_Bps);
-        }
-        host_radius_ = std::clamp(layout_.spacing * 0.3, 2.0, 9.0);
-        switch_half_ = std::clamp(layout_.spacing * 0.4, 3.5, 10.0);
-        font_ = std::clamp(layout_.spacing * 0.75, 7.0, 12.0);
-        drawn_every_ = (topology.cables + most_drawn - 1) / most_drawn;
-        find_frame();
-    }
+    explicit Picture(const Sketch& sketch) : sketch_(sketch) { find_frame(); }
 
     std::string svg() {
-        cables();
+        text_ = cables_svg(sketch_);
         vertices();
         labels();
         const std::string inner = std::move(text_);
@@ -73,15 +55,7 @@ public:
     }
 
 private:
-    const TopologySpec& spec_;
-    const Topology& topology_;
-    const CableStyle style_;
-    const GraphLayout layout_;
-    const CableColours colours_;
-    std::vector<Wire> wires_;  ///< by cable
-    std::set<double> bandwidths_;
-    double host_radius_, switch_half_, font_;
-    std::uint32_t drawn_every_;
+    const Sketch& sketch_;
     double left_, right_, top_, bottom_;  ///< of the whole picture
     double scale_;                        ///< of the title and the legend, because large pictures are shown smaller
     std::string text_;
@@ -91,43 +65,43 @@ private:
         fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
     }
 
-    bool is_host(std::uint32_t vertex) const { return vertex < topology_.hosts; }
-    double room(std::uint32_t vertex) const { return layout_.room.empty() ? layout_.spacing : layout_.room[vertex]; }
+    bool is_host(std::uint32_t vertex) const { return vertex < sketch_.topology.hosts; }
+    double room(std::uint32_t vertex) const {
+        return sketch_.layout.room.empty() ? sketch_.layout.spacing : sketch_.layout.room[vertex];
+    }
     /// Decides whether a name is written. All names appear as tooltips; those of switches are written only if they are
     /// not in the way.
     bool labelled(std::uint32_t vertex) const {
-        if (is_host(vertex)) return topology_.hosts <= most_labels;
-        return !layout_.room.empty() && label_width(vertex) < room(vertex);
+        if (is_host(vertex)) return sketch_.topology.hosts <= most_labels;
+        return !sketch_.layout.room.empty() && label_width(vertex) < room(vertex);
     }
     std::string_view label(std::uint32_t vertex) const {
-        const std::string_view name = topology_.graph[vertex].name;
-        return layout_.spacing < 55 ? short_name(name) : name;
+        const std::string_view name = sketch_.topology.graph[vertex].name;
+        return sketch_.layout.spacing < 55 ? short_name(name) : name;
     }
-    double label_width(std::uint32_t vertex) const {
-        return 0.58 * font_ * static_cast<double>(count_characters(label(vertex)));
-    }
+    double label_width(std::uint32_t vertex) const { return text_width(label(vertex), sketch_.font); }
+
+    bool ranks() const { return sketch_.whole.graph[0].name.starts_with("rank-"); }
 
     std::string title() const {
-        const auto count = [](std::size_t number, const char* one, const char* many) {
-            return fmt::format("{} {}", number, number == 1 ? one : many);
-        };
-        const bool ranks = topology_.hosts > 0 && topology_.graph[0].name.starts_with("rank-");
-        const std::uint32_t switches = topology_.vertices() - topology_.hosts;
-        const std::string shape = shape_name(spec_.shape);
-        return fmt::format("{}{}: {}{}, {}",
-                           topology_.name.empty() || topology_.name == shape ? "" : topology_.name + ", ", shape,
-                           ranks ? count(topology_.hosts, "rank", "ranks") : count(topology_.hosts, "host", "hosts"),
-                           switches == 0 ? "" : ", " + count(switches, "switch", "switches"),
-                           topology_.directed() ? count(topology_.cables, "one-way connection", "one-way connections")
-                                                : count(topology_.cables, "cable", "cables"));
+        const std::uint32_t switches = sketch_.whole.vertices() - sketch_.whole.hosts;
+        const std::string shape = shape_name(sketch_.spec.shape);
+        return fmt::format(
+            "{}{}: {}{}, {}",
+            sketch_.whole.name.empty() || sketch_.whole.name == shape ? "" : sketch_.whole.name + ", ", shape,
+            ranks() ? counted_as(sketch_.whole.hosts, "rank", "ranks")
+                    : counted_as(sketch_.whole.hosts, "host", "hosts"),
+            switches == 0 ? "" : ", " + counted_as(switches, "switch", "switches"),
+            sketch_.whole.directed() ? counted_as(sketch_.whole.cables, "one-way connection", "one-way connections")
+                                     : counted_as(sketch_.whole.cables, "cable", "cables"));
     }
 
     void find_frame() {
-        left_ = right_ = layout_.at.at(0).x;
-        top_ = bottom_ = layout_.at.at(0).y;
+        left_ = right_ = sketch_.layout.at.at(0).x;
+        top_ = bottom_ = sketch_.layout.at.at(0).y;
         double widest = 0;
-        for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
-            const Point at = layout_.at[vertex];
+        for (std::uint32_t vertex = 0; vertex < sketch_.topology.vertices(); ++vertex) {
+            const Point at = sketch_.layout.at[vertex];
             left_ = std::min(left_, at.x);
             right_ = std::max(right_, at.x);
             top_ = std::min(top_, at.y);
@@ -135,165 +109,144 @@ private:
             if (labelled(vertex)) widest = std::max(widest, label_width(vertex));
         }
         const double least = std::max(560.0, 60 + 10.5 * static_cast<double>(count_characters(title())));
-        const double stub = layout_.around.empty() ? 0 : 0.4 * layout_.spacing;
+        const double stub = sketch_.layout.around.empty() ? 0 : 0.4 * sketch_.layout.spacing;
         const double margin = widest + stub + 34, wanted = std::max(0.0, least - (right_ - left_ + 2 * margin)) / 2;
         left_ -= margin + wanted;
         right_ += margin + wanted;
         scale_ = std::max(1.0, (right_ - left_) / 1000);
         top_ -= margin + 40 * scale_;
+        for (const auto& [from, to] : sketch_.ends)
+            top_ = std::min(top_, sketch_.layout.at[from].y - sketch_.bow(from, to) - 50 * scale_);
         bottom_ += margin;
     }
 
-    double width(const Wire& wire) const {
-        const double thin = std::clamp(40.0 / std::sqrt(topology_.cables), 0.5, 1.4);
-        if (style_ == CableStyle::plain || bandwidths_.size() < 2 || wire.bandwidth_Bps <= 0) return thin;
-        return std::min(thin * (1 + 0.6 * std::log2(wire.bandwidth_Bps / *bandwidths_.begin())), 4.5);
-    }
-
-    double opacity() const {
-        const double wish = spec_.shape == Shape::full_mesh ? 20.0 / topology_.hosts : 30 / std::sqrt(topology_.cables);
-        return std::clamp(wish, 0.04, 0.85);
-    }
-
-    std::string wire_text(const Wire& wire) const {
-        std::string result;
-        if (wire.bandwidth_Bps > 0) result += ", " + format_quantity(wire.bandwidth_Bps, Dimension::bandwidth);
-        if (wire.latency_s > 0) result += ", " + format_quantity(wire.latency_s, Dimension::seconds);
-        return result;
-    }
-
-    void cables() {
-        const auto ends = cable_ends(topology_);
-        std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<int, int>> parallel;  // total, and seen so far
-        for (const auto& [from, to] : ends) ++parallel[std::minmax(from, to)].first;
-
-        put("<g fill=\"none\" stroke-opacity=\"{:.2f}\">\n", opacity());
-        const bool arrows = topology_.directed() && topology_.cables <= 400;
-        for (std::uint32_t cable = 0; cable < topology_.cables; cable += drawn_every_) {
-            const auto& [from, to] = ends[cable];
-            auto& [count, seen] = parallel[std::minmax(from, to)];
-            const double bulge = seen++ - 0.5 * (count - 1);
-            const bool around = !layout_.around.empty() && layout_.around[cable];
-            put("<path class=\"cable\" d=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\"{}{}><title>{} {} "
-                "{}{}</title></path>\n",
-                path(from, to, bulge, around), colours_.kinds[colours_.of_cable[cable]].colour, width(wires_[cable]),
-                around ? " stroke-dasharray=\"3 2\"" : "", arrows ? " marker-end=\"url(#arrow)\"" : "",
-                xml_escaped(topology_.graph[from].name), topology_.directed() ? "\u2192" : "\u2013",
-                xml_escaped(topology_.graph[to].name), wire_text(wires_[cable]));
-        }
-        text_ += "</g>\n";
-    }
-
-    std::string path(std::uint32_t from, std::uint32_t to, double bulge, bool around) const {
-        const Point a = layout_.at[from], b = layout_.at[to], way = b - a;
-        const double length = std::max(std::hypot(way.x, way.y), 1e-6);
-        const Point ahead = (1 / length) * way, aside{-ahead.y, ahead.x};
-        if (around) {
-            const Point stub = 0.55 * layout_.spacing * ahead, c = a - stub, d = b + stub;
-            return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}M{:.1f} {:.1f}L{:.1f} {:.1f}", a.x, a.y, c.x, c.y, b.x, b.y,
-                               d.x, d.y);
-        }
-        const Point end = topology_.directed() ? b - (host_radius_ + 1) * ahead : b;
-        if (bulge == 0) return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", a.x, a.y, end.x, end.y);
-        // Parallel cables bend away from each other, independent of the end that they are numbered from.
-        const Point middle = a + 0.5 * way + ((from < to ? 10 : -10) * bulge) * aside;
-        return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, middle.x, middle.y, end.x, end.y);
-    }
-
-    void symbol(bool host, Point at, double radius, double half) {
-        if (host)
-            put("<circle class=\"host\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"", at.x, at.y, radius,
-                host_colour);
-        else
-            put("<rect class=\"switch\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\" "
-                "fill=\"{}\"",
-                at.x - half, at.y - half, 2 * half, 2 * half, switch_colour);
-    }
-
     void vertices() {
-        put("<g stroke=\"#1f2933\" stroke-width=\"{:.1f}\">\n", host_radius_ < 4 ? 0.6 : 1.0);
-        for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
-            symbol(is_host(vertex), layout_.at[vertex], host_radius_, switch_half_);
-            put("><title>{}</title></{}>\n", xml_escaped(topology_.graph[vertex].name),
+        put("<g stroke=\"#1f2933\" stroke-width=\"{:.1f}\">\n", sketch_.host_radius < 4 ? 0.6 : 1.0);
+        for (std::uint32_t vertex = 0; vertex < sketch_.topology.vertices(); ++vertex) {
+            text_ += vertex_symbol(is_host(vertex), sketch_.layout.at[vertex],
+                                   is_host(vertex) ? sketch_.host_radius : sketch_.switch_half);
+            put("{}><title>{}</title></{}>\n", block_data(vertex), xml_escaped(vertex_text(vertex)),
                 is_host(vertex) ? "circle" : "rect");
         }
         text_ += "</g>\n";
     }
 
-    /// Writes labels outside of the symbols, along the outward direction if labels are close; white behind the letters.
-    void labels() {
-        put("<g font-size=\"{:.1f}\" stroke=\"#ffffff\" stroke-width=\"2.5\" stroke-linejoin=\"round\" "
-            "paint-order=\"stroke\">\n",
-            font_);
-        for (std::uint32_t vertex = 0; vertex < topology_.vertices(); ++vertex) {
-            if (!labelled(vertex)) continue;
-            const Point out = layout_.outward[vertex];
-            const Point at = layout_.at[vertex] + ((is_host(vertex) ? host_radius_ : 1.3 * switch_half_) + 4) * out;
-            const bool turned = label_width(vertex) > room(vertex) - 2 || room(vertex) < 20;
-            if (turned) {
-                const double angle = std::atan2(out.y, out.x) * 180 / std::numbers::pi + (out.x < -1e-9 ? 180 : 0);
-                const char* anchor = out.x < -1e-9 ? "end" : "start";
-                put("<text transform=\"translate({:.1f} {:.1f}) rotate({:.1f})\" text-anchor=\"{}\" "
-                    "dy=\"0.35em\">{}</text>\n",
-                    at.x, at.y, angle, anchor, xml_escaped(label(vertex)));
-            } else {
-                const char* anchor = out.x > 0.3 ? "start" : out.x < -0.3 ? "end" : "middle";
-                put("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" dy=\"{:.2f}em\">{}</text>\n", at.x, at.y,
-                    anchor, 0.35 + 0.4 * out.y, xml_escaped(label(vertex)));
-            }
-        }
-        text_ += "</g>\n";
+    std::string block_data(std::uint32_t vertex) const {
+        if (sketch_.aggregate == nullptr) return "";
+        const Block& block = sketch_.aggregate->blocks[vertex];
+        return fmt::format(" data-hosts=\"{}\" data-switches=\"{}\" data-cables=\"{}\"", block.hosts, block.switches,
+                           block.cables);
     }
 
-    /// Adds a line of the legend: a symbol, then a text.
-    void legend_line(const std::string& text) {
-        put("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"{:.1f}\">{}</text>\n", left_ + 60 * scale_,
-            bottom_ - 4 * scale_, 12 * scale_, xml_escaped(text));
+    std::string vertex_text(std::uint32_t vertex) const {
+        const std::string& name = sketch_.topology.graph[vertex].name;
+        if (sketch_.aggregate == nullptr) return name;
+        const Block& block = sketch_.aggregate->blocks[vertex];
+        std::string text = name == block.members ? name : fmt::format("{}: {}", name, block.members);
+        if (block.hosts > 0 && block.switches > 0) text += ", " + counted_as(block.switches, "switch", "switches");
+        if (block.cables > 0) text += ", " + counted_as(block.cables, "cable", "cables") + " inside";
+        return text;
     }
-    void legend_cable(const std::string& colour, double stroke, bool dashed, const std::string& text) {
-        bottom_ += 18 * scale_;
-        put("<path d=\"M{:.0f} {:.0f}h{:.0f}\" stroke=\"{}\" stroke-width=\"{:.2f}\"{}/>\n", left_ + 20 * scale_,
-            bottom_ - 8 * scale_, 30 * scale_, colour, stroke, dashed ? " stroke-dasharray=\"3 2\"" : "");
-        legend_line(text);
+
+    /// Returns a label outside of the symbol, along the outward direction if labels are close.
+    Label label_of(std::uint32_t vertex) const {
+        using enum Label::Anchor;
+        const Point out = sketch_.layout.outward[vertex];
+        Label result{.at = sketch_.layout.at[vertex] +
+                           ((is_host(vertex) ? sketch_.host_radius : 1.3 * sketch_.switch_half) + 4) * out,
+                     .text = std::string(label(vertex)),
+                     .font = sketch_.font};
+        if (label_width(vertex) > room(vertex) - 2 || room(vertex) < 20) {
+            result.angle = std::atan2(out.y, out.x) * 180 / std::numbers::pi + (out.x < -1e-9 ? 180 : 0);
+            result.anchor = out.x < -1e-9 ? end : start;
+        } else {
+            result.anchor = out.x > 0.3 ? start : out.x < -0.3 ? end : middle;
+            result.down = 0.35 + 0.4 * out.y;
+        }
+        return result;
+    }
+
+    /// Writes the labels that cover no other one, white behind the letters.
+    void labels() {
+        Labels labels;
+        for (std::uint32_t vertex = 0; vertex < sketch_.topology.vertices(); ++vertex)
+            if (labelled(vertex)) labels.add(label_of(vertex));
+        if (sketch_.aggregate != nullptr && sketch_.topology.cables <= most_counts) {
+            for (std::uint32_t cable = 0; cable < sketch_.topology.cables; ++cable) {
+                const auto& [from, to] = sketch_.ends[cable];
+                if (sketch_.aggregate->bundles[cable].cables == 1) continue;
+                const Point middle = sketch_.layout.at[from] + 0.5 * (sketch_.layout.at[to] - sketch_.layout.at[from]);
+                labels.add({.at = middle - Point{0, sketch_.bow(from, to)},
+                            .text = fmt::format("\u00d7{}", sketch_.aggregate->bundles[cable].cables),
+                            .font = sketch_.font});
+            }
+        }
+        put("<g class=\"labels\" stroke=\"#ffffff\" stroke-width=\"2.5\" stroke-linejoin=\"round\" "
+            "paint-order=\"stroke\">\n");
+        text_ += labels.svg() + "</g>\n";
+    }
+
+    std::string hosts_text(bool host) const {
+        std::string one = !host ? "switch" : ranks() ? "rank" : "host";
+        if (sketch_.aggregate == nullptr) return one;
+        if (!host) return "switches";
+        const bool mixed = std::any_of(sketch_.aggregate->blocks.begin(), sketch_.aggregate->blocks.end(),
+                                       [](const Block& block) { return block.hosts > 0 && block.switches > 0; });
+        return one + (mixed ? "s, with the switches that join them" : "s");
     }
 
     void legend() {
         put("<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"{:.1f}\" font-weight=\"bold\">{}</text>\n",
             left_ + 20 * scale_, top_ + 28 * scale_, 17 * scale_, xml_escaped(title()));
-        for (const bool host : {true, false}) {
-            if (!host && topology_.hosts == topology_.vertices()) continue;
-            bottom_ += 18 * scale_;
-            symbol(host, {left_ + 35 * scale_, bottom_ - 8 * scale_}, 5 * scale_, 5 * scale_);
-            put(" stroke=\"#1f2933\"/>\n");
-            legend_line(host ? topology_.graph[0].name.starts_with("rank-") ? "rank" : "host" : "switch");
+        Legend legend(left_, bottom_, scale_);
+        legend.vertex(true, hosts_text(true));
+        if (sketch_.topology.hosts < sketch_.topology.vertices()) legend.vertex(false, hosts_text(false));
+        cable_kinds(legend);
+        if (sketch_.aggregate != nullptr) {
+            std::uint32_t inside = 0;
+            for (const Block& block : sketch_.aggregate->blocks) inside += block.cables;
+            if (inside > 0) legend.note(counted_as(inside, "cable is", "cables are") + " inside the symbols");
+            legend.note("\u00d7n: n cables; --expand draws each");
         }
-        if (style_ == CableStyle::by_kind && colours_.kinds.size() > 1)
-            for (const auto& [colour, text] : colours_.kinds) legend_cable(colour, 2.5 * scale_, false, text);
-        if (std::find(layout_.around.begin(), layout_.around.end(), true) != layout_.around.end())
-            legend_cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
+        if (sketch_.drawn_every > 1) legend.note(fmt::format("one of every {} cables is drawn", sketch_.drawn_every));
+        text_ += legend.svg();
+        bottom_ = legend.bottom() + 16 * scale_;
+    }
+
+    std::set<std::size_t> drawn_kinds() const {
+        std::set<std::size_t> kinds;
+        for (std::uint32_t cable = 0; cable < sketch_.topology.cables; ++cable)
+            kinds.insert(sketch_.colours.of_cable[sketch_.whole_cable(cable)]);
+        return kinds;
+    }
+
+    void cable_kinds(Legend& legend) const {
+        if (sketch_.style == CableStyle::by_kind && sketch_.colours.kinds.size() > 1)
+            for (const std::size_t kind : drawn_kinds())
+                legend.cable(sketch_.colours.kinds[kind].colour, 2.5 * scale_, false,
+                             sketch_.colours.kinds[kind].label);
+        if (std::find(sketch_.layout.around.begin(), sketch_.layout.around.end(), true) != sketch_.layout.around.end())
+            legend.cable("#5b6770", 1.5 * scale_, true, "continues at the opposite side");
         constexpr std::size_t most_widths = 6;
-        if (style_ == CableStyle::by_kind && bandwidths_.size() > 1 && bandwidths_.size() <= most_widths)
-            for (const double bandwidth : bandwidths_)
-                legend_cable("#5b6770", width({bandwidth, 0}), false, format_quantity(bandwidth, Dimension::bandwidth));
-        if (style_ == CableStyle::by_kind && bandwidths_.size() > most_widths) {
-            bottom_ += 18 * scale_;
-            legend_line(fmt::format("cables from {} (thin) to {} (thick)",
-                                    format_quantity(*bandwidths_.begin(), Dimension::bandwidth),
-                                    format_quantity(*bandwidths_.rbegin(), Dimension::bandwidth)));
-        }
-        if (drawn_every_ > 1) {
-            bottom_ += 18 * scale_;
-            legend_line(fmt::format("one of every {} cables is drawn", drawn_every_));
-        }
-        bottom_ += 16 * scale_;
+        if (sketch_.style != CableStyle::by_kind || sketch_.bandwidths.size() < 2) return;
+        if (sketch_.bandwidths.size() > most_widths)
+            return legend.note(fmt::format("cables from {} (thin) to {} (thick)",
+                                           format_quantity(*sketch_.bandwidths.begin(), Dimension::bandwidth),
+                                           format_quantity(*sketch_.bandwidths.rbegin(), Dimension::bandwidth)));
+        for (const double bandwidth : sketch_.bandwidths)
+            legend.cable("#5b6770", sketch_.width({bandwidth, 0}), false,
+                         format_quantity(bandwidth, Dimension::bandwidth));
     }
 };
 
 }  // namespace
 
-std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style) {
+std::string to_svg(const TopologySpec& spec, const Topology& topology, CableStyle style, Detail detail) {
     if (topology.hosts == 0) throw std::logic_error("cannot draw a topology without hosts");
-    return Picture(spec, topology, style).svg();
+    const CableColours colours = colour_cables(spec, topology);
+    if (detail == Detail::all || !is_large(topology)) return Picture({spec, topology, style, colours, nullptr}).svg();
+    const Aggregate aggregate = aggregated(spec, topology, colours);
+    return Picture({spec, topology, style, colours, &aggregate}).svg();
 }
 
 }  // namespace syncline

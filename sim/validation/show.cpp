@@ -39,7 +39,7 @@ std::string mark(const Validation& one, std::size_t row) {
     return role.empty() ? "unreliable" : role + ", unreliable";
 }
 
-std::string rows_of(const Validation& one) {
+std::string rows_of(const Validation& one, const text::TableLayout& layout) {
     std::vector<Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
     for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
         const config::MeasuredRow& measured = one.measurements.rows[row];
@@ -48,7 +48,7 @@ std::string rows_of(const Validation& one) {
                          in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
                          measured.calibrates ? "-" : accuracy(one.accuracy(row)), mark(one, row)});
     }
-    std::string text = text::aligned(table, 1);
+    std::string text = text::aligned(table, 1, layout);
     for (const config::MeasuredSeries& series : one.measurements.series)
         if (!series.doubt.empty()) text += fmt::format("unreliable: {}: {}\n", series.name, series.doubt);
     return text;
@@ -89,7 +89,7 @@ std::string remark(const Validation& one, const Solution& solution) {
     return fmt::format("not determined: the rows cannot distinguish it from {}", fmt::join(others, ", "));
 }
 
-std::string parameters_of(const Validation& one) {
+std::string parameters_of(const Validation& one, const text::TableLayout& layout) {
     std::vector<Row> table{{"parameter", "value", "sensitivity", "standard error", "estimated from", ""}};
     for (std::size_t i = 0; i < one.measurements.parameters.size(); ++i) {
         const config::MeasuredParameter& parameter = one.measurements.parameters[i];
@@ -102,10 +102,10 @@ std::string parameters_of(const Validation& one) {
              solution.relative_standard_error ? fmt::format("{:.2g} %", 100 * *solution.relative_standard_error) : "-",
              fmt::format("{}", fmt::join(rows, ", ")), remark(one, solution)});
     }
-    return text::aligned(table, 2) + (one.calibration.converged ? "" : "stopped before convergence\n");
+    return text::aligned(table, 2, layout) + (one.calibration.converged ? "" : "stopped before convergence\n");
 }
 
-std::string left_out_of(const Validation& one) {
+std::string left_out_of(const Validation& one, const text::TableLayout& layout) {
     std::vector<Row> table{{"row left out", "median change", "largest change", "in row", "changed parameters"}};
     for (const LeftOut& left : one.leave_one_out) {
         const bool any = left.median_change.has_value();
@@ -123,7 +123,7 @@ std::string left_out_of(const Validation& one) {
         line.push_back(fmt::format("{}", fmt::join(others, ", ")));
         table.push_back(std::move(line));
     }
-    std::string text = text::aligned(table);
+    std::string text = text::aligned(table, 0, layout);
     const bool kept = std::any_of(one.leave_one_out.begin(), one.leave_one_out.end(), [](const LeftOut& left) {
         return std::any_of(left.parameters.begin(), left.parameters.end(),
                            [](const Solution& solution) { return solution.ending == Ending::too_few; });
@@ -184,12 +184,12 @@ std::vector<std::string> assignments(const Validation& validation, const std::ve
     return all;
 }
 
-std::string to_table(const Points& points) {
+std::string to_table(const Points& points, const text::TableLayout& layout) {
     std::string text;
     for (const Validation& one : points.points) {
-        text += head_of(one) + rows_of(one) + "\n";
-        if (!one.measurements.parameters.empty()) text += parameters_of(one) + "\n";
-        if (!one.leave_one_out.empty()) text += left_out_of(one) + "\n";
+        text += head_of(one) + rows_of(one, layout) + "\n";
+        if (!one.measurements.parameters.empty()) text += parameters_of(one, layout) + "\n";
+        if (!one.leave_one_out.empty()) text += left_out_of(one, layout) + "\n";
         text += line_of(one.name, figures({one}, true)) + "\n";
     }
     text += line_of("all", figures(points.points, true));
@@ -218,9 +218,9 @@ std::string to_csv(const Points& points) {
     return text;
 }
 
-std::string to_table(const Fitted& fitted) {
+std::string to_table(const Fitted& fitted, const text::TableLayout& layout) {
     const Validation& one = fitted.validation;
-    std::string text = head_of(one) + parameters_of(one) + "\n" + rows_of(one);
+    std::string text = head_of(one) + parameters_of(one, layout) + "\n" + rows_of(one, layout);
     for (const std::string& assignment : assignments(one, one.calibration.parameters))
         text += fmt::format("{}--set '{}'", text.ends_with('\'') ? " " : "\n", assignment);
     return text.ends_with('\n') ? text : text + "\n";

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/output/columns.hpp"
 #include "sim/validation/validation.hpp"
 
 /// Formats the results of validations and calibrations as text. Numbers are in the field's unit in JSON and CSV, and in
@@ -14,7 +15,7 @@ struct Points {
     std::vector<Validation> points;
 };
 
-std::string to_table(const Points& points);
+std::string to_table(const Points& points, const text::TableLayout& layout = {});
 std::string to_json(const Points& points);
 /// Writes one line per row.
 std::string to_csv(const Points& points);
@@ -24,7 +25,7 @@ struct Fitted {
     Validation validation;
 };
 
-std::string to_table(const Fitted& fitted);
+std::string to_table(const Fitted& fitted, const text::TableLayout& layout = {});
 std::string to_json(const Fitted& fitted);
 /// Writes one line per parameter.
 std::string to_csv(const Fitted& fitted);

@@ -278,14 +278,16 @@ TEST_CASE("check: --set is noted, and expectations of what it removes are skippe
     const std::string note = "note: the expectations were written for the file without --set\n";
     const Outcome fewer = bench.check({"--set", "variants.doubling=~", "--format", "json"});
     CHECK(fewer.status == 0);
-    CHECK(fewer.err == note + "note: 1 of 2 expectations are skipped: --set removes their variant or size\n");
+    CHECK(fewer.err == note +
+                           "note: 1 of 2 expectations are skipped: --set or --variant removes their variant or "
+                           "size\n");
     CHECK(json::parse(fewer.out).at("checks").size() == 1);
     const Outcome other = bench.check({"--set", "collective.ranks=8"});
     CHECK(other.status == 1);
     CHECK(other.err == note + "error: 1 of 2 expectations FAILED\n");
     const Outcome none = bench.check({"--set", "variants.ring=~"});
     CHECK(none.status == 3);
-    CHECK(holds(none.err, "hint: --set removes the variants or sizes of all expectations in the file"));
+    CHECK(holds(none.err, "hint: --set or --variant removes the variants or sizes of all expectations in the file"));
     CHECK(bench.check({"--set", "expect=~"}).status == 3);
     const Outcome typed =
         bench.check({"--set", "expect=[{variant: ring, field: ranks, bytes: 8 kB, least: 5, source: me}]"});

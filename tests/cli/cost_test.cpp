@@ -45,7 +45,8 @@ TEST_CASE("cost: a training costs its nodes and its time, servers' nodes include
         CHECK(result["cost"].get<double>() == Approx(nodes * seconds / 1000).epsilon(1e-12));
         CHECK(result["cost_per_million_samples"].get<double>() == Approx(nodes * seconds * 1000 / 32).epsilon(1e-12));
     }
-    CHECK(tiny.answer(run + priced).find("per million samples") != std::string::npos);
+    CHECK(tiny.answer(run + priced + std::vector<std::string>{"--wide"}).find("per million samples") !=
+          std::string::npos);
 }
 
 TEST_CASE("cost: two ranks on a node pay for one node, and a node without a price has no cost") {

@@ -6,7 +6,7 @@
 // A damaged store is an error of that file, in every verb and at any time.
 
 using namespace syncline::test;
-using Catch::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -41,14 +41,15 @@ TEST_CASE("damaged: a batch whose store is written over, cut or deleted under it
     for (const Outcome& outcome : {written, unreadable, shorter}) {
         CAPTURE(outcome.err);
         CHECK(outcome.status == 4);
-        CHECK_THAT(outcome.err, Contains("out/results.db is damaged: ") && Contains("hint: move it away") &&
-                                    Contains(".recover") && !Contains("400 points: 400 done"));
+        CHECK_THAT(outcome.err, ContainsSubstring("out/results.db is damaged: ") &&
+                                    ContainsSubstring("hint: move it away") && ContainsSubstring(".recover") &&
+                                    !ContainsSubstring("400 points: 400 done"));
         CHECK_FALSE(outcome.left_behind);
     }
     const Outcome lost = disturbed(gone.batch({"--jobs", "1"}), [&](const fs::path& file) { fs::remove(file); });
     CAPTURE(lost.err);
     CHECK(lost.status == 4);
-    CHECK_THAT(lost.err, Contains("results.db"));
+    CHECK_THAT(lost.err, ContainsSubstring("results.db"));
 }
 
 TEST_CASE("damaged: no verb takes a damaged store for a bug of its own, and none changes it") {
@@ -79,7 +80,7 @@ TEST_CASE("damaged: no verb takes a damaged store for a bug of its own, and none
             const Outcome outcome = run_in(bench, verb);
             CAPTURE(i, at, verb, outcome.err);
             CHECK(outcome.status == 4);
-            CHECK_THAT(outcome.err, Contains("results.db"));
+            CHECK_THAT(outcome.err, ContainsSubstring("results.db"));
             CHECK(read_file(file) == bad);
         }
     }

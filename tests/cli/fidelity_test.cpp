@@ -118,7 +118,9 @@ TEST_CASE("fidelity: auto reports its choice") {
     const json dry = bench.answer(large)["dry_run"][0];
     CHECK(dry["fidelity"] == "folded");
     CHECK(dry["fidelity_why"] == "1001112 messages are more than 1000000");
-    CHECK(holds(bench.output(large), "fidelity: folded (auto, because 1001112 messages are more than 1000000)"));
+    const std::string table = bench.output(large);
+    CHECK(holds(table, "\nfidelity: folded [1]\n"));
+    CHECK(holds(table, "\n[1] fidelity: auto, because 1001112 messages are more than 1000000\n"));
     CHECK(bench.answer(collective({"--dry-run"}))["dry_run"][0]["fidelity"] == "message");
 }
 

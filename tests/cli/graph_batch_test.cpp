@@ -8,7 +8,7 @@
 // are those by which a run is called.
 
 using namespace syncline::test;
-using Catch::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -84,7 +84,7 @@ TEST_CASE("graph files: a fabric in a DOT or GraphML file works in batches, shar
 
     const Outcome again = rings.in("in", {"batch", "study.yaml", "--out", "../out", "--resume"});
     CAPTURE(again.err);
-    CHECK_THAT(again.err, Contains("8 points: 8 done (8 before)"));
+    CHECK_THAT(again.err, ContainsSubstring("8 points: 8 done (8 before)"));
     for (const char* shard : {"1/2", "2/2"})
         CHECK(rings.in("", {"batch", "in/study.yaml", "--out", "parts", "--shard", shard}).status == 0);
     CHECK(rings.in("", {"results", "merge", "parts/shard-1-of-2", "parts/shard-2-of-2", "-o", "merged"}).status == 0);
@@ -98,8 +98,9 @@ TEST_CASE("graph files: what a fabric lacks is said at its place") {
     const Outcome outcome = rings.in("", {"batch", "in/study.yaml", "--out", "out"});
     CAPTURE(outcome.err);
     CHECK(outcome.status == 3);
-    CHECK_THAT(outcome.err, Contains("in/study.yaml:3:21: error: a fabric needs the 'bandwidth' of its cables") &&
-                                Contains("{topology: graph, file: …, bandwidth: 25 Gbps}"));
+    CHECK_THAT(outcome.err,
+               ContainsSubstring("in/study.yaml:3:21: error: a fabric needs the 'bandwidth' of its cables") &&
+                   ContainsSubstring("{topology: graph, file: …, bandwidth: 25 Gbps}"));
 }
 
 TEST_CASE("graph files: a batch that is killed and resumed from another directory finds its files") {
@@ -115,7 +116,7 @@ TEST_CASE("graph files: a batch that is killed and resumed from another director
     const Outcome resumed = rings.in("in", {"batch", "study.yaml", "--out", "../out", "--resume"});
     CAPTURE(resumed.err);
     CHECK(resumed.status == 0);
-    CHECK_THAT(resumed.err, Contains("200 points: 200 done (") && Contains("0 failed"));
+    CHECK_THAT(resumed.err, ContainsSubstring("200 points: 200 done (") && ContainsSubstring("0 failed"));
     REQUIRE(rings.in("in", {"batch", "study.yaml", "--out", "../undisturbed"}).status == 0);
     const char* results = "SELECT run_id, status, result FROM runs ORDER BY run_id";
     CHECK(query(rings / "out", results) == query(rings / "undisturbed", results));
@@ -144,7 +145,7 @@ TEST_CASE("graph files: a run whose file changes before it starts fails instead 
     });
     CAPTURE(changed.err);
     CHECK(changed.status == 1);
-    CHECK_THAT(changed.err, Contains("has changed since the batch began"));
+    CHECK_THAT(changed.err, ContainsSubstring("has changed since the batch began"));
     const auto times = [&] {
         std::vector<double> all;
         for (const Line& line : query(rings / "out",

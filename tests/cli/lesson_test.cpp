@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "tests/catch.hpp"
@@ -107,17 +108,17 @@ TEST_CASE("lesson: without a name all lessons are listed") {
     CHECK(list.status == 0);
     CHECK(list.err.empty());
     const std::string readme = read_file(shipped("scenarios/lessons/README.md"));
+    // Long questions are broken into lines.
+    std::istringstream stream(list.out);
+    std::string words;
+    for (std::string word; stream >> word;) words += word + " ";
     const std::vector<Handout> all = handouts();
     REQUIRE(all.size() == 10);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const Handout& one = all[i];
         CAPTURE(one.name);
         CHECK(one.number == std::to_string(i + 1));
-        const std::size_t row = list.out.find("\n" + one.number + " ");
-        REQUIRE(row != std::string::npos);
-        const std::string line = list.out.substr(row + 1, list.out.find('\n', row + 1) - row - 1);
-        CHECK(holds(line, " " + one.name + " "));
-        CHECK(line.ends_with("  " + one.title));
+        CHECK(holds(words, " " + one.number + " " + one.name + " " + one.title + " "));
         CHECK(holds(readme, "| [" + one.number + " " + one.name + "](" + one.file.filename().string() + ") | " +
                                 one.title + " |\n"));
     }

@@ -9,7 +9,7 @@
 // written.
 
 using namespace syncline::test;
-using Catch::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -55,10 +55,10 @@ TEST_CASE("limits: a disk that is full at any moment ends a batch with the reaso
             CHECK((outcome.status == 4 || (outcome.status == 0 && bytes > most)));
             if (outcome.status == 4) {
                 ++failed;
-                CHECK_THAT(outcome.err, Contains("out/results.") && Contains("File too large"));
+                CHECK_THAT(outcome.err, ContainsSubstring("out/results.") && ContainsSubstring("File too large"));
             }
         }
-        for (const std::string& name : bench.list()) CHECK_THAT(name, !Contains(".tmp"));
+        for (const std::string& name : bench.list()) CHECK_THAT(name, !ContainsSubstring(".tmp"));
         const Outcome again = run_program(bench.batch());
         CAPTURE(bytes, again.err);
         CHECK(again.status == 0);
@@ -90,7 +90,8 @@ TEST_CASE("limits: a directory that is read-only is named with the reason, and c
         CAPTURE(one.arguments, outcome->err);
         // A store whose file may be written in a directory that may not cannot have its journal.
         CHECK(outcome->status == 4);
-        CHECK_THAT(outcome->err, Contains(one.file) && (Contains("ead-only") || Contains("ermission denied")));
+        CHECK_THAT(outcome->err, ContainsSubstring(one.file) &&
+                                     (ContainsSubstring("ead-only") || ContainsSubstring("ermission denied")));
         CHECK(bench.list() == before);
     }
     const auto read = without_writing(bench, "out", "results out --format csv");
@@ -116,7 +117,8 @@ TEST_CASE("limits: too few descriptors are no bug of the program") {
             CAPTURE(script, outcome.err);
             if (outcome.status == 127) continue;  // the loader needs more
             CHECK((outcome.status == 0 || outcome.status == 1 || outcome.status == 4));
-            if (outcome.status != 0) CHECK_THAT(outcome.err, Contains("error: ") && Contains("oo many open files"));
+            if (outcome.status != 0)
+                CHECK_THAT(outcome.err, ContainsSubstring("error: ") && ContainsSubstring("oo many open files"));
             CHECK_FALSE(outcome.left_behind);
         }
 #endif
@@ -133,7 +135,8 @@ TEST_CASE("limits: control characters in keys and names are errors at their plac
             const Outcome outcome = run_in(bench, arguments);
             CAPTURE(axis, verb, outcome.err);
             CHECK(outcome.status == 3);
-            CHECK_THAT(outcome.err, Contains("study.yaml:3:") && Contains(": error: ") && !Contains("\x1b"));
+            CHECK_THAT(outcome.err, ContainsSubstring("study.yaml:3:") && ContainsSubstring(": error: ") &&
+                                        !ContainsSubstring("\x1b"));
         }
     }
     bench.write("study.yaml", StudyBench::study(2));
@@ -144,5 +147,5 @@ TEST_CASE("limits: control characters in keys and names are errors at their plac
     CHECK_FALSE(fs::exists(bench / "out"));
     const Outcome limit = run_in(bench, {"results", "out", "--limit", "-1"});
     CHECK(limit.status == 2);
-    CHECK_THAT(limit.err, Contains("'-1' is not a whole number from 0"));
+    CHECK_THAT(limit.err, ContainsSubstring("'-1' is not a whole number from 0"));
 }

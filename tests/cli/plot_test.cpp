@@ -4,7 +4,7 @@
 #include "tests/cli/batch.hpp"
 
 using namespace syncline::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -26,12 +26,20 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
     const Outcome svg = bench.plot({"--x", "bytes", "--y", "completion_time_s"});
     CHECK(svg.status == 0);
     CHECK(svg.err.empty());
-    CHECK_THAT(svg.out, StartsWith("<?xml") && Contains("completion time (us)") && Contains("bytes"));
+    CHECK_THAT(svg.out, StartsWith("<?xml") && ContainsSubstring("completion time (us)") && ContainsSubstring("bytes"));
 
     const Outcome file = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "pictures/a.svg"});
     CHECK(file.status == 0);
     CHECK(file.out.empty());
+    CHECK(file.err == "wrote pictures/a.svg: 1 line of 4 points\n");
     CHECK(read_file(bench / "pictures/a.svg") == svg.out);
+    CHECK_THAT(bench
+                   .plot({"--x", "bytes", "--y", "completion_time_s", "--series", "bytes, operation", "--xlabel",
+                          "message", "--ylabel", "time", "--out", "b.svg"})
+                   .err,
+               ContainsSubstring("wrote b.svg: 4 lines of 4 points"));
+    CHECK_THAT(read_file(bench / "b.svg"),
+               ContainsSubstring("bytes, operation") && ContainsSubstring(">message<") && ContainsSubstring("time (us)"));
 
     CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "xy", "--out", "a.png"}).status == 0);
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
@@ -41,7 +49,11 @@ TEST_CASE("plot reports errors at their place") {
     const PlotBench bench;
     const Outcome unknown = bench.plot({"--x", "bytes", "--y", "completion_tme_s"});
     CHECK(unknown.status == 3);
-    CHECK_THAT(unknown.err, StartsWith("--y:1:") && Contains("completion_tme_s"));
+    CHECK_THAT(unknown.err, StartsWith("--y:1:") && ContainsSubstring("completion_tme_s"));
+
+    const Outcome series = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--series", "operation,algoritm"});
+    CHECK(series.status == 3);
+    CHECK_THAT(series.err, StartsWith("--series:1:") && ContainsSubstring("algoritm"));
 
     const Outcome condition = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes >"});
     CHECK(condition.status == 3);
@@ -49,7 +61,7 @@ TEST_CASE("plot reports errors at their place") {
 
     const Outcome none = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--where", "bytes > '1 GB'"});
     CHECK(none.status == 1);
-    CHECK_THAT(none.err, Contains("nothing to draw"));
+    CHECK_THAT(none.err, ContainsSubstring("nothing to draw"));
 
     const Outcome text = bench.plot({"--x", "status", "--y", "completion_time_s", "--log", "x"});
     CHECK(text.status == 3);
@@ -68,6 +80,6 @@ TEST_CASE("without gnuplot, plot says which package to install") {
     const Outcome outcome = bench.plot({"--x", "bytes", "--y", "completion_time_s", "--out", "a.svg"});
     setenv("PATH", path.c_str(), 1);
     CHECK(outcome.status == 4);
-    CHECK_THAT(outcome.err, Contains("install gnuplot-nox"));
+    CHECK_THAT(outcome.err, ContainsSubstring("install gnuplot-nox"));
     CHECK_FALSE(fs::exists(bench / "a.svg"));
 }

@@ -24,6 +24,7 @@ struct Run : TinyFiles {
         return json::parse(output(std::move(options))).at("results").at(0);
     }
     std::string heading(std::vector<std::string> options = {}) const {
+        options.emplace_back("--wide");
         const std::string table = output(std::move(options));
         const auto begin = table.find("\nvariant");
         return table.substr(begin + 1, table.find('\n', begin + 1) - begin - 1);
@@ -37,7 +38,8 @@ const std::string fixed_batch = "training={ranks: 4, batch: 8, input_copy: none,
 TEST_CASE("results: the efficiency is that of weak or strong scaling, and names it") {
     Run run;
     CHECK(run.first()["scaling"] == "weak");
-    CHECK(holds(run.heading(), "weak efficiency"));
+    CHECK(holds(run.output({}), ", scaling weak"));
+    CHECK(holds(run.heading(), "efficiency"));
     CHECK(holds(run.output({"--format", "csv"}), ",weak,"));
     // 2 FLOP per multiply-accumulate at 1 TFLOP/s; the first layer has 1e6 in 2 passes, the second 3e6 in 3.
     const double sample_s = 2 * (2 * 1e6 + 3 * 3e6) / 1e12;
@@ -45,7 +47,7 @@ TEST_CASE("results: the efficiency is that of weak or strong scaling, and names 
     CHECK(strong["scaling"] == "strong");
     CHECK(strong["scaling_efficiency"].get<double>() ==
           Approx(8 * sample_s / (4 * strong["iteration_time_s"].get<double>())).epsilon(1e-6));
-    CHECK(holds(run.heading({"--set", fixed_batch}), "strong efficiency"));
+    CHECK(holds(run.output({"--set", fixed_batch}), ", scaling strong"));
     run.write("scenario.yaml",
               "platform: platform.yaml\nworkload: workload.yaml\nvariants:\n  a: {training: {ranks: 2, batch: 8}}\n"
               "  b: {training: {ranks: 2, batch_per_rank: 8}}\n");

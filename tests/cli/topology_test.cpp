@@ -249,6 +249,11 @@ TEST_CASE("topology: drawings and conversions can be read again") {
     CHECK(holds(drawing.out, "<svg"));
     CHECK(drawing.out.ends_with("</svg>\n"));
     CHECK(ask(directory, {"torus", "--format", "svg"}).out == drawing.out);
+    const std::vector<std::string> large{"fat-tree", "--set", "hosts=1024", "--format", "svg"};
+    CHECK(holds(ask(directory, large).out, ">8 racks of 8 hosts</text>"));
+    const std::string all = ask(directory, {"fat-tree", "--set", "hosts=1024", "--format", "svg", "--expand"}).out;
+    CHECK(holds(all, "<title>host-1023</title>"));
+    CHECK_FALSE(holds(all, "racks of"));
 }
 
 TEST_CASE("topology: the program's arguments are checked") {
@@ -261,11 +266,12 @@ TEST_CASE("topology: the program's arguments are checked") {
         CHECK(holds(outcome.err, part));
     };
     check_usage({}, "SHAPE|FILE|NAME");
-    check_usage({"ring", "--format", "csv"}, "'csv' is not table|json|dot|svg|graphml");
+    check_usage({"ring", "--format", "csv"}, "'csv' is not table, json, dot, svg, graphml");
     check_usage({"ring", "--format", "json|dot"}, "is not");
-    check_usage({"ring", "--as", "network"}, "'network' is not fabric|overlay");
+    check_usage({"ring", "--as", "network"}, "'network' is not fabric, overlay");
     check_usage({"ring", "--out", ""}, "--out");
     check_usage({"ring", "star"}, "star");
+    check_usage({"ring", "--expand"}, "--expand: has no effect without --format svg");
     CHECK(ask(directory, {"ring", "--out", "/proc/none/at/all"}).status == 4);
     CHECK(ask(directory, {"--help"}).status == 0);
 }

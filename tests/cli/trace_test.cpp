@@ -11,7 +11,7 @@
 // Tests `syncline run --trace`: timelines as files that other programs read.
 
 using namespace syncline::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
 
 namespace {
@@ -99,9 +99,9 @@ TEST_CASE("timelines limited by ranks, time or level leave out the rest and repo
         const Outcome outcome = files.run(options);
         CAPTURE(outcome.err);
         REQUIRE(outcome.status == 0);
-        CHECK_THAT(outcome.err, Contains("tiny-run.trace.json: ") && Contains(left_out));
+        CHECK_THAT(outcome.err, ContainsSubstring("tiny-run.trace.json: ") && ContainsSubstring(left_out));
         ChromeFile file = files.chrome("tiny-run.trace.json");
-        CHECK_THAT(file.about.at("shown").dump(), Contains(left_out));
+        CHECK_THAT(file.about.at("shown").dump(), ContainsSubstring(left_out));
         return file;
     };
     // 2(N-1) messages from each of 4 ranks to the next, for each of two layers.
@@ -218,7 +218,7 @@ TEST_CASE("contradictory options of traces are errors, before anything is simula
     const auto fails = [&files](const std::vector<std::string>& options, int status, const std::string& message) {
         const Outcome outcome = files.run(options);
         CHECK(outcome.status == status);
-        CHECK_THAT(outcome.err, Contains(message));
+        CHECK_THAT(outcome.err, ContainsSubstring(message));
         CHECK(outcome.out.empty());
     };
     fails({"--trace", "otf"}, 2, "'otf' is not chrome or paje");
@@ -244,9 +244,9 @@ TEST_CASE("a trace that cannot be written is an error, and leaves no file") {
     files.write("here", "a file");
     const Outcome outcome = files.run({"--trace", "chrome", "--trace-file", "here/there.json"});
     CHECK(outcome.status == 4);
-    CHECK_THAT(outcome.err, Contains("error: cannot"));
+    CHECK_THAT(outcome.err, ContainsSubstring("error: cannot"));
     const Outcome full = files.run({"--set", "variants=~", "--trace", "chrome", "--trace-file", "/dev/full"});
     CHECK(full.status == 4);
-    CHECK_THAT(full.err, Contains("error: cannot write /dev/full"));
+    CHECK_THAT(full.err, ContainsSubstring("error: cannot write /dev/full"));
     CHECK(files.list() == std::vector<std::string>{"here", "platform.yaml", "scenario.yaml", "workload.yaml"});
 }

@@ -250,7 +250,8 @@ TEST_CASE("validate: a parameter on which rows hardly depend has a remark") {
     const RingBench bench;
     const std::string rows = RingBench::row(2, 8'000'000, true) + RingBench::row(4, 8'000, false);
     bench.scenario(RingBench::series(rows), RingBench::latency);
-    const std::vector<std::string> command{"validate", "ring.yaml", "--set", "platform.fabric.bandwidth=2.5 GBps"};
+    const std::vector<std::string> command{"validate", "ring.yaml", "--wide", "--set",
+                                           "platform.fabric.bandwidth=2.5 GBps"};
     const auto parameter = [&] { return bench.json_of(command).at("points").at(0).at("parameters").at(0); };
     // 12 us of 3212 are latency: 1 % of the time is 268 % of it.
     CHECK(parameter().at("percent_per_percent").get<double>() == Approx(3212.0 / 12).epsilon(1e-3));

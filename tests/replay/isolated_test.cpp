@@ -7,7 +7,7 @@
 // Simulations in separate processes. Anything that would harm this process runs in one more, whose death is a failure.
 
 using namespace syncline;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("isolated: killing a process that has ended has no effect") {
     const Isolated::Role role = GENERATE(Isolated::Role::part, Isolated::Role::worker);
@@ -37,5 +37,5 @@ TEST_CASE("isolated: a process replays once") {
     };
     CHECK(isolate(replays(1)) == "done");
     CHECK_THROWS_AS(isolate(replays(2)), std::logic_error);
-    CHECK_THROWS_WITH(isolate(replays(2)), Contains("replay() is called for the second time"));
+    CHECK_THROWS_WITH(isolate(replays(2)), ContainsSubstring("replay() is called for the second time"));
 }

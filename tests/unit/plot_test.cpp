@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "sim/output/files.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/stores.hpp"
@@ -9,7 +11,7 @@
 using namespace syncline;
 using namespace syncline::batch;
 using namespace syncline::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -42,17 +44,19 @@ struct Points {
 
     std::string script(const PlotOptions& options) {
         notes.clear();
-        return plot_script(*table, options, Picture::svg, notes);
+        drawn_last = plot_script(*table, options, Picture::svg, notes);
+        return drawn_last.text;
     }
 
     Scratch scratch;
     Store store;
     std::optional<Table> table;
     std::vector<std::string> notes;
+    PlotScript drawn_last;
 };
 
-PlotOptions options(const std::string& x, const std::string& y, std::optional<std::string> series = {}) {
-    return {x, y, std::move(series), {}, false, false, ""};
+PlotOptions options(const std::string& x, const std::string& y, std::vector<std::string> series = {}) {
+    return {x, y, std::move(series), {}, false, false, "", "", ""};
 }
 
 std::string time_of(double seconds) {
@@ -76,27 +80,28 @@ Points grid() {
 
 TEST_CASE("points at one place are drawn as mean, minimum and maximum, and the axes behind them are named") {
     Points points = grid();
-    const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
+    const std::string script = points.script(options("ranks", "iteration_time_s", {"algorithm"}));
     // At 100, 25 and 10 Gbps it takes 1, 4 and 10 ms for each rank; their mean is 5.
-    CHECK_THAT(script, Contains("$curve0 << END\n2 10 2 20\n4 20 4 40\n8 40 8 80\nEND\n"));
-    CHECK_THAT(script, Contains("$curve1 << END\n2 20 4 40\n4 40 8 80\n8 80 16 160\nEND\n"));
-    CHECK_THAT(script, Contains("title 'ring'"));
-    CHECK_THAT(script, Contains("title 'tree'"));
-    CHECK_THAT(script, Contains("yerrorbars"));
-    CHECK_THAT(script, Contains("set ylabel 'iteration time (ms)'"));
+    CHECK_THAT(script, ContainsSubstring("$curve0 << END\n2 10 2 20\n4 20 4 40\n8 40 8 80\nEND\n"));
+    CHECK_THAT(script, ContainsSubstring("$curve1 << END\n2 20 4 40\n4 40 8 80\n8 80 16 160\nEND\n"));
+    CHECK_THAT(script, ContainsSubstring("title 'ring'"));
+    CHECK_THAT(script, ContainsSubstring("title 'tree'"));
+    CHECK_THAT(script, ContainsSubstring("yerrorbars"));
+    CHECK_THAT(script, ContainsSubstring("set ylabel 'iteration time (ms)'"));
     REQUIRE(points.notes.size() == 1);
-    CHECK_THAT(points.notes[0], Contains("the mean over 3 values of 'bandwidth'") && !Contains("ranks"));
-    CHECK(script == points.script(options("ranks", "iteration_time_s", "algorithm")));
+    CHECK_THAT(points.notes[0],
+               ContainsSubstring("the mean over 3 values of 'bandwidth'") && !ContainsSubstring("ranks"));
+    CHECK(script == points.script(options("ranks", "iteration_time_s", {"algorithm"})));
 }
 
 TEST_CASE("conditions of --where are not averaged over") {
     Points points = grid();
-    PlotOptions fixed = options("ranks", "iteration_time_s", "algorithm");
+    PlotOptions fixed = options("ranks", "iteration_time_s", {"algorithm"});
     fixed.where = {"bandwidth = '25 Gbps'"};
     const std::string script = points.script(fixed);
-    CHECK_THAT(script, Contains("$curve0 << END\n2 8 8 8\n4 16 16 16\n8 32 32 32\nEND\n"));
-    CHECK_THAT(script, !Contains("yerrorbars"));
-    CHECK_THAT(script, Contains("set title 'fabrics: bandwidth = ''25 Gbps'''"));
+    CHECK_THAT(script, ContainsSubstring("$curve0 << END\n2 8 8 8\n4 16 16 16\n8 32 32 32\nEND\n"));
+    CHECK_THAT(script, !ContainsSubstring("yerrorbars"));
+    CHECK_THAT(script, ContainsSubstring("set title 'fabrics: bandwidth = ''25 Gbps'''"));
     CHECK(points.notes.empty());
 }
 
@@ -105,28 +110,28 @@ TEST_CASE("quantities are placed by their value and labelled as written") {
     PlotOptions fixed = options("bandwidth", "iteration_time_s");
     fixed.where = {"ranks = 2", "algorithm = 'ring'"};
     const std::string script = points.script(fixed);
-    CHECK_THAT(script, Contains("'10 Gbps' 1.25, '25 Gbps' 3.125, '100 Gbps' 12.5"));
-    CHECK_THAT(script, Contains("1.25 20 20 20\n3.125 8 8 8\n12.5 2 2 2\n"));
-    CHECK_THAT(script, Contains("set xlabel 'bandwidth'\n"));
+    CHECK_THAT(script, ContainsSubstring("'10 Gbps' 1.25, '25 Gbps' 3.125, '100 Gbps' 12.5"));
+    CHECK_THAT(script, ContainsSubstring("1.25 20 20 20\n3.125 8 8 8\n12.5 2 2 2\n"));
+    CHECK_THAT(script, ContainsSubstring("set xlabel 'bandwidth'\n"));
 }
 
 TEST_CASE("texts are categories in order of appearance, with bars from zero, side by side") {
     Points points = grid();
-    const std::string script = points.script(options("algorithm", "iteration_time_s", "ranks"));
-    CHECK_THAT(script, Contains("('ring' 0, 'tree' 1)"));
-    CHECK_THAT(script, Contains("set yrange [0:"));
-    CHECK_THAT(script, Contains("with boxes"));
-    CHECK_THAT(script, Contains("set key") && Contains("title '8'"));
+    const std::string script = points.script(options("algorithm", "iteration_time_s", {"ranks"}));
+    CHECK_THAT(script, ContainsSubstring("('ring' 0, 'tree' 1)"));
+    CHECK_THAT(script, ContainsSubstring("set yrange [0:"));
+    CHECK_THAT(script, ContainsSubstring("with boxes"));
+    CHECK_THAT(script, ContainsSubstring("set key") && ContainsSubstring("title '8'"));
 }
 
 TEST_CASE("a logarithmic axis has its ticks at powers of two if the values are powers of two") {
     Points points = grid();
-    PlotOptions logarithmic = options("ranks", "iteration_time_s", "algorithm");
+    PlotOptions logarithmic = options("ranks", "iteration_time_s", {"algorithm"});
     logarithmic.log_x = logarithmic.log_y = true;
     const std::string script = points.script(logarithmic);
-    CHECK_THAT(script, Contains("set logscale x") && Contains("set xtics ('2' 2, '4' 4, '8' 8)"));
+    CHECK_THAT(script, ContainsSubstring("set logscale x") && ContainsSubstring("set xtics ('2' 2, '4' 4, '8' 8)"));
     // The values are from 2 to 160 ms.
-    CHECK_THAT(script, Contains("set yrange [2:200]") && Contains("'2' 2, '5' 5, '10' 10"));
+    CHECK_THAT(script, ContainsSubstring("set yrange [2:200]") && ContainsSubstring("'2' 2, '5' 5, '10' 10"));
 
     logarithmic.x = "algorithm";
     CHECK_THROWS_AS(points.script(logarithmic), SqlError);
@@ -139,13 +144,13 @@ TEST_CASE("points that failed, are pending or have no number are left out, and c
     Points points({with(2, time_of(1)), with(4, "failed"), with(8, ""), with(16, R"({"iteration_time_s":null})"),
                    with(32, time_of(3))});
     const std::string script = points.script(options("ranks", "iteration_time_s"));
-    CHECK_THAT(script, Contains("$curve0 << END\n2 1 1 1\n32 3 3 3\nEND\n"));
+    CHECK_THAT(script, ContainsSubstring("$curve0 << END\n2 1 1 1\n32 3 3 3\nEND\n"));
     CHECK(points.notes.size() == 3);
-    CHECK_THAT(points.notes.at(0), Contains("1 failed point"));
+    CHECK_THAT(points.notes.at(0), ContainsSubstring("1 failed point"));
 
     PlotOptions none = options("ranks", "iteration_time_s");
     none.where = {"ranks = 4"};
-    CHECK_THROWS_WITH(points.script(none), Contains("1 failed point"));
+    CHECK_THROWS_WITH(points.script(none), ContainsSubstring("1 failed point"));
     none.where = {"ranks = 5"};
     CHECK_THROWS_AS(points.script(none), NothingToDraw);
     none = options("ranks", "no_such_figure");
@@ -165,7 +170,76 @@ TEST_CASE("units are those of the fields of results, with a suitable prefix") {
         {"scaling_efficiency", 0.9, "scaling efficiency"},
     }));
     Points points({{{{"training.ranks", "2"}}, fmt::format(R"({{"{}":{}}})", figure, value)}});
-    CHECK_THAT(points.script(options("ranks", figure)), Contains(fmt::format("set ylabel '{}'\n", label)));
+    CHECK_THAT(points.script(options("ranks", figure)), ContainsSubstring(fmt::format("set ylabel '{}'\n", label)));
+}
+
+TEST_CASE("several series make a line for each combination of their values") {
+    Points points = grid();
+    const std::string script = points.script(options("ranks", "iteration_time_s", {"algorithm", "bandwidth"}));
+    // In the order of the algorithms' appearance, then of the bandwidths.
+    std::size_t last = 0;
+    for (const char* name :
+         {"ring, 10 Gbps", "ring, 25 Gbps", "ring, 100 Gbps", "tree, 10 Gbps", "tree, 25 Gbps", "tree, 100 Gbps"}) {
+        CAPTURE(name);
+        const std::size_t here = script.find(fmt::format("title '{}'", name));
+        REQUIRE(here != std::string::npos);
+        CHECK(here > last);
+        last = here;
+    }
+    CHECK_THAT(script, ContainsSubstring("title 'algorithm, bandwidth' left"));
+    CHECK(points.notes.empty());
+    CHECK(points.drawn_last.lines == 6);
+    CHECK(points.drawn_last.points == 18);
+
+    // Plain numbers say nothing alone.
+    CHECK_THAT(points.script(options("bandwidth", "iteration_time_s", {"algorithm", "ranks"})),
+               ContainsSubstring("title 'ring, ranks 2'"));
+}
+
+TEST_CASE("values of the legend have units") {
+    std::vector<Case> cases;
+    for (const int i : {1, 4})
+        cases.push_back({{{"training.ranks", std::to_string(i)}},
+                         fmt::format(R"({{"iteration_time_s":{},"bytes_sent":{},"bus_bandwidth_Bps":{}}})", 0.002 * i,
+                                     65536 * i, 12.5e9 * i)});
+    Points points(cases);
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"bytes_sent"})),
+               ContainsSubstring("title '64 KiB'") && ContainsSubstring("title '256 KiB'"));
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"bus_bandwidth_Bps"})),
+               ContainsSubstring("title '12.5 GB/s'") && ContainsSubstring("title '50 GB/s'"));
+    CHECK_THAT(points.script(options("ranks", "bytes_sent", {"iteration_time_s"})), ContainsSubstring("title '2 ms'"));
+}
+
+TEST_CASE("labels that are given keep the unit of the axis") {
+    Points points = grid();
+    PlotOptions labelled = options("ranks", "iteration_time_s");
+    labelled.x_label = "GPUs";
+    labelled.y_label = "time";
+    const std::string script = points.script(labelled);
+    CHECK_THAT(script, ContainsSubstring("set xlabel 'GPUs'\n") && ContainsSubstring("set ylabel 'time (ms)'\n"));
+    // A setting on the vertical axis has the unit that it is written with.
+    CHECK_THAT(points.script(options("ranks", "bandwidth")), ContainsSubstring("set ylabel 'bandwidth (GB/s)'\n"));
+}
+
+TEST_CASE("a logarithmic axis over many decades has a unit at each tick") {
+    std::vector<Case> cases;
+    for (const int ranks : {2, 4, 8})
+        cases.push_back({{{"training.ranks", std::to_string(ranks)}}, time_of(2e-6 * std::pow(ranks, 6))});
+    Points points(cases);
+    PlotOptions logarithmic = options("ranks", "iteration_time_s");
+    logarithmic.log_y = true;  // from 128 us to 0.52 s
+    CHECK_THAT(points.script(logarithmic),
+               ContainsSubstring("'100 us' 0.0001, '1 ms' 0.001, '10 ms' 0.01, '100 ms' 0.1, '1 s' 1)") &&
+                   ContainsSubstring("set ylabel 'iteration time'\n"));
+}
+
+TEST_CASE("a long legend is below the curves") {
+    Points points = grid();
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"algorithm"})),
+               ContainsSubstring("set key outside right"));
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"algorithm", "'a long text about ' || bandwidth"})),
+               ContainsSubstring("set key outside below") &&
+                   ContainsSubstring("size 960,700"));  // 6 lines, and two for the title
 }
 
 TEST_CASE("more curves than a reader can distinguish are drawn with a note") {
@@ -174,28 +248,28 @@ TEST_CASE("more curves than a reader can distinguish are drawn with a note") {
         cases.push_back(
             {{{"training.ranks", "2"}, {"training.batch_per_rank", std::to_string(i + 1)}}, time_of(i + 1)});
     Points points(cases);
-    CHECK_THAT(points.script(options("ranks", "iteration_time_s", "batch_per_rank")), Contains("$curve19 "));
+    CHECK_THAT(points.script(options("ranks", "iteration_time_s", {"batch_per_rank"})), ContainsSubstring("$curve19 "));
     REQUIRE(points.notes.size() == 1);
-    CHECK_THAT(points.notes[0], Contains("20 curves"));
+    CHECK_THAT(points.notes[0], ContainsSubstring("20 curves"));
 }
 
 TEST_CASE("no text is interpreted by gnuplot") {
     const std::string evil = "it's 100% `touch pwned` @x {a}_b^c \"q\" \\ \n$curve0 <&>\xff";
     Points points({{{{"training.algorithm", evil}, {"training.ranks", "2"}}, time_of(1)}});
-    PlotOptions titled = options("algorithm", "iteration_time_s", "algorithm");
+    PlotOptions titled = options("algorithm", "iteration_time_s", {"algorithm"});
     titled.title = evil;
     const std::string picture = drawn(points.script(titled));
-    CHECK_THAT(picture, Contains("it's 100% `touch pwned` @x {a}_b^c") && Contains("&lt;&amp;>"));
+    CHECK_THAT(picture, ContainsSubstring("it's 100% `touch pwned` @x {a}_b^c") && ContainsSubstring("&lt;&amp;>"));
     CHECK_FALSE(fs::exists("pwned"));
     titled.title = "'quoted' ''twice''";
-    CHECK_THAT(drawn(points.script(titled)), Contains(">'quoted' ''twice''<"));
+    CHECK_THAT(drawn(points.script(titled)), ContainsSubstring(">'quoted' ''twice''<"));
 }
 
 TEST_CASE("gnuplot draws the same bytes every time, without a date") {
     Points points = grid();
-    const std::string script = points.script(options("ranks", "iteration_time_s", "algorithm"));
+    const std::string script = points.script(options("ranks", "iteration_time_s", {"algorithm"}));
     const std::string picture = drawn(script);
-    CHECK_THAT(picture, Contains("<svg") && Contains("</svg>"));
+    CHECK_THAT(picture, ContainsSubstring("<svg") && ContainsSubstring("</svg>"));
     CHECK(picture == drawn(script));
 }
 

@@ -11,7 +11,7 @@
 using namespace syncline;
 using namespace syncline::batch;
 using namespace syncline::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -173,7 +173,7 @@ TEST_CASE("stores are equal, row for row, in any order and with any sharing of w
     }
     merge_stores({second.path, first.path / "results.db"}, merged.path, false);
     CHECK(rows_of(merged.path) == rows_of(whole.path));
-    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path, false), Contains("already exists"));
+    CHECK_THROWS_WITH(merge_stores({first.path}, merged.path, false), ContainsSubstring("already exists"));
 }
 
 TEST_CASE("stores whose files have other names merge to the same rows in any order") {
@@ -203,7 +203,7 @@ TEST_CASE("different results of one run are not merged, and nothing is left behi
         note(store, 1);
         store.finish({{store.to_run("s", false)[0], Status::done, result, 0.1}});
     }
-    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path, false), Contains("differ"));
+    CHECK_THROWS_WITH(merge_stores({one.path, other.path}, merged.path, false), ContainsSubstring("differ"));
     CHECK(fs::is_empty(merged.path));
 }
 
@@ -303,7 +303,7 @@ TEST_CASE("forged rows, whose checksums are right, are damage and no bug") {
             Store store(scratch.path, Store::Mode::change);
             write_derived(store);
         };
-        CHECK_THROWS_WITH(read(), Contains("is damaged") && Contains("hint: move it away"));
+        CHECK_THROWS_WITH(read(), ContainsSubstring("is damaged") && ContainsSubstring("hint: move it away"));
     }
 }
 
@@ -314,7 +314,7 @@ TEST_CASE("other files and stores of other versions are refused and left unchang
     const auto refused = [&](const std::string& why) {
         const std::string before = bytes_of(file);
         for (const Store::Mode mode : {Store::Mode::create, Store::Mode::change, Store::Mode::read})
-            CHECK_THROWS_WITH(Store(scratch.path, mode), Contains(why) && Contains("results.db"));
+            CHECK_THROWS_WITH(Store(scratch.path, mode), ContainsSubstring(why) && ContainsSubstring("results.db"));
         CHECK(bytes_of(file) == before);
     };
     write_bytes(file, std::string(5000, 'x'));
@@ -331,15 +331,15 @@ TEST_CASE("other files and stores of other versions are refused and left unchang
     Database(file, Database::Mode::change).run("PRAGMA user_version = 99");
     refused("format 99");
     write_bytes(file, "");
-    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), Contains("is empty"));
+    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), ContainsSubstring("is empty"));
     Store(scratch.path, Store::Mode::create);
 }
 
 TEST_CASE("a directory that is a file, or has no store, is an error") {
     const Scratch scratch;
-    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), Contains("syncline batch"));
+    CHECK_THROWS_WITH(Store(scratch.path, Store::Mode::read), ContainsSubstring("syncline batch"));
     write_bytes(scratch.path / "file", "x");
-    CHECK_THROWS_WITH(Store(scratch.path / "file", Store::Mode::create), Contains("not a directory"));
+    CHECK_THROWS_WITH(Store(scratch.path / "file", Store::Mode::create), ContainsSubstring("not a directory"));
     fs::create_directories(scratch.path / "results.db");
     CHECK_THROWS_AS(Store(scratch.path, Store::Mode::create), OutputError);
 }
@@ -352,7 +352,7 @@ TEST_CASE("a full disk is an error, and earlier results stay") {
     store.finish({{ids[0], Status::done, "{\"a\":1}", 0.1}});
     store.database().ask("PRAGMA max_page_count = 1");  // SQLite enlarges the limit to the present size
     CHECK_THROWS_WITH(store.finish({{ids[1], Status::done, std::string(100'000, ' ') + "{}", 0.1}}),
-                      Contains("the disk is full") && Contains("results.db"));
+                      ContainsSubstring("the disk is full") && ContainsSubstring("results.db"));
     CHECK(store.status(ids[0]) == Status::done);
     CHECK(store.status(ids[1]) == Status::pending);
 }
@@ -383,19 +383,20 @@ TEST_CASE("derived files hold every point once") {
     store.finish({{store.to_run("s", false)[0], Status::done, R"({"time_s":0.25,"name":"a,\"b\"","list":[1,2]})", 1}});
     write_derived(store);
     const std::string csv = bytes_of(scratch.path / "results.csv");
-    CHECK_THAT(csv, Contains("study,point,repeat,seed,run_id,status,message,ranks,time_s,name\n"));
-    CHECK_THAT(csv, Contains(",done,,1,0.25,\"a,\"\"b\"\"\"\n"));
+    CHECK_THAT(csv, ContainsSubstring("study,point,repeat,seed,run_id,status,message,ranks,time_s,name\n"));
+    CHECK_THAT(csv, ContainsSubstring(",done,,1,0.25,\"a,\"\"b\"\"\"\n"));
     const auto lines = point_lines(store);
     REQUIRE(lines.size() == 3);
-    CHECK_THAT(lines[0].json, Contains("\"list\":[1,2]") && Contains("\"settings\":{\"training.ranks\":\"1\"}"));
-    CHECK_THAT(lines[2].json, Contains("\"result\":null"));
+    CHECK_THAT(lines[0].json,
+               ContainsSubstring("\"list\":[1,2]") && ContainsSubstring("\"settings\":{\"training.ranks\":\"1\"}"));
+    CHECK_THAT(lines[2].json, ContainsSubstring("\"result\":null"));
 }
 
 TEST_CASE("a computation ends after the steps that it is allowed, on every computer") {
     const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c";
     Database memory;
     memory.allow(3);
-    CHECK_THROWS_WITH(memory.ask(endless), Contains("takes too long"));
+    CHECK_THROWS_WITH(memory.ask(endless), ContainsSubstring("takes too long"));
     CHECK_THROWS_AS(memory.ask(endless), SqlError);
     memory.allow(3);
     CHECK(memory.ask("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 10000) SELECT max(x) "

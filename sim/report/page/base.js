@@ -38,27 +38,44 @@ const units = {
     text: (value) => (value === null || value === undefined || value === "" ? "–" : String(value)),
 };
 
+/// Returns a share for prose, where small digits say nothing.
+const part_of = (value) => (value > 0 && value < 0.001 ? "< 0.1 %" : units.share(value));
+
+/// Returns for example "a, b and c".
+const listed = (texts) =>
+    (texts.length > 1 ? texts.slice(0, -1).join(", ") + " and " : "") + (texts[texts.length - 1] ?? "");
+
 /// Turns a field's name, such as `throughput_samples_per_s`, into words.
 function words_of(name) {
-    return name.replace(/_per_s(?=_|$)/, " per second")
-        .replace(/_(s|Bps)(?=_(?:mean|least|most|deviation)$|$)/, "")
-        .replaceAll("_", " ");
+    const [, quantity, of_group] = /^(.*?)(?:_(mean|least|most|deviation))?$/.exec(name);
+    const words = quantity.replace(/^throughput_/, "")
+                      .replace(/_per_s$/, " per second")
+                      .replace(/_(s|Bps)$/, "")
+                      .replaceAll("_", " ");
+    const before = {mean: "mean ", least: "minimum ", most: "maximum ", deviation: "standard deviation of "};
+    return (before[of_group] ?? "") + words;
 }
+
+/// Returns a line of the program's output as a sentence.
+const sentence_of = (line) => capital(line) + (/[.:]$/.test(line) ? "" : ".");
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /// Allows line breaks after the dots of a long key.
 const breakable = (text) => text.split(/(?<=\.)/).flatMap((part, i) => (i > 0 ? [make("wbr"), part] : [part]));
 
-/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for more.
+/// Creates a table. `columns`: [{name, unit}]; `rows`: lists of values. Shows the first `first` rows until asked for
+/// more.
 function table(caption, columns, rows, first = 500) {
     const body = make("tbody");
-    const cell = (value, unit) =>
-        (unit === "text" ? make("td", {}, ...breakable(units.text(value))) :
-                           make("td", {class: "number"}, units[unit](value)));
+    const cell = (value, {name, unit}) =>
+        (unit === "text" ? make("td", {"data-name": name}, make("span", {}, ...breakable(units.text(value)))) :
+                           make("td", {"data-name": name, class: "number"}, units[unit](value)));
     let shown = 0;
     const more = make("button", {type: "button", onclick: () => add(rows.length)});
     const add = (until) => {
         for (; shown < Math.min(until, rows.length); ++shown)
-            body.append(make("tr", {}, ...rows[shown].map((value, i) => cell(value, columns[i].unit))));
+            body.append(make("tr", {}, ...rows[shown].map((value, i) => cell(value, columns[i]))));
         more.textContent = `Show all ${rows.length} rows`;
         more.hidden = shown >= rows.length;
     };
@@ -73,9 +90,23 @@ function table(caption, columns, rows, first = 500) {
         make("div", {class: "tools"}, more));
 }
 
+/// Creates a table that is as wide as the page, and a sentence instead of those columns that are the same in all rows.
+/// The first column names the rows.
+function narrow_table(caption, columns, rows) {
+    const known = columns.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== null));
+    const alike = known.filter((i) => i > 0 && rows.length > 1 && rows.every((row) => row[i] === rows[0][i]));
+    const shown = known.filter((i) => !alike.includes(i));
+    const fits = table(caption, shown.map((i) => columns[i]), rows.map((row) => shown.map((i) => row[i])));
+    fits.classList.add("fits");
+    const values = alike.map((i) => `${columns[i].name} = ${units[columns[i].unit](rows[0][i])}`);
+    return make(
+        "div", {}, ...(shown.length > 1 ? [fits] : []),
+        ...(alike.length > 0 ? [note(`The same in all rows: ${values.join(", ")}.`)] : []));
+}
+
 /// Creates a table that is collapsed, and only built once it is opened.
 function folded(caption, columns, rows) {
-    const details = make("details", {}, make("summary", {}, `Table: ${caption}`));
+    const details = make("details", {class: "numbers"}, make("summary", {}, `Table: ${caption}`));
     details.addEventListener("toggle", () => {
         if (details.open && details.children.length === 1) details.append(table(caption, columns, rows));
     });

@@ -1,4 +1,4 @@
-// A batch: the best points, a chart of a result over a setting, a sortable table of all points.
+// A batch: a chart of a result over a setting, the best points, a sortable table of all points.
 
 function batch_page() {
     const {columns, rows, numbers} = data;
@@ -8,7 +8,10 @@ function batch_page() {
     const settings = columns.map((_, i) => i).filter((i) => columns[i].setting);
     const all = rows.map((_, i) => i);
 
-    document.getElementById("lead").textContent = `A batch of ${rows.length} points. ${data.note}`;
+    document.getElementById("lead").textContent = `This page shows a batch of ${
+        rows.length} points: one simulation for each combination of settings. ${data.note}`;
+    if (figures.length > 0 && settings.length > 0 && rows.length > 1)
+        batch_chart(columns, rows, value_at, figures, settings);
     if (figures.length > 0) {
         const best = section("best", "Best points");
         const which = (figure) => {
@@ -17,7 +20,7 @@ function batch_page() {
             return found.sort((a, b) => better * (value_at(a, figure) - value_at(b, figure))).slice(0, 5);
         };
         const choice = chooser("Objective", figures, columns, () => fill());
-        choice.value = figures.find((figure) => columns[figure].name.startsWith("throughput")) ?? figures[0];
+        choice.value = main_figure(columns, figures);
         const place = make("div");
         best.append(make("label", {class: "choice"}, "Objective ", choice), place);
         const fill = () => {
@@ -30,92 +33,8 @@ function batch_page() {
                     which(figure).map((row) => rows[row])));
         };
         fill();
-        if (settings.length > 0 && rows.length > 1) batch_chart(columns, rows, value_at, figures, settings);
     }
     sortable(section("points", "All points"), columns, rows, value_at, unit_at);
-}
-
-function chooser(label, options, columns, changed) {
-    const select = make("select", {"aria-label": label, onchange: changed});
-    for (const option of options) select.append(make("option", {value: option}, words_of(columns[option].name)));
-    return select;
-}
-
-function batch_chart(columns, rows, value_at, figures, settings) {
-    const parent = section("chart", "Results by setting");
-    const distinct = (column) => new Set(rows.map((row) => row[column])).size;
-    const varied = settings.filter((column) => distinct(column) > 1);
-    const usable = varied.length > 0 ? varied : settings;
-    const y = chooser("Vertical axis", figures, columns, () => show()), x = chooser("Horizontal axis", usable, columns, () => show());
-    const series = chooser("Series", usable, columns, () => show());
-    series.prepend(make("option", {value: ""}, "none: a single line"));
-    const by_default = usable.find((column) => String(column) !== x.value && distinct(column) <= 8);
-    series.value = by_default ?? "";
-    const log = make("input", {type: "checkbox", onchange: () => show()});
-    const place = make("div");
-    parent.append(
-        make(
-            "div", {class: "tools"}, make("label", {}, "Vertical axis ", y), make("label", {}, "horizontal axis ", x),
-            make("label", {}, "series ", series), make("label", {}, log, " logarithmic")),
-        place);
-
-    function show() {
-        clear(place);
-        const up = Number(y.value), along = Number(x.value), by = series.value === "" ? null : Number(series.value);
-        const groups = new Map();
-        rows.forEach((row, i) => {
-            const value = value_at(i, up), at = value_at(i, along);
-            if (typeof value !== "number" || at === null) return;
-            const name =
-                by === null ? words_of(columns[up].name) : `${words_of(columns[by].name)} ${row[by] ?? "none"}`;
-            if (!groups.has(name)) groups.set(name, new Map());
-            const knots = groups.get(name);
-            if (!knots.has(at)) knots.set(at, []);
-            knots.get(at).push(value);
-        });
-        const marks_along = [...new Set([...groups.values()].flatMap((knots) => [...knots.keys()]))];
-        const numeric = marks_along.every((at) => typeof at === "number");
-        marks_along.sort((a, b) => (numeric ? a - b : String(a).localeCompare(String(b))));
-        const written = new Map(rows.map((row, i) => [value_at(i, along), String(row[along])]));
-        const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-        const many = [...groups.values()].some((knots) => [...knots.values()].some((values) => values.length > 1));
-        const unit = columns[up].unit, shown = [...groups].slice(0, 24);
-        figure(place, {
-            title: `${words_of(columns[up].name)} by ${words_of(columns[along].name)}`,
-            unit,
-            text: (many ? "Each mark is the mean of all points with these settings; the points differ in other settings." :
-                          "Each mark is a point of the batch.") +
-                (shown.length < groups.size ? ` Only the first ${shown.length} of ${groups.size} lines are drawn.` : ""),
-            config: () => ({
-                type: "line",
-                data: {
-                    labels: marks_along.map((at) => written.get(at)),
-                    datasets: shown.map(
-                        ([name, knots], i) => line(
-                            name, marks_along.map((at) => (knots.has(at) ? mean(knots.get(at)) : null)), i,
-                            {spanGaps: true}))
-                },
-                options: {
-                    scales: {
-                        x: axis(words_of(columns[along].name), null),
-                        y: axis(
-                            words_of(columns[up].name), unit, log.checked ? {type: "logarithmic"} : {beginAtZero: true})
-                    }
-                }
-            }),
-            height: 420,
-            columns: [
-                {name: by === null ? "line" : words_of(columns[by].name), unit: "text"},
-                {name: words_of(columns[along].name), unit: "text"}, {name: "points", unit: "number"},
-                {name: "minimum", unit}, {name: "mean", unit}, {name: "maximum", unit}
-            ],
-            rows: [...groups].flatMap(([name, knots]) => marks_along.filter((at) => knots.has(at)).map((at) => {
-                const values = knots.get(at);
-                return [name, written.get(at), values.length, Math.min(...values), mean(values), Math.max(...values)];
-            })),
-        });
-    }
-    show();
 }
 
 /// Adds a table whose headings sort it.
@@ -154,5 +73,6 @@ function sortable(parent, columns, rows, value_at, unit_at) {
         place.replaceChildren(made);
     };
     fill();
-    parent.append(make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);
+    parent.append(
+        make("p", {class: "note"}, "Click a heading to sort by its column, and again to reverse the order."), place);
 }

@@ -1,28 +1,54 @@
 // Charts: colours and patterns that colour-blind readers can tell apart, light and dark themes, print.
 
-/// Okabe and Ito, "Color universal design", 2008.
-const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#332288"];
+/// The parts of time, each with its colour in page.css and its hatch. A part's name is also its label, so that one
+/// colour has one name.
+const hatches = {
+    "computation": 0,
+    "forward pass": 0,
+    "backward pass": 2,
+    "update": 3,
+    "exposed communication": 1,
+    "overlapped communication": 6,
+    "gradients": 1,
+    "activations": 4,
+    "stage transfer": 5,
+    "weights": 7,
+    "transfer": 3,
+    "latency": 4,
+    "message overhead": 6,
+    "reduction": 2,
+    "copies": 3,
+    "timer": 8,
+    "waiting": 4,
+    "idle": 5,
+};
 const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4]];
 const marks = ["circle", "rect", "triangle", "rectRot", "crossRot", "star"];
+const series_colours = 6;
 
 const dark_screen = window.matchMedia("(prefers-color-scheme: dark)");
 const prints = window.matchMedia("print");
 let printing = false;  // paper is light and narrow
-const is_dark = () => dark_screen.matches && !printing;
 
-/// Returns a colour with a hatch, so that it differs in greyscale, too. The first is plain.
-function pattern(index) {
-    const colour = colours[index % colours.length];
+/// Returns the current value of a colour of page.css, for instance of "forward pass" or "ink".
+const colour_of = (name) =>
+    getComputedStyle(document.documentElement).getPropertyValue("--" + name.replaceAll(" ", "-")).trim();
+const series_colour = (index) => colour_of(`series-${index % series_colours}`);
+
+/// Returns a colour with a hatch, so that it differs in greyscale, too.
+function pattern(name) {
+    const colour = colour_of(name);
     const strokes = [
         [], [[0, 8, 8, 0]], [[0, 4, 8, 4]], [[0, 0, 8, 8]], [[4, 0, 4, 8]], [[0, 8, 8, 0], [0, 0, 8, 8]],
         [[2, 2, 3, 3]], [[0, 4, 8, 4], [4, 0, 4, 8]], [[1, 1, 2, 2], [5, 5, 6, 6]]
-    ][index % 9];
+    ][hatches[name] ?? 0];
     if (strokes.length === 0) return colour;
     const tile = make("canvas", {width: 8, height: 8});
     const pen = tile.getContext("2d");
     pen.fillStyle = colour;
     pen.fillRect(0, 0, 8, 8);
-    pen.strokeStyle = "rgba(255, 255, 255, 0.75)";
+    pen.strokeStyle = colour_of("card");
+    pen.globalAlpha = 0.75;
     pen.lineWidth = 1.2;
     for (const [x, y, to_x, to_y] of strokes) {
         pen.beginPath();
@@ -33,55 +59,74 @@ function pattern(index) {
     return pen.createPattern(tile, "repeat");
 }
 
-function bars(label, values, index, more = {}) {
+/// Returns bars in the colour of the part of time that `label` names, or of a quantity.
+function bars(label, values, more = {}) {
+    const colour = label in hatches ? label : "quantity";
     return {
         label,
         data: values,
-        backgroundColor: pattern(index),
-        borderColor: is_dark() ? "#14181c" : "#ffffff",
+        colour: colour_of(colour),
+        backgroundColor: pattern(colour),
+        borderColor: colour_of("card"),
         borderWidth: 1,
         ...more
     };
 }
 
 function line(label, values, index, more = {}) {
-    const colour = colours[index % 6];
+    const colour = series_colour(index);
     return {
         label,
         data: values,
+        colour,
         borderColor: colour,
         backgroundColor: colour,
-        borderDash: dashes[Math.floor(index / 6) % 5],
-        pointStyle: marks[index % 6],
+        borderDash: dashes[Math.floor(index / series_colours) % dashes.length],
+        pointStyle: marks[index % series_colours],
         pointRadius: 4,
         borderWidth: 2,
         tension: 0,
+        clip: 8,  // axes end at the data: marks at their ends are whole
         ...more
     };
 }
 
-/// Returns an axis whose values have a unit.
-function axis(title, unit, more = {}) {
-    // On a logarithmic axis only the labels of 1, 2 and 5 have room.
-    const crowded = (value) =>
-        more.type === "logarithmic" && !/^[125]$/.test(String(Number(value.toPrecision(3))).replace(/e.*|[0.]/g, ""));
-    const ticks = unit ? {callback: (value) => (crowded(value) ? "" : units[unit](value)), maxRotation: 40} : {};
-    return {title: {display: true, text: title}, ticks, ...more};
-}
-/// Returns an axis with names, shortened if they are long; the table has them in full.
-function names(title, labels, more = {}) {
-    const most = window.innerWidth < 700 ? 20 : 40;
-    const cut = (text) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
-    return {title: {display: true, text: title}, ticks: {callback: (value) => cut(String(labels[value] ?? "")), autoSkip: labels.length > 70, ...more}};
-}
-
 function theme() {
-    Chart.defaults.color = is_dark() ? "#e6e9ec" : "#1b2530";
-    Chart.defaults.borderColor = is_dark() ? "#3a444d" : "#d4dae0";
+    Chart.defaults.color = colour_of("ink");
+    Chart.defaults.borderColor = colour_of("line");
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.animation = false;
     Chart.defaults.maintainAspectRatio = false;
 }
+
+/// Draws from `low` to `high` of each point of the data sets, {x, y, low, high}, whose `y` is a mean.
+const spread = {
+    id: "spread",
+    afterDatasetsDraw: (chart) => {
+        const {ctx, scales: {y}} = chart;
+        const stroke = (from_x, from_y, to_x, to_y) => {
+            ctx.moveTo(from_x, from_y);
+            ctx.lineTo(to_x, to_y);
+        };
+        chart.data.datasets.forEach((set, i) => {
+            const meta = chart.getDatasetMeta(i);
+            if (meta.hidden) return;
+            ctx.save();
+            ctx.strokeStyle = set.colour;
+            ctx.lineWidth = 2;
+            meta.data.forEach((mark, at) => {
+                const {low, high} = set.data[at];
+                if (!(high > low)) return;
+                const top = y.getPixelForValue(high), bottom = y.getPixelForValue(low);
+                ctx.beginPath();
+                stroke(mark.x, top, mark.x, bottom);
+                for (const end of [top, bottom]) stroke(mark.x - 5, end, mark.x + 5, end);
+                ctx.stroke();
+            });
+            ctx.restore();
+        });
+    }
+};
 
 const drawn = [];  // {canvas, config}: all charts of the page, redrawn when colours change
 
@@ -91,14 +136,22 @@ function draw(entry) {
 }
 
 /// Adds a chart with a heading, a description and a table of its numbers. `config` builds the chart's configuration,
-/// again whenever colours change; `unit` is the unit of its values.
+/// again whenever colours change; `unit` is the unit of its values. A function for `height` is called again by
+/// redraw().
 function figure(parent, {title, text, config, height, columns, rows, unit = "number", before = null}) {
     const canvas = make("canvas", {role: "img", "aria-label": `${title}. ${text} The table below lists the numbers.`});
-    const box = make("div", {class: "canvas", style: `height: ${height}px`}, canvas);
+    const box = make("div", {class: "canvas"}, canvas), coincide = make("p", {class: "note coincide"});
+    const resize = () => {
+        box.style.height = `${typeof height === "function" ? height() : height}px`;
+    };
     const element = make(
-        "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box,
+        "div", {class: "figure"}, make("h3", {}, title), make("p", {}, text), before, box, coincide,
         folded(title, columns, rows));
     parent.append(element);
+    resize();
+    canvas.addEventListener("mousemove", (event) => {
+        canvas.title = name_at(Chart.getChart(canvas), event);
+    });
     const entry = {
         canvas,
         config: () => {
@@ -125,8 +178,14 @@ function figure(parent, {title, text, config, height, columns, rows, unit = "num
         }
     };
     drawn.push(entry);
-    draw(entry);
-    return {element, canvas, box, chart: () => Chart.getChart(canvas)};
+    const redraw = () => {
+        resize();
+        draw(entry);
+    };
+    redraw();
+    coincide.textContent = coinciding(Chart.getChart(canvas));
+    coincide.hidden = coincide.textContent === "";
+    return {element, canvas, box, redraw, chart: () => Chart.getChart(canvas)};
 }
 
 /// Removes the contents of `parent`, including charts.
@@ -147,7 +206,7 @@ dark_screen.addEventListener("change", draw_again);
 function print_mode(on) {
     if (printing === on) return;
     printing = on;
-    document.body.classList.toggle("printed", on);
+    document.documentElement.classList.toggle("printed", on);
     draw_again();
 }
 window.addEventListener("beforeprint", () => print_mode(true));
@@ -162,11 +221,8 @@ function across_config(quantity, unit, named, labels, datasets, stacked = false)
         data: {labels, datasets},
         options: {
             indexAxis: "y",
-            scales: {
-                x: axis(quantity, unit, {stacked, beginAtZero: true}),
-                y: {stacked, ...names(named, labels)}
-            },
-            plugins: {legend: {display: datasets.length > 1}},
+            scales: {x: axis(quantity, unit, {stacked, beginAtZero: true}), y: {stacked, ...names(named, labels)}},
+            plugins: {legend: {display: datasets.length > 1 || datasets[0]?.label in hatches}},
         }
     };
 }

@@ -1,20 +1,21 @@
 // Links: the fabric's picture with cables coloured by utilisation, and utilisation over time.
 
-/// Steps from light to dark blue, then orange; lines also get wider, for readers who cannot tell the colours apart.
+/// Steps from light to dark, then red; lines also get wider, for readers who cannot tell the colours apart.
 const use_scale = [
-    {least: 0, colour: "#b4bac1", width: 1.2, text: "unused"},
-    {least: 0.00005, colour: "#9ecae1", width: 2, text: "below 20 %"},
-    {least: 0.2, colour: "#4292c6", width: 2.8, text: "20 to 40 %"},
-    {least: 0.4, colour: "#2159a5", width: 3.6, text: "40 to 60 %"},
-    {least: 0.6, colour: "#081d58", width: 4.6, text: "60 to 80 %"},
-    {least: 0.8, colour: "#d55e00", width: 6, text: "80 % or more"},
-];
+    {least: 0, width: 1.2, text: "unused"},
+    {least: 0.00005, width: 2, text: "below 20 %"},
+    {least: 0.2, width: 2.8, text: "20 to 40 %"},
+    {least: 0.4, width: 3.6, text: "40 to 60 %"},
+    {least: 0.6, width: 4.6, text: "60 to 80 %"},
+    {least: 0.8, width: 6, text: "80 % or more"},
+].map((step, i) => ({...step, colour: colour_of(`use-${i}`)}));
 const step_of = (use) => use_scale.findLast((step) => use >= step.least);
 
 function heat_map(parent, variant) {
     const {links, cables, notes} = variant.links;
-    const text = "Utilisation of each link's bandwidth over the whole iteration" +
-        (cables ? "; a cable shows the busier of its two directions. Point at a cable to see its name." : ".");
+    const text =
+        "The utilisation of a link is the number of bytes that it carries in the iteration, divided by what its bandwidth " +
+        `allows.${cables ? " A cable shows the busier of its two directions. Point at a cable to see its name." : ""}`;
     const element = make(
         "div", {class: "figure"}, make("h3", {}, "Links of the fabric"), make("p", {}, [text, ...notes].join(" ")));
     if (cables && variant.picture !== null) {
@@ -66,10 +67,10 @@ function busiest_links(parent, links) {
     const labels = links.map((link) => link.link);
     figure(parent, {
         title: "Busiest links",
-        text: "Bytes divided by the capacity of the link during the iteration, for each direction separately.",
+        text: "These links have the highest utilisation in the iteration. Each direction of a cable is a link.",
         unit: "share",
         config: () => across_config(
-            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation), 0)]),
+            "utilisation", "share", "link", labels, [bars("utilisation", links.map((link) => link.utilisation))]),
         height: across_height(links.length),
         columns: [{name: "link", unit: "text"}, {name: "bytes", unit: "B"}, {name: "utilisation", unit: "share"}],
         rows: links.map((link) => [link.link, link.bytes, link.utilisation]),
@@ -80,20 +81,21 @@ function link_profiles(parent, links, window_s) {
     const with_profile = links.filter((link) => link.profile.length > 0).slice(0, 5);
     if (with_profile.length > 0) {
         const parts = with_profile[0].profile.length;
-        const times = Array.from({length: parts}, (_, i) => (i + 0.5) * window_s / parts);
+        const times = Array.from({length: parts}, (_, i) => i * window_s / parts);
+        // The last interval ends with the window.
+        const steps =
+            ({profile}) => [...profile.map((y, part) => ({x: times[part], y})), {x: window_s, y: profile[parts - 1]}];
         figure(parent, {
             title: "Link utilisation over time",
             unit: "share",
-            text: `The ${with_profile.length} most utilised links, in ${
-                parts} equal intervals of the window; a message's bytes are spread evenly over its transfer time.`,
+            text: `The chart shows the ${with_profile.length} most utilised links in ${
+                parts} equal intervals of the window. The bytes of a message are spread evenly over its transfer time.`,
             config: () => ({
                 type: "line",
                 data: {
-                    labels: times,
                     datasets: with_profile.map(
-                        (link, i) => line(
-                            link.link, link.profile.map((y, part) => ({x: times[part], y})), i,
-                            {pointRadius: 0, stepped: "middle", borderDash: dashes[i]}))
+                        (link, i) =>
+                            line(link.link, steps(link), i, {pointRadius: 0, stepped: "before", borderDash: dashes[i]}))
                 },
                 options: {
                     interaction: {mode: "index", intersect: false},
@@ -104,7 +106,10 @@ function link_profiles(parent, links, window_s) {
                 }
             }),
             height: 320,
-            columns: [{name: "time", unit: "s"}, ...with_profile.map((link) => ({name: link.link, unit: "share"}))],
+            columns: [
+                {name: "start of the interval", unit: "s"},
+                ...with_profile.map((link) => ({name: link.link, unit: "share"}))
+            ],
             rows: times.map((time, part) => [time, ...with_profile.map((link) => link.profile[part])]),
         });
     }
@@ -112,8 +117,8 @@ function link_profiles(parent, links, window_s) {
         "div", {class: "figure"}, make("h3", {}, "Time lost to sharing links"),
         make(
             "p", {},
-            "Lost time is the sum, over all messages on a link, of the additional transfer time compared with " +
-                "each message alone on its route."),
+            "Messages that share a link delay each other. The lost time of a link is the sum, over all its messages, of " +
+                "the additional transfer time compared with each message alone on its route."),
         table(
             "Busiest links and their lost time",
             [

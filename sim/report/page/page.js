@@ -2,8 +2,18 @@
 
 // The results' notes, and the number of folded messages if the scenario asks for folding.
 function result_notes() {
-    return `${data.folded}\n${data.notes}`.split("\n").filter((line) => line !== "").map(note);
+    return `${data.folded}\n${data.notes}`
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => note(sentence_of(line)));
 }
+
+/// The parts of the iteration time, which the result counts on the rank that finishes last.
+const iteration_parts = [
+    ["computation", (result) => result.compute_time_s],
+    ["exposed communication", (result) => result.exposed_communication_time_s],
+    ["waiting", (result) => result.waiting_time_s], ["idle", (result) => result.idle_time_s]
+];
 
 function training_summary(results) {
     // Throughputs of different workloads are not comparable.
@@ -12,76 +22,81 @@ function training_summary(results) {
             .reduce(
                 (best, result) =>
                     ((result.throughput_samples_per_s ?? 0) > (best.throughput_samples_per_s ?? 0) ? result : best));
-    const sentence = (result) => `${result.variant}: ${units.s(result.iteration_time_s)} per iteration of ${
-                                     result.workload} on ${result.ranks} ranks, ` +
-        `${digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
+    const sentence = (result) =>
+        `takes ${units.s(result.iteration_time_s)} for an iteration on ${result.ranks} ranks, which gives ${
+            digits(result.throughput_samples_per_s ?? 0, 5)} samples per second` +
         (result.scaling_efficiency === null ?
              "." :
-             `, ${units.share(result.scaling_efficiency)} ${result.scaling} scaling efficiency.`);
+             ` and a ${result.scaling} scaling efficiency of ${units.share(result.scaling_efficiency)}.`);
     const workloads = [...new Set(results.map((result) => result.workload))];
+    const best = workloads.map(fastest).map(
+        (result) => `${workloads.length > 1 ? `For ${result.workload}, the` : "The"} fastest variant is ${
+            result.variant}: it ${sentence(result)}`);
     document.getElementById("lead").textContent = results.length === 1 ?
-        sentence(results[0]) :
-        `${results.length} variants. Highest throughput${workloads.length > 1 ? " of each workload" : ""}: ` +
-            workloads.map((workload) => sentence(fastest(workload))).join(" ");
-    const columns = [
-        ["variant", "text"], ["workload", "text"], ["ranks", "number"], ["iteration_time_s", "s"],
-        ["compute_time_s", "s"], ["exposed_communication_time_s", "s"], ["waiting_time_s", "s"],
-        ["throughput_samples_per_s", "number"], ["tokens_per_s", "number"], ["scaling", "text"],
-        ["scaling_efficiency", "share"], ["model_flops_utilisation", "share"], ["messages", "number"],
-        ["bytes_sent", "B"],
-        ["cost_per_million_samples", "number"], ["exchange", "text"], ["algorithm", "text"], ["fabric", "text"],
-        ["transport", "text"]
-    ].filter(([field]) => results.some((result) => result[field] !== null));
-    const heading = {
-        iteration_time_s: "iteration time",
-        compute_time_s: "computation",
-        exposed_communication_time_s: "exposed communication",
-        waiting_time_s: "waiting",
-        throughput_samples_per_s: "samples per second"
-    };
-    const rows = results.map((result) => columns.map(([field]) => result[field]));
-    columns.push(["memory", "B"], ["pipeline_bubble", "share"]);
-    results.forEach((result, i) => rows[i].push(result.memory.total_bytes, result.pipeline_bubble));
+        `The training of ${results[0].workload} ${sentence(results[0])}` :
+        `This page compares ${results.length} variants of a training. ${best.join(" ")}`;
     const parent = section("summary", "Summary");
+    const part = (caption, fields) => narrow_table(
+        caption, fields.map(([name, unit]) => ({name, unit})),
+        results.map((result) => fields.map(([, , of]) => of(result))));
     parent.append(make(
         "div", {class: "figure"},
         make(
             "p", {},
             "Times refer to the rank that finishes last. Its communication is exposed while it computes " +
-                "nothing. Memory refers to the device that needs the most."),
+                "nothing. It waits for other ranks, servers or clocks; the rest of the time it is idle. Memory " +
+                "refers to the device that needs the most."),
         ...result_notes(),
-        table("Variants", columns.map(([field, unit]) => ({name: heading[field] ?? words_of(field), unit})), rows)));
+        part(
+            "Time and throughput",
+            [
+                ["variant", "text", (result) => result.variant],
+                ["iteration time", "s", (result) => result.iteration_time_s],
+                ...iteration_parts.map(([name, of]) => [name, "s", of]),
+                ["samples per second", "number", (result) => result.throughput_samples_per_s],
+                ["tokens per second", "number", (result) => result.tokens_per_s],
+                ["scaling efficiency", "share", (result) => result.scaling_efficiency],
+                ["model FLOPS utilisation", "share", (result) => result.model_flops_utilisation],
+                ["pipeline bubble", "share", (result) => result.pipeline_bubble]
+            ]),
+        part("Configuration, traffic and cost", [
+            ["variant", "text", (result) => result.variant], ["workload", "text", (result) => result.workload],
+            ["ranks", "number", (result) => result.ranks], ["scaling", "text", (result) => result.scaling],
+            ["exchange", "text", (result) => result.exchange], ["algorithm", "text", (result) => result.algorithm],
+            ["fabric", "text", (result) => result.fabric], ["transport", "text", (result) => result.transport],
+            ["messages", "number", (result) => result.messages], ["bytes sent", "B", (result) => result.bytes_sent],
+            ["memory", "B", (result) => result.memory.total_bytes],
+            ["cost per million samples", "number", (result) => result.cost_per_million_samples]
+        ])));
 }
 
 function training_comparison(results) {
     const parent = section("comparison", results.length > 1 ? "Comparison of variants" : "Time and throughput");
     const labels = results.map((result) => result.variant);
     const grid = parent.appendChild(make("div", {class: "grid"}));
-    const parts = [
-        ["computation", (result) => result.compute_time_s],
-        ["exposed communication", (result) => result.exposed_communication_time_s],
-        ["waiting or idle", (result) => result.waiting_time_s + result.idle_time_s]
-    ];
     figure(grid, {
         title: "Iteration time",
-        text: "Lower is better. If workloads or batch sizes differ, compare the throughput instead.",
+        text:
+            "The bars show one iteration of the rank that finishes last. Shorter is better. If workloads or batch sizes " +
+            "differ, compare the throughput instead.",
         unit: "s",
         config: () => across_config(
-            "iteration time", "s", "variant", labels,
-            parts.map(([name, of], i) => bars(name, results.map(of), [0, 5, 7][i])), true),
+            "iteration time", "s", "variant", labels, iteration_parts.map(([name, of]) => bars(name, results.map(of))),
+            true),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "iteration time", unit: "s"},
-            ...parts.map(([name]) => ({name, unit: "s"}))
+            ...iteration_parts.map(([name]) => ({name, unit: "s"}))
         ],
-        rows: results.map((result) => [result.variant, result.iteration_time_s, ...parts.map(([, of]) => of(result))]),
+        rows: results.map(
+            (result) => [result.variant, result.iteration_time_s, ...iteration_parts.map(([, of]) => of(result))]),
     });
     figure(grid, {
         title: "Throughput",
-        text: "Samples per second of all ranks together. Higher is better.",
+        text: "The bars show how many samples all ranks together process per second. Longer is better.",
         config: () => across_config(
             "samples per second", "number", "variant", labels,
-            [bars("samples per second", results.map((result) => result.throughput_samples_per_s), 0)]),
+            [bars("samples per second", results.map((result) => result.throughput_samples_per_s))]),
         height: 60 + across_height(labels.length),
         columns: [
             {name: "variant", unit: "text"}, {name: "samples per second", unit: "number"},
@@ -118,7 +133,7 @@ function scaling_section() {
     if (curves.length === 0) {
         parent.append(note(
             data.scaling_note ||
-            "Not simulated. Run syncline with --report and --scaling to include 1, 2, 4 … ranks."));
+            "Only the scenario's own number of ranks was simulated. With --scaling, syncline run adds 1, 2, 4 … ranks."));
         return;
     }
     if (data.scaling_note !== "") parent.append(note(data.scaling_note));
@@ -151,24 +166,18 @@ function scaling_section() {
             },
             options: {
                 scales: {
-                    x: axis("ranks", "number", {
-                        type: "logarithmic",
-                        afterBuildTicks: (made) => {
-                            made.ticks =
-                                [...new Set(rows.map((row) => row[1]))].sort((a, b) => a - b).map((value) => ({value}));
-                        }
-                    }),
+                    x: measured_axis("ranks", rows.map((row) => row[1]), String),
                     y: axis(title.toLowerCase(), unit, scale)
                 }
             }
         }),
     });
     draw_field(
-        "Samples per second", "The scenario simulated again with fewer ranks. Both axes are logarithmic.",
+        "Samples per second", "The scenario is simulated again with fewer ranks. Both axes are logarithmic.",
         "throughput_samples_per_s", "number", {type: "logarithmic"});
     draw_field(
         "Scaling efficiency",
-        "Throughput divided by the number of ranks times the throughput of one rank. Weak scaling keeps the samples " +
+        "The scaling efficiency is the throughput divided by the number of ranks times the throughput of one rank. Weak scaling keeps the samples " +
             "per replica constant, strong scaling the total number of samples.",
         "scaling_efficiency", "share", {beginAtZero: true});
 }
@@ -176,7 +185,8 @@ function scaling_section() {
 function scenario_section() {
     const parent = section("scenario", "Scenario");
     parent.append(make(
-        "p", {class: "note"}, "The scenario with all referenced files inlined. Save it as a file to run it with ",
+        "p", {class: "note"},
+        "This is the scenario with all referenced files inlined. Save it as a file to run it with ",
         make("code", {}, "syncline run"), "."));
     const texts = new Map();
     for (const variant of data.variants)
@@ -198,15 +208,16 @@ function training_page() {
 
 function exchange_page() {
     const {results} = data.report;
-    document.getElementById("lead").textContent =
-        results
-            .map(
-                (result) => `${result.variant}: ${result.operation}, ${result.algorithm}, ${result.ranks} ranks on ${
-                    result.fabric}`)
-            .join(". ") +
-        ".";
-    const parent = section("curves", "Curves");
-    parent.append(...result_notes());
+    document.getElementById("lead").textContent = `This page shows how long ${listed([
+        ...new Set(results.map((result) => result.operation))
+    ])} takes, by the number of bytes, for ${results.length === 1 ? "one variant" : `${results.length} variants`}.`;
+    const parent = section("curves", "Time and bandwidth by size");
+    const described = ["variant", "operation", "algorithm", "ranks", "fabric"];
+    parent.append(
+        narrow_table(
+            "Variants", described.map((name) => ({name, unit: name === "ranks" ? "number" : "text"})),
+            results.map((result) => described.map((name) => result[name]))),
+        ...result_notes());
     const columns = [
         {name: "variant", unit: "text"}, {name: "size", unit: "B"}, {name: "time", unit: "s"},
         {name: "closed form", unit: "s"}, {name: "algorithm bandwidth", unit: "Bps"},
@@ -229,12 +240,23 @@ function exchange_page() {
         config: () => ({
             type: "line",
             data: {datasets: datasets()},
-            options: {scales: {x: axis("size", "B", {type: "logarithmic"}), y: axis(quantity, unit, y)}}
+            options: {
+                scales: {
+                    x: measured_axis(
+                        "size",
+                        results.flatMap((result) => result.points.map((point) => point.bytes))
+                            .filter((bytes) => bytes > 0),
+                        units.B),
+                    y: axis(quantity, unit, y)
+                }
+            }
         }),
     });
     chart(
         "Time by size",
-        "Solid: simulated; dashed and hollow: closed form, if there is one. Both axes are logarithmic.", "time", "s",
+        "Filled marks are simulated times. Hollow marks on dashed lines are the closed form (a formula), if there is one. " +
+            "Both axes are logarithmic.",
+        "time", "s",
         () => results.flatMap(
             (result, i) =>
                 [line(result.variant, xy(result, "completion_time_s"), i),
@@ -249,7 +271,7 @@ function exchange_page() {
         {type: "logarithmic"});
     chart(
         "Bus bandwidth by size",
-        "Bus bandwidth as nccl-tests defines it: the bandwidth that each link must provide, whatever the number of ranks.",
+        "The bus bandwidth is defined as in nccl-tests: the bandwidth that each link must provide, whatever the number of ranks.",
         "bus bandwidth", "Bps",
         () => results.filter((result) => result.points.some((point) => point.bus_bandwidth_Bps !== null))
                   .map((result, i) => line(result.variant, xy(result, "bus_bandwidth_Bps"), i)),

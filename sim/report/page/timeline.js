@@ -1,8 +1,9 @@
 // The timeline: the tasks of each process as bars, with zoom.
 
+/// In the order of the program's kinds of bars (timeline.cpp).
 const bar_kinds = [
-    "forward pass", "backward pass", "update, reduction", "input copy", "gradients", "activations", "stage transfer",
-    "weights", "waiting for release"
+    "forward pass", "backward pass", "update", "copies", "gradients", "activations", "stage transfer", "weights",
+    "waiting", "reduction"
 ];
 
 /// Unpacks the bars of a lane into objects.
@@ -16,12 +17,50 @@ function bars_of(timeline, lane) {
     return result;
 }
 
+/// Groups processes in which the same happens: whose bars begin and end within a thousandth of the window.
+function equal_processes(timeline) {
+    const processes = new Map();
+    for (const lane of timeline.lanes)
+        processes.set(lane.process, [...(processes.get(lane.process) ?? []), {...lane, bars: bars_of(timeline, lane)}]);
+    const near = (one, other) => Math.abs(one - other) <= 1e-3 * timeline.window_s;
+    const equal_bars = (one, other) => one.length === other.length &&
+        one.every(
+            (bar, i) =>
+                bar.kind === other[i].kind && near(bar.start_s, other[i].start_s) && near(bar.end_s, other[i].end_s));
+    const noun = (process) => process.split(" ")[0], number = (process) => Number(process.split(" ")[1]);
+    const list = [...processes].map(([process, lanes]) => ({process, lanes}));
+    const equal = (one, other) => noun(one.process) === noun(other.process) &&
+        one.lanes.length === other.lanes.length &&
+        one.lanes.every(
+            (lane, i) => lane.stream === other.lanes[i].stream && equal_bars(lane.bars, other.lanes[i].bars));
+    return groups_of(list, equal).map((group) => {
+        const members = group.map((i) => list[i]);
+        return band_of(noun(members[0].process), members.map(({process}) => number(process)), members);
+    });
+}
+
 function timeline_figure(parent, timeline) {
-    const labels = timeline.lanes.map((lane) => `${lane.process} ${lane.stream}`);
-    const all = timeline.lanes.flatMap((lane, i) => bars_of(timeline, lane).map((bar) => ({...bar, lane: labels[i]})));
+    const bands = equal_processes(timeline), grouped = bands.filter((band) => band.members.length > 1);
+    const lane_name = (lane) => `${lane.process} ${lane.stream}`;
+    const all =
+        timeline.lanes.flatMap((lane) => bars_of(timeline, lane).map((bar) => ({...bar, lane: lane_name(lane)})));
     const kinds = [...new Set(all.map((bar) => bar.kind))].sort((a, b) => a - b);
     const window_s = timeline.window_s, least_s = window_s / 2000;
     const view = {from: 0, to: window_s};
+    let lines = [], labels = [];  // the lanes that are drawn
+    const arrange = () => {
+        lines = bands.flatMap(
+            (band) => (band.open ? band.members : band.members.slice(0, 1))
+                          .flatMap(({lanes}) => lanes.map((lane) => ({
+                                                              name: band.open || band.members.length === 1 ?
+                                                                  lane_name(lane) :
+                                                                  `${lane.stream}, ${band.name}`,
+                                                              bars: lane.bars,
+                                                              band
+                                                          }))));
+        labels = lines.map(({name}) => name);
+    };
+    arrange();
 
     // Edges separate wide bars; they would cover narrow ones completely.
     const edge = ({raw}) => (raw && raw.bar.end_s - raw.bar.start_s > 0.006 * (view.to - view.from) ? 0.7 : 0);
@@ -32,9 +71,10 @@ function timeline_figure(parent, timeline) {
             datasets: kinds.map(
                 (kind) => bars(
                     bar_kinds[kind],
-                    all.filter((bar) => bar.kind === kind)
-                        .map((bar) => ({x: [bar.start_s, bar.end_s], y: bar.lane, bar})),
-                    kind, {
+                    lines.flatMap(
+                        (lane) => lane.bars.filter((bar) => bar.kind === kind)
+                                      .map((bar) => ({x: [bar.start_s, bar.end_s], y: lane.name, bar}))),
+                    {
                         grouped: false,
                         barPercentage: 1,
                         categoryPercentage: 0.86,
@@ -66,16 +106,19 @@ function timeline_figure(parent, timeline) {
         make("input", {type: "range", min: 0, max: 1000, step: 1, value, "aria-label": label});
     const from = slider("Start of the visible range", 0), to = slider("End of the visible range", 1000);
     const said = make("output", {class: "note", "aria-live": "polite"});
-    const tools = make("div", {class: "tools"});
+    const tools = make("div", {class: "tools"}), openers = make("div", {class: "tools"});
     const made = figure(parent, {
         title: "Timeline",
-        text: `The tasks of each process in the window of ${units.s(window_s)}. An exchange starts when the rank ` +
+        text: `The chart shows the tasks of each process in a window of ${
+                  units.s(window_s)}. An exchange starts when the rank ` +
             "enters it, so it includes waiting for the other ranks. " +
+            (grouped.length > 0 ? "Processes in which the same happens share their lines, which a button opens. " :
+                                  "") +
             "Drag across the chart, or use the sliders or the keys + − ← → 0, to zoom and move. " +
             timeline.notes.join(" "),
         config,
-        height: 110 + 17 * labels.length,
-        before: tools,
+        height: () => 110 + 17 * labels.length,
+        before: make("div", {}, openers, tools),
         unit: "s",
         columns: [
             {name: "process and stream", unit: "text"}, {name: "task", unit: "text"}, {name: "kind", unit: "text"},
@@ -135,6 +178,12 @@ function timeline_figure(parent, timeline) {
         action();
     });
     drag(made, show, () => view);
+    const band_at = (index) => (lines[index]?.band.members.length > 1 ? lines[index].band : undefined);
+    const changed = () => {
+        arrange();
+        made.redraw();
+    };
+    openable(made, openers, grouped, {band_at, changed, whole: false});
     show(0, window_s);
 }
 

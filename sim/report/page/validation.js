@@ -40,7 +40,8 @@ function validation_summary({points, without_doubtful, ...all}) {
             "Accuracy of predicted rows",
             [
                 {name: "scenario", unit: "text"}, {name: "predicted rows", unit: "number"},
-                {name: "median", unit: "written"}, {name: "minimum", unit: "written"}, {name: "above 0.85", unit: "share"}
+                {name: "median", unit: "written"}, {name: "minimum", unit: "written"},
+                {name: "above 0.85", unit: "share"}
             ],
             [
                 line("all", all.rows, all), line("reliable rows", without_doubtful.rows, without_doubtful),
@@ -78,8 +79,7 @@ function parameters_table(parameters, noise) {
             [
                 {name: "parameter", unit: "text"}, {name: "value", unit: "written"},
                 {name: "sensitivity", unit: "written"}, {name: "standard error", unit: "written"},
-                {name: "range", unit: "written"}, {name: "rows", unit: "text"},
-                {name: "remark", unit: "text"}
+                {name: "range", unit: "written"}, {name: "rows", unit: "text"}, {name: "remark", unit: "text"}
             ],
             parameters.map(
                 (one) =>
@@ -109,7 +109,8 @@ function rows_table(rows) {
 }
 
 function left_out_tables(lines, parameters) {
-    const shown = (one) => value_of(one) + (one.at_bound ? ` (its ${one.ending === "at-least" ? "minimum" : "maximum"})` : "");
+    const shown = (one) =>
+        value_of(one) + (one.at_bound ? ` (its ${one.ending === "at-least" ? "minimum" : "maximum"})` : "");
     const changed = lines.flatMap(
         (line) => line.parameters.map((one, i) => [line.row, one.key, shown(parameters[i]), shown(one)])
                       .filter(([, , before, after]) => before !== after));

@@ -5,7 +5,7 @@ const band = 0.15;  // as in share_above_085: inside it the accuracy is above 0.
 /// Colours repeat after six, with another shape. All shapes can be hollow.
 const hollow_marks = ["circle", "rect", "triangle", "rectRot"];
 function dots(label, rows, at, index, more = {}) {
-    const colour = colours[index % 6];
+    const colour = series_colour(index);
     return line(label, rows.map(at), index, {
         showLine: false,
         pointStyle: hollow_marks[(index + Math.floor(index / 12)) % 4],
@@ -20,7 +20,7 @@ function dots(label, rows, at, index, more = {}) {
 
 /// Returns a cross over every unreliable row, and an empty series that explains hollow marks in the legend.
 function roles(rows, at) {
-    const ink = Chart.defaults.color;
+    const ink = colour_of("ink");
     const plain = {borderColor: ink, backgroundColor: "transparent", pointBackgroundColor: "transparent"};
     const doubted = rows.filter((row) => row.doubt !== null);
     const calibrates = rows.some((row) => row.role !== "predicted");
@@ -51,7 +51,7 @@ function behind(edges) {
             ctx.rect(left, top, width, height);
             ctx.clip();
             path(chart, [...edges(1 - band), ...edges(1 + band).reverse()]);
-            ctx.fillStyle = is_dark() ? "rgba(255, 255, 255, 0.07)" : "rgba(0, 0, 0, 0.09)";
+            ctx.fillStyle = colour_of("tolerance");
             ctx.fill();
             path(chart, edges(1));
             ctx.strokeStyle = Chart.defaults.color;
@@ -123,6 +123,7 @@ function ratios_figure(parent, points, rows) {
                         type: "logarithmic",
                         min: least,
                         max: most,
+                        bounds: "ticks",
                         afterBuildTicks: (made) => {
                             made.ticks =
                                 marked.filter((value) => value >= least && value <= most).map((value) => ({value}));
@@ -157,13 +158,6 @@ const quantities = {
     B: "Bytes",
     share: "Shares"
 };
-
-/// Returns the next smaller, or larger, number of 1, 2, 5, 10 ….
-function round_out(value, up) {
-    const decade = 10 ** Math.floor(Math.log10(value));
-    const steps = [0.5, 1, 2, 5, 10, 20].map((step) => step * decade);
-    return up ? steps.find((step) => step > value) : steps.findLast((step) => step < value);
-}
 
 /// Adds a chart of the rows whose values have the same unit, both axes logarithmic.
 function scatter_figure(parent, title, unit, points, rows) {

@@ -1,44 +1,5 @@
 // One variant: the explanation of its iteration time.
 
-const parts_of_rank = [
-    ["compute_s", "computation"], ["exposed_communication_s", "exposed communication"], ["reduction_s", "reduction"],
-    ["copies_s", "copies"], ["waiting_s", "waiting"], ["idle_s", "idle"]
-];
-
-/// Returns at most `count` of the numbers below `all`, evenly spaced and including `wanted`.
-function some_of(all, count, wanted) {
-    if (all <= count) return Array.from({length: all}, (_, i) => i);
-    const chosen = Array.from({length: count}, (_, i) => Math.floor(i * (all - 1) / (count - 1)));
-    if (!chosen.includes(wanted)) chosen[Math.max(1, chosen.findLastIndex((rank) => rank < wanted))] = wanted;
-    return chosen;
-}
-
-function rank_parts(parent, {ranks, window_s, last_rank}) {
-    const shown = some_of(ranks.length, 32, last_rank);
-    const share = (field) => units.share(ranks[last_rank][field] / window_s);
-    figure(parent, {
-        title: "Time breakdown by rank",
-        text: `Rank ${last_rank} finishes last. Of its ${units.s(window_s)} it spends ${
-                  share("compute_s")} in computation, ${
-                  share("exposed_communication_s")} in exposed communication and ${
-                  share("waiting_s")} waiting, for other ranks, servers or clocks.` +
-            (shown.length < ranks.length ?
-                 ` ${shown.length} of ${ranks.length} ranks are drawn, evenly spaced; the table lists all.` :
-                 ""),
-        config: () => across_config(
-            "time", "s", "rank", shown.map((rank) => `rank ${rank}`),
-            parts_of_rank.map(([field, name], i) => bars(name, shown.map((rank) => ranks[rank][field]), i)), true),
-        height: 140 + 20 * shown.length,
-        unit: "s",
-        columns: [
-            {name: "rank", unit: "number"}, ...parts_of_rank.map(([, name]) => ({name, unit: "s"})),
-            {name: "overlapped communication", unit: "s"}
-        ],
-        rows: ranks.map(
-            (parts, rank) => [rank, ...parts_of_rank.map(([field]) => parts[field]), parts.hidden_communication_s]),
-    });
-}
-
 function layers_figure(parent, layers, rank) {
     const most = 40;
     const least = [...layers].map((layer) => layer.forward_s + layer.backward_s).sort((a, b) => b - a)[most - 1] ?? 0;
@@ -46,15 +7,15 @@ function layers_figure(parent, layers, rank) {
     const labels = shown.map((layer) => layer.layer);
     figure(parent, {
         title: "Computation by layer",
-        text: `On rank ${rank}.` +
+        text: `The bars show how long rank ${rank} computes each layer, in the forward and in the backward pass.` +
             (shown.length < layers.length ?
                  ` The ${shown.length} longest of ${layers.length} layers are drawn; the table lists all.` :
                  ""),
         config: () => across_config(
             "computation time", "s", "layer", labels,
             [
-                bars("forward pass", shown.map((layer) => layer.forward_s), 0),
-                bars("backward pass", shown.map((layer) => layer.backward_s), 1)
+                bars("forward pass", shown.map((layer) => layer.forward_s)),
+                bars("backward pass", shown.map((layer) => layer.backward_s))
             ],
             true),
         height: across_height(shown.length),
@@ -71,17 +32,21 @@ function buckets_figure(parent, buckets, rank) {
     const labels = chosen.map((bucket) => bucket.what);
     figure(parent, {
         title: "Exchanges",
-        text: `On rank ${rank}: the time that each exchange is in flight, and its exposed time, during which the rank ` +
-            "computes nothing (shared evenly by concurrent exchanges)." +
-            (chosen.length < buckets.length ? ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
-                                              ""),
+        text: `The length of a bar is the time that the exchange is in flight on rank ${
+                  rank}. Communication is overlapped ` +
+            "while the rank computes, and exposed while it computes nothing; exchanges that are exposed at the same " +
+            "time share it evenly." +
+            (chosen.length < buckets.length ?
+                 ` The ${chosen.length} longest of ${buckets.length} are drawn; the table lists all.` :
+                 ""),
         config: () => across_config(
             "time", "s", "exchange", labels,
             [
-                bars("in flight", chosen.map((bucket) => bucket.communication_s), 4),
-                bars("exposed", chosen.map((bucket) => bucket.exposed_s), 5)
-            ]),
-        height: across_height(chosen.length, 2),
+                bars("overlapped communication", chosen.map((bucket) => bucket.communication_s - bucket.exposed_s)),
+                bars("exposed communication", chosen.map((bucket) => bucket.exposed_s))
+            ],
+            true),
+        height: across_height(chosen.length),
         unit: "s",
         columns: [
             {name: "exchange", unit: "text"}, {name: "bytes", unit: "B"}, {name: "start", unit: "s"},
@@ -98,7 +63,7 @@ const path_kinds = {
     transfer: "transfer",
     latency: "latency",
     overhead: "message overhead",
-    copy: "copy",
+    copy: "copies",
     reduction: "reduction",
     timer: "timer",
     waiting: "waiting",
@@ -108,26 +73,28 @@ const path_kinds = {
 function kinds_of(shares) {
     const sums = new Map();
     for (const {kind, share} of shares) sums.set(kind, (sums.get(kind) ?? 0) + share);
-    return [...sums]
-        .sort((a, b) => b[1] - a[1])
-        .map(([kind, sum]) => `${units.share(sum)} ${path_kinds[kind]}`)
-        .join(", ");
+    return listed([...sums].sort((a, b) => b[1] - a[1]).map(([kind, sum]) => `${part_of(sum)} ${path_kinds[kind]}`));
 }
 
 function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
     const shown = shares.slice(0, 15);
-    const labels = shown.map((share) => `${share.what}, ${path_kinds[share.kind]}`);
+    const labels = shown.map((share) => share.what);
     const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
     const made = figure(parent, {
         title: "Critical path",
-        text: "The chain of tasks and messages in which each begins when the previous one ends: the iteration gets shorter " +
-            `only if one of these gets shorter. By kind: ${kinds_of(shares)}.` +
+        text:
+            "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
+            `iteration gets shorter only if one of these gets shorter. It consists of ${kinds_of(shares)}.` +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
                  ""),
         config: () => across_config(
-            "share of the window", "share", "task and kind", labels,
-            [bars("share of the window", shown.map((share) => share.share), 0)]),
+            "share of the window", "share", "task", labels,
+            Object.keys(path_kinds)
+                .filter((kind) => shown.some((share) => share.kind === kind))
+                .map(
+                    (kind) => bars(path_kinds[kind], shown.map((share) => (share.kind === kind ? share.share : null)))),
+            true),
         height: across_height(shown.length),
         unit: "share",
         columns: [
@@ -168,11 +135,12 @@ function theory_figure(parent, result, explanation) {
         title: "Theory and simulation",
         text: closed.iteration_time_s === null ?
             "This iteration has no closed form." :
-            `By the closed form an iteration takes ${units.s(closed.iteration_time_s)}; the simulation takes ${
+            `According to the closed form, which is a formula, an iteration takes ${
+                units.s(closed.iteration_time_s)}; the simulation takes ${
                 longer(result.iteration_time_s / closed.iteration_time_s - 1)}.`,
         config: () => across_config(
             "iteration time", "s", "method", shown.map(([name]) => name),
-            [bars("iteration time", shown.map(([, value]) => value), 0)]),
+            [bars("iteration time", shown.map(([, value]) => value))]),
         height: across_height(shown.length),
         unit: "s",
         columns: [{name: "method", unit: "text"}, {name: "iteration time", unit: "s"}],
@@ -193,12 +161,12 @@ function theory_figure(parent, result, explanation) {
         figure(parent, {
             title: "Causes of the difference",
             text:
-                "Change of the iteration time by each cause alone; negative values save time. The causes do not add up. " +
-                theory.differences.map((part) => `${part.cause}: ${part.text}.`).join(" "),
+                "The bars show how each cause alone changes the iteration time; negative values save time. The causes do not " +
+                "add up. " + theory.differences.map((part) => `${capital(part.cause)}: ${part.text}.`).join(" "),
             unit: "s",
             config: () => across_config(
                 "change of the iteration time", "s", "cause", labels,
-                [bars("difference", theory.differences.map((part) => part.seconds), 0)]),
+                [bars("difference", theory.differences.map((part) => part.seconds))]),
             height: across_height(labels.length),
             columns: [{name: "cause", unit: "text"}, {name: "time", unit: "s"}, {name: "description", unit: "text"}],
             rows: theory.differences.map((part) => [part.cause, part.seconds, part.text]),
@@ -219,10 +187,12 @@ function what_if_figure(parent, answers) {
     const labels = drawn_ones.map((answer) => answer.change);
     figure(parent, {
         title: "What-if analysis",
-        text: "The scenario simulated again with one change: throughput relative to the original. Above 1 is faster.",
+        text:
+            "Each bar is the scenario simulated again with one change. It shows the throughput relative to the original: " +
+            "with more than 1, the training is faster.",
         config: () => across_config(
             "throughput relative to the original", "number", "change", labels,
-            [bars("speed-up", drawn_ones.map((answer) => answer.speed_up), 0)]),
+            [bars("speed-up", drawn_ones.map((answer) => answer.speed_up))]),
         height: across_height(labels.length),
         columns: [
             {name: "change", unit: "text"}, {name: "description", unit: "text"}, {name: "iteration time", unit: "s"},
@@ -241,10 +211,13 @@ function show_variant(parent, result, variant) {
     clear(parent);
     const {explanation} = variant;
     if (explanation) {
-        const {level, level_reason, iterations, buckets, layers, links, ranks, what_if} = explanation;
+        const {level, level_reason, iterations, window_s, buckets, layers, links, ranks, what_if} = explanation;
         parent.append(note([
-            level === "tasks" ? "Only tasks were recorded: exchanges are not broken down." : "Every message was recorded.",
-            level_reason, iterations > 1 ? `The window spans ${iterations} iterations; times are totals over all of them.` : ""
+            level === "tasks" ? "Only tasks were recorded: exchanges are not divided into messages." :
+                                "Every message was recorded.",
+            level_reason ? sentence_of(level_reason) : "",
+            `The charts show a window of ${units.s(window_s)}, which is ${
+                iterations > 1 ? `${iterations} iterations; times are totals over all of them` : "one iteration"}.`
         ].filter(Boolean).join(" ")));
         if (ranks.length > 0) rank_parts(parent, explanation);
         if (explanation.critical_path_shares.length > 0) path_figure(parent, explanation);

@@ -1,0 +1,22 @@
+# find_package(Syncline) makes the target Syncline::Syncline: the library without the command line.
+# Programs load SimGrid's module, which lies in a folder beside the library, when their first simulation begins.
+include(CMakeFindDependencyMacro)
+find_dependency(PkgConfig)
+find_dependency(Boost COMPONENTS graph)
+find_dependency(Eigen3)
+find_dependency(EXPAT)
+find_dependency(yaml-cpp)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+find_dependency(SQLite3)
+if(NOT TARGET PkgConfig::Nlopt)
+  pkg_check_modules(Nlopt REQUIRED IMPORTED_TARGET nlopt)
+endif()
+if(NOT TARGET PkgConfig::XxHash)
+  pkg_check_modules(XxHash REQUIRED IMPORTED_TARGET libxxhash)
+endif()
+include("${CMAKE_CURRENT_LIST_DIR}/SynclineTargets.cmake")
+
+get_filename_component(_syncline_modules "${CMAKE_CURRENT_LIST_DIR}/../../syncline" ABSOLUTE)
+set_property(TARGET Syncline::Syncline APPEND PROPERTY INTERFACE_LINK_OPTIONS "LINKER:-rpath,${_syncline_modules}")
+unset(_syncline_modules)

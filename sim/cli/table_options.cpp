@@ -1,0 +1,46 @@
+#include "sim/cli/table_options.hpp"
+
+#include <unistd.h>
+
+#include <stdexcept>
+
+#include "sim/cli/guard.hpp"
+#include "sim/cli/terminal.hpp"
+
+namespace syncline::cli {
+
+text::TableLayout TableOptions::on_stdout() const {
+    return {wide ? 0 : width_of(STDOUT_FILENO), columns};
+}
+
+text::TableLayout TableOptions::in_files() const {
+    return {wide ? 0 : text::TableLayout{}.width, columns};
+}
+
+void TableOptions::check(const std::vector<text::Column>& known, Format format) const {
+    if (columns.empty()) return;
+    if (format != Format::table)
+        throw UsageError("--columns chooses the columns of a table; CSV and JSON have all fields");
+    try {
+        require_columns(known, columns);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(std::string("--columns: ") + error.what());
+    }
+}
+
+void add_wide(CLI::App& verb, TableOptions& options) {
+    verb.add_flag("--wide", options.wide,
+                  "Print each table as one, however wide (default: as wide as the terminal, or 80 characters)");
+}
+
+CLI::Option* add_columns(CLI::App& verb, TableOptions& options) {
+    return verb
+        .add_option("--columns", options.columns,
+                    "Columns of the table, by heading or by the field's name in JSON (default: those that say "
+                    "something)")
+        ->option_text("NAME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+}
+
+}  // namespace syncline::cli

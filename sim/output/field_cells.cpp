@@ -1,0 +1,43 @@
+#include "sim/output/field_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/base/units.hpp"
+#include "sim/output/text.hpp"
+
+namespace syncline::text {
+
+namespace {
+
+std::string spelled_out(const std::string& field, Unit unit) {
+    std::string name = without_unit(field, unit);
+    for (char& letter : name)
+        if (letter == '_' || letter == '.') letter = ' ';
+    if (unit != Unit::samples_per_s && unit != Unit::tokens_per_s) return name;
+    const std::string symbol = syncline::symbol(unit);
+    return symbol == name + "/s" ? symbol : fmt::format("{} ({})", name, symbol);
+}
+
+}  // namespace
+
+std::string heading_of(const std::string& field) {
+    const auto known = field_units().find(field);
+    if (known != field_units().end()) return spelled_out(field, known->second);
+    const std::size_t end = field.rfind('_');
+    const auto grouped = end == field.npos ? field_units().end() : field_units().find(field.substr(0, end));
+    if (grouped == field_units().end()) return field;
+    return spelled_out(grouped->first, grouped->second) + " " + field.substr(end + 1);
+}
+
+std::string cell_of(double value, Unit unit) {
+    if (unit == Unit::seconds) return seconds(value);
+    if (unit == Unit::bandwidth) return bandwidth(value);
+    if (unit == Unit::bytes) return format_quantity(value, Dimension::bytes);
+    if (unit == Unit::samples_per_s || unit == Unit::tokens_per_s)
+        return std::abs(value) < 1e4 ? fmt::format("{:.5g}", value) : fmt::format("{:.0f}", value);
+    return unit == Unit::share ? fmt::format("{:.4g}", value) : fmt::format("{:.6g}", value);
+}
+
+}  // namespace syncline::text

@@ -1,0 +1,203 @@
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/catch.hpp"
+#include "tests/cli/batch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// What people at a terminal expect of every program: tables that fit, and help with typing errors.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+std::size_t widest(const std::string& text) {
+    std::istringstream stream(text);
+    std::size_t most = 0;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        most = std::max(most, line.size());
+    }
+    return most;
+}
+
+/// Runs the program on a terminal of its own with `columns` columns, and returns what it shows.
+std::string on_terminal(const TempDir& directory, unsigned short columns, std::vector<std::string> arguments) {
+    const winsize size{50, columns, 0, 0};
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        unsetenv("COLUMNS");
+        std::vector<char*> list{const_cast<char*>("syncline")};
+        for (std::string& argument : arguments) list.push_back(argument.data());
+        list.push_back(nullptr);
+        if (chdir(directory.path().c_str()) == 0) execv(SYNCLINE_PROGRAM, list.data());
+        _exit(127);
+    }
+    std::string text;
+    for (char some[4096];;) {
+        const ssize_t count = read(terminal, some, sizeof some);
+        if (count <= 0) break;  // a terminal without a writer says EIO
+        text.append(some, static_cast<std::size_t>(count));
+    }
+    close(terminal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    return text;
+}
+
+std::vector<std::string> run(std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", "scenario.yaml"});
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("tables: they fit 80 columns in pipes and files, and the width of a terminal") {
+    const TinyFiles tiny;
+    const Outcome piped = run_in(tiny, run({"--out", "out"}));
+    REQUIRE(piped.status == 0);
+    CHECK(widest(piped.out.substr(0, piped.out.find("\nnote"))) <= 80);
+    CHECK(read_file(tiny / "out/results.txt") == piped.out);
+    for (const std::size_t width : {50U, 100U, 200U}) {
+        CAPTURE(width);
+        const std::string shown = on_terminal(tiny, static_cast<unsigned short>(width), run({}));
+        CHECK(widest(shown.substr(0, shown.find("\nnote"))) <= width);
+    }
+    CHECK(holds(on_terminal(tiny, 200, run({})), "iteration"));
+    // All columns are in one table.
+    const std::string wide = run_in(tiny, run({"--wide"})).out;
+    CHECK(wide.find("\nvariant ") == wide.rfind("\nvariant "));
+    CHECK(widest(wide) > 80);
+}
+
+TEST_CASE("tables: what all variants share is told once, and a single variant is a list") {
+    const TinyFiles tiny;
+    CHECK(holds(run_in(tiny, run({})).out, "tiny-run: one iteration, model two-layers, ranks 4, scaling weak"));
+    const std::string one = run_in(tiny, run({"--variant", "later"})).out;
+    CHECK(holds(one, "\nvariant        later\nmodel          two-layers\nranks          4\niteration "));
+}
+
+TEST_CASE("tables: --columns chooses any field, and a misspelt one is a usage error with a suggestion") {
+    const TinyFiles tiny;
+    const Outcome chosen = run_in(tiny, run({"--columns", "ranks,iteration_time,busiest link,gradient_bytes"}));
+    CHECK(chosen.status == 0);
+    CHECK(holds(chosen.out, "variant  ranks  iteration      busiest link  gradient"));
+    const Outcome misspelt = run_in(tiny, run({"--columns", "iteratoin"}));
+    CHECK(misspelt.status == 2);
+    CHECK(misspelt.out.empty());
+    CHECK(misspelt.err == "error: --columns: there is no column 'iteratoin'\n  hint: did you mean 'iteration'?\n");
+    CHECK(run_in(tiny, run({"--columns", "ranks", "--format", "csv"})).status == 2);
+}
+
+TEST_CASE("run: --variant simulates only the variants that it names") {
+    const TinyFiles tiny;
+    const json all = json::parse(run_in(tiny, run({"--format", "json"})).out)["results"];
+    const json some =
+        json::parse(run_in(tiny, run({"--variant", "servers", "ring", "--format", "json"})).out)["results"];
+    REQUIRE(some.size() == 2);
+    CHECK(some[0] == all[0]);  // in the file's order
+    CHECK(some[1] == all[2]);
+    const Outcome misspelt = run_in(tiny, run({"--variant", "rin"}));
+    CHECK(misspelt.status == 3);
+    CHECK(holds(misspelt.err, "unknown variant 'rin'"));
+    CHECK(holds(misspelt.err, "did you mean 'ring'?"));
+    CHECK(run_in(tiny, run({"--variant", "rin", "--dry-run"})).status == 3);
+    // The others are not even read.
+    const Outcome broken = run_in(tiny, run({"--set", "variants.later.training.ranks=-1", "--variant", "ring"}));
+    CHECK(broken.status == 0);
+}
+
+TEST_CASE("run: --variant leaves out the expectations of the others") {
+    const TinyFiles tiny;
+    tiny.write("expect.yaml", std::string(tiny_scenario) +
+                                  "expect:\n"
+                                  "  - {variant: ring, field: ranks, value: 4, tolerance: 0, source: the scenario}\n"
+                                  "  - {variant: later, field: ranks, value: 5, tolerance: 0, source: nobody}\n");
+    CHECK(run_in(tiny, {"run", "expect.yaml", "--check"}).status == 1);
+    const Outcome one = run_in(tiny, {"run", "expect.yaml", "--check", "--variant", "ring"});
+    CHECK(one.status == 0);
+    CHECK(one.err == "note: 1 of 2 expectations are skipped: --set or --variant removes their variant or size\n");
+}
+
+TEST_CASE("dry run: a reason is told once, and variants that are planned alike together") {
+    const TinyFiles tiny;
+    tiny.write("same.yaml", std::string(tiny_scenario) + "  twin: {}\n");
+    const std::string text = run_in(tiny, {"run", "same.yaml", "--dry-run"}).out;
+    CHECK(holds(text, "\nring, twin: two-layers, allreduce, 4 ranks\n"));
+    const std::string reason = "`algorithm: ring`";
+    CHECK(holds(text, reason));
+    CHECK(text.find(reason) == text.rfind(reason));
+}
+
+TEST_CASE("misspelt options and words get a suggestion") {
+    const TinyFiles tiny;
+    const auto error_of = [&](const std::vector<std::string>& arguments) {
+        const Outcome outcome = run_in(tiny, arguments);
+        CHECK(outcome.status == 2);
+        CHECK(outcome.out.empty());
+        return outcome.err;
+    };
+    CHECK(error_of({"run", "scenario.yaml", "--varian", "ring"}) ==
+          "error: unknown option '--varian'\n  hint: did you mean '--variant'?\n");
+    CHECK(holds(error_of({"run", "scenario.yaml", "--dryrun=1"}), "did you mean '--dry-run'?"));
+    CHECK(holds(error_of({"results", "merge", "a", "--ot", "b"}), "did you mean '--out'?"));
+    CHECK(holds(error_of({"run", "scenario.yaml", "--zzzzzzzz"}), "hint: `syncline run --help` lists all options"));
+    CHECK(holds(error_of({"schema", "platfrom"}), "did you mean 'platform'?"));
+    CHECK(holds(error_of({"topology", "ring", "--format", "svgg"}), "did you mean 'svg'?"));
+}
+
+TEST_CASE("help: `help VERB` is `VERB --help`") {
+    const auto out = [](std::vector<std::string> arguments) {
+        const Outcome outcome = run_program({.arguments = std::move(arguments)});
+        CHECK(outcome.status == 0);
+        CHECK(outcome.err.empty());
+        return outcome.out;
+    };
+    CHECK(out({"help"}) == out({"--help"}));
+    CHECK(out({"help", "run"}) == out({"run", "--help"}));
+    CHECK(out({"help", "results", "merge"}) == out({"results", "merge", "--help"}));
+    const Outcome unknown = run_program({.arguments = {"help", "rnu"}});
+    CHECK(unknown.status == 2);
+    CHECK(holds(unknown.err, "did you mean 'run'?"));
+}
+
+TEST_CASE("topology: shapes that need a key say what they assume, or how to give it") {
+    const TempDir directory;
+    for (const char* shape : {"rails", "hierarchical"}) {
+        const Outcome outcome = run_in(directory, {"topology", shape, "--format", "json"});
+        CHECK(outcome.status == 0);
+        CHECK(holds(outcome.err, std::string("note: `") + shape + "` alone means --set '"));
+        CHECK(json::parse(outcome.out)["hosts"] == 16);
+    }
+    CHECK(run_in(directory, {"topology", "rails", "--set", "rails=2"}).err.empty());
+    const Outcome graph = run_in(directory, {"topology", "graph"});
+    CHECK(graph.status == 3);
+    CHECK(holds(graph.err, "--set 'edges=[{from: a, to: b}, {from: b, to: c}]'"));
+    CHECK(run_in(directory, {"topology", "graph", "--set", "edges=[{from: a, to: b}, {from: b, to: c}]"}).status == 0);
+}
+
+TEST_CASE("results: --report prints rows only if a format is asked for, and headings have no units") {
+    const StudyBench bench(3);
+    REQUIRE(run_program(bench.batch()).status == 0);
+    const Outcome quiet = run_in(bench, {"results", "out", "--report", "a.html"});
+    CHECK(quiet.status == 0);
+    CHECK(quiet.out.empty());
+    CHECK(quiet.err == "a.html: a report of 3 rows\n");
+    const std::string table = run_in(bench, {"results", "out"}).out;
+    CHECK(holds(table, "completion time"));
+    CHECK_FALSE(holds(table, "_s"));
+    CHECK(holds(run_in(bench, {"results", "out", "--format", "csv"}).out, "completion_time_s"));
+}

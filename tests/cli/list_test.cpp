@@ -1,0 +1,92 @@
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+// Which files have names, and where they are: the verbs list and where, and $SYNCLINE_DATA.
+
+using namespace syncline::test;
+
+namespace {
+
+Outcome ask_at(const fs::path& directory, std::vector<std::string> arguments) {
+    return run_program({.arguments = std::move(arguments), .directory = directory});
+}
+
+}  // namespace
+
+TEST_CASE("list: every shipped file is listed with one line that says what it is") {
+    const TempDir empty;
+    const std::vector<std::pair<std::string, std::vector<std::string>>> lists{
+        {"platforms", {"platforms"}},       {"workloads", {"workloads"}},
+        {"topologies", {"topologies"}},     {"scenarios", {"scenarios", "scenarios/published", "scenarios/lessons"}},
+        {"studies", {"scenarios/studies"}}, {"transports", {"platforms/transports"}},
+        {"devices", {"platforms/devices"}}, {"selections", {"platforms/selections"}},
+    };
+    for (const auto& [list, folders] : lists) {
+        CAPTURE(list);
+        std::set<std::string> files;
+        for (const std::string& folder : folders)
+            for (const auto& entry : fs::directory_iterator(shipped(folder)))
+                if (entry.path().extension() == ".yaml") files.insert(entry.path().stem().string());
+        std::set<std::string> names;
+        std::istringstream lines(ask_at(empty.path(), {"list", list}).out);
+        for (std::string line; std::getline(lines, line);) {
+            CAPTURE(line);
+            const std::size_t end = line.find(' ');
+            REQUIRE(end != line.npos);
+            names.insert(line.substr(0, end));
+            CHECK(line.size() > line.find_first_not_of(' ', end) + 10);
+        }
+        CHECK(names == files);
+        std::istringstream short_lines(ask_at(empty.path(), {"list", list, "--names"}).out);
+        for (std::string line; std::getline(short_lines, line);) CHECK(names.erase(line) == 1);
+        CHECK(names.empty());
+    }
+    CHECK(ask_at(empty.path(), {"list", "lessons"}).out.find("\nring-allreduce     Why does a ring") != std::string::npos);
+    CHECK(ask_at(empty.path(), {"list", "platfroms"}).status == 2);
+}
+
+TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone") {
+    const TempDir folder;
+    const auto where = [&](const std::string& name) { return ask_at(folder.path(), {"where", name}); };
+    unsetenv("SYNCLINE_DATA");
+    CHECK(where("p100-25g").out == shipped("platforms/p100-25g.yaml") + "\n");
+    const fs::path second = folder.write("b/platforms/p100-25g.yaml", "# Second.\nname: b\n");
+    setenv("SYNCLINE_DATA", ("::/nowhere:a:" + (folder / "b").string()).c_str(), 1);
+    CHECK(where("p100-25g").out == second.string() + "\n");
+    const fs::path first = folder.write("a/platforms/p100-25g.yaml", "# First, by J. Doe et al. Really.\nname: a\n");
+    CHECK(where("p100-25g").out == first.string() + "\n");
+    CHECK(
+        ask_at(folder.path(), {"list", "platforms"}).out.find("p100-25g          First, by J. Doe et al. Really.\n") !=
+        std::string::npos);
+    const fs::path here = folder.write("platforms/p100-25g.yaml", "name: here\n");
+    CHECK(where("p100-25g").out == here.string() + "\n");
+    CHECK(where("platforms/p100-25g.yaml").out == here.string() + "\n");
+    folder.write("p100-25g", "name: exactly\n");
+    CHECK(where("p100-25g").out == (folder / "p100-25g").string() + "\n");
+
+    const Outcome unknown = where("p100-25gg");
+    CHECK(unknown.status == 3);
+    CHECK(unknown.err.find("did you mean 'p100-25g'?") != std::string::npos);
+    CHECK(unknown.err.find("SYNCLINE_DATA names /nowhere, which is no folder") != std::string::npos);
+    CHECK(where("missing.yaml").status == 3);
+}
+
+TEST_CASE("where: a name of two kinds is told, and --kind chooses") {
+    const TempDir folder;
+    folder.write("platforms/net.yaml", "name: net\n");
+    folder.write("topologies/net.yaml", "shape: ring\n");
+    const Outcome both = ask_at(folder.path(), {"where", "net"});
+    CHECK(both.status == 0);
+    CHECK(both.err == "note: 'net' is the name of a platform\nnote: 'net' is the name of a topology\n");
+    CHECK(both.out ==
+          (folder / "platforms/net.yaml").string() + "\n" + (folder / "topologies/net.yaml").string() + "\n");
+    const Outcome one = ask_at(folder.path(), {"where", "net", "--kind", "topology"});
+    CHECK(one.out == (folder / "topologies/net.yaml").string() + "\n");
+    CHECK(one.err.empty());
+    CHECK(ask_at(folder.path(), {"where", "net", "--kind", "study"}).status == 3);
+}
