@@ -17,8 +17,15 @@ import unittest
 
 PROGRAM = None
 TRAP = "$(touch trapped)"
-VERBS = {"run", "collective", "topology", "workload", "check", "batch", "explore", "explain", "results", "plot", "lesson", "validate",
-         "calibrate", "schema", "completion"}
+
+
+def verbs():
+    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", printed("--help"), re.MULTILINE)[1]
+    return set(re.findall(r"^  (\w+) ", listed, re.MULTILINE))
+
+
+def printed(*words):
+    return subprocess.run([PROGRAM, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 class Shell(unittest.TestCase):
@@ -42,7 +49,7 @@ class Shell(unittest.TestCase):
         (self.directory / "work" / "folder").mkdir()
         self.environment = {"PATH": f"{stub.parent}:{os.environ['PATH']}", "HOME": directory.name, "TERM": "dumb", "LANG": "C.UTF-8"}
         self.script = self.directory / "script"
-        self.script.write_text(subprocess.run([PROGRAM, "completion", self.shell], check=True, stdout=subprocess.PIPE, text=True).stdout)
+        self.script.write_text(printed("completion", self.shell))
 
     def tearDown(self):
         if self.shell and shutil.which(self.shell):
@@ -62,7 +69,7 @@ class Complete:
     """Tests for the shells that print what they would complete: complete(words) returns the completions of the last one."""
 
     def test_verbs(self):
-        self.assertLessEqual(VERBS, set(self.complete("syncline", "")))
+        self.assertEqual(verbs() | {"help"}, set(self.complete("syncline", "")))
         self.assertEqual(self.complete("syncline", "coll"), ["collective"])
         self.assertEqual(self.complete("syncline", "help", "coll"), ["collective"])
 
@@ -71,9 +78,8 @@ class Complete:
         self.assertIn("--partial", self.complete("syncline", "results", "merge", "--p"))
 
     def test_every_option_that_help_lists(self):
-        for verb in VERBS:
-            text = subprocess.run([PROGRAM, verb, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
-            listed = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
+        for verb in verbs():
+            listed = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", printed(verb, "--help"), re.MULTILINE))
             self.assertIn("--help", listed)
             self.assertLessEqual(listed, set(self.complete("syncline", verb, "--")), verb)
 
@@ -108,6 +114,12 @@ class Bash(Complete, Shell):
         script = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function=$(complete -p syncline); function=${function#*-F }\n'
                   '${function%% *} syncline "${COMP_WORDS[COMP_CWORD]}"; ((${#COMPREPLY[@]})) && printf "%s\\n" "${COMPREPLY[@]}"')
         return self.run_shell("--norc", "-c", script, str(self.script), *words)
+
+    def test_the_program_lists_every_kind_that_is_offered(self):
+        kinds = set(" ".join(re.findall(r"_syncline_offer '[^']*' '([^']*)'", self.script.read_text())).split())
+        self.assertLessEqual({"scenarios", "studies", "platforms", "devices"}, kinds)
+        for kind in kinds:
+            self.assertIn("\n", printed("list", kind, "--names"), kind)
 
     def test_equals_sign(self):
         """bash divides --format=j into three words."""
