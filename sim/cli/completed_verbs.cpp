@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -28,9 +29,13 @@ std::vector<std::string> words_of(const CLI::Option& option) {
     return {};
 }
 
+/// Stands for all kinds of files.
+constexpr const char* any_kind = "any";
+
 /// Returns the kinds of presets that a description names by their folders: "the name of one in platforms/devices/".
 std::vector<std::string> kinds_in(const std::string& description) {
     static const std::regex folder("\\b(?:in|or) (?:[a-z]+/)*([a-z]+)/(?![a-z])");
+    if (description.starts_with("Name of a preset")) return {any_kind};
     std::vector<std::string> kinds;
     for (std::sregex_iterator at(description.begin(), description.end(), folder), end; at != end; ++at)
         kinds.push_back((*at)[1]);
@@ -84,6 +89,19 @@ void add_verb(const CLI::App& app, const std::string& path, std::vector<Complete
 std::vector<CompletedVerb> completed_verbs(const CLI::App& program) {
     std::vector<CompletedVerb> verbs;
     add_verb(program, "", verbs);
+    // `where` takes a name of any kind of file.
+    std::set<std::string> kinds;
+    const auto collect = [&kinds](const Offer& offer) {
+        if (offer.paths == "files") kinds.insert(offer.kinds.begin(), offer.kinds.end());
+    };
+    for (const CompletedVerb& verb : verbs) {
+        collect(verb.arguments);
+        for (const CompletedOption& option : verb.options) collect(option.values);
+    }
+    kinds.erase(any_kind);
+    for (CompletedVerb& verb : verbs)
+        if (verb.arguments.kinds == std::vector<std::string>{any_kind})
+            verb.arguments.kinds.assign(kinds.begin(), kinds.end());
     // `help VERB` is none of CLI11's.
     verbs.push_back({"help", "Describe a verb and its options", {}, verbs.front().arguments});
     verbs.front().arguments.words.emplace_back("help");

@@ -98,6 +98,9 @@ class Complete:
                             (["collective", "--platform", ""], "platforms"), (["collective", "--transport", ""], "transports"),
                             (["collective", "--overlay", ""], "topologies"), (["topology", ""], "topologies")):
             self.assertLessEqual({kind + "-preset", TRAP}, set(self.complete("syncline", *words)), words)
+        anywhere = set(self.complete("syncline", "where", ""))
+        self.assertLessEqual({"scenarios-preset", "devices-preset", "studies-preset"}, anywhere)
+        self.assertNotIn("lessons-preset", anywhere)  # they are no files that other files name
         self.assertIn("own.yaml", self.complete("syncline", "run", "o"))
         self.assertEqual([name.rstrip("/") for name in self.complete("syncline", "batch", "--out", "f")], ["folder"])
         self.assertNotIn("own.yaml", self.complete("syncline", "batch", "--out", ""))
