@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -20,20 +21,21 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
-/// Returns the words that an option can be: those of its key, of its check, or of its placeholder, as in `x|y|xy`.
+/// Returns the words that an option can be: those of its key, or of its placeholder, as in `x|y|xy`.
 std::vector<std::string> words_of(const CLI::Option& option) {
     if (const std::optional<Key> key = key_of(option)) return config::words_of(key->kind, key->path);
-    std::smatch found;
-    const std::string type = option.get_type_name();  // "TEXT:{bash,zsh,fish}"
-    if (std::regex_search(type, found, std::regex("\\{([^{}]+)\\}"))) return split(found[1], ',');
     const std::string& shown = option.get_option_text();
-    if (std::regex_match(shown, std::regex("[a-z]+(\\|[a-z]+)+"))) return split(shown, '|');
+    if (std::regex_match(shown, std::regex("[a-z-]+(\\|[a-z-]+)+"))) return split(shown, '|');
     return {};
 }
+
+/// Stands for all kinds of files.
+constexpr const char* any_kind = "any";
 
 /// Returns the kinds of presets that a description names by their folders: "the name of one in platforms/devices/".
 std::vector<std::string> kinds_in(const std::string& description) {
     static const std::regex folder("\\b(?:in|or) (?:[a-z]+/)*([a-z]+)/(?![a-z])");
+    if (description.starts_with("Name of a preset")) return {any_kind};
     std::vector<std::string> kinds;
     for (std::sregex_iterator at(description.begin(), description.end(), folder), end; at != end; ++at)
         kinds.push_back((*at)[1]);
@@ -87,6 +89,22 @@ void add_verb(const CLI::App& app, const std::string& path, std::vector<Complete
 std::vector<CompletedVerb> completed_verbs(const CLI::App& program) {
     std::vector<CompletedVerb> verbs;
     add_verb(program, "", verbs);
+    // `where` takes a name of any kind of file.
+    std::set<std::string> kinds;
+    const auto collect = [&kinds](const Offer& offer) {
+        if (offer.paths == "files") kinds.insert(offer.kinds.begin(), offer.kinds.end());
+    };
+    for (const CompletedVerb& verb : verbs) {
+        collect(verb.arguments);
+        for (const CompletedOption& option : verb.options) collect(option.values);
+    }
+    kinds.erase(any_kind);
+    for (CompletedVerb& verb : verbs)
+        if (verb.arguments.kinds == std::vector<std::string>{any_kind})
+            verb.arguments.kinds.assign(kinds.begin(), kinds.end());
+    // `help VERB` is none of CLI11's.
+    verbs.push_back({"help", "Describe a verb and its options", {}, verbs.front().arguments});
+    verbs.front().arguments.words.emplace_back("help");
     return verbs;
 }
 

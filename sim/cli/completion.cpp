@@ -16,7 +16,10 @@ void add_completion(CLI::App& program, Action& action) {
     CLI::App* verb =
         program.add_subcommand("completion", "Print a script that completes verbs, options and names in a shell");
     const auto shell = std::make_shared<std::string>();
-    verb->add_option("SHELL", *shell, "Shell: bash, zsh or fish")->required()->check(one_of({"bash", "zsh", "fish"}));
+    verb->add_option("SHELL", *shell, "Shell that reads the script")
+        ->option_text("bash|zsh|fish")
+        ->required()
+        ->check(one_of({"bash", "zsh", "fish"}));
     verb->footer(
         "To complete in this shell: `source <(syncline completion bash)`, the same with zsh (after compinit), or\n"
         "`syncline completion fish | source`. Packages install the scripts.");

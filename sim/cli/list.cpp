@@ -65,7 +65,8 @@ void add_list(CLI::App& program, Action& action) {
     CLI::App* verb = program.add_subcommand("list", "List the files that have names: platforms, workloads, …");
     const auto list = std::make_shared<std::string>();
     const auto only_names = std::make_shared<bool>(false);
-    verb->add_option("LIST", *list, fmt::format("List to print: {}", fmt::join(list_names(), ", ")))
+    verb->add_option("LIST", *list, "List to print")
+        ->option_text(fmt::format("{}", fmt::join(list_names(), "|")))
         ->required()
         ->check(one_of(list_names()));
     verb->add_flag("--names", *only_names, "Print only the names, one per line");

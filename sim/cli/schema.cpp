@@ -19,6 +19,7 @@ void add_schema(CLI::App& program, Action& action) {
     const std::string files = fmt::format("{}", fmt::join(kinds, ", "));
     kinds.emplace_back("results");
     verb->add_option("KIND", *kind, fmt::format("Kind of file: {}; or results: their fields, in Markdown", files))
+        ->option_text(fmt::format("{}", fmt::join(kinds, "|")))
         ->required()
         ->check(one_of(kinds));
     verb->callback([kind, &action] {

@@ -17,8 +17,15 @@ import unittest
 
 PROGRAM = None
 TRAP = "$(touch trapped)"
-VERBS = {"run", "collective", "topology", "workload", "check", "batch", "explore", "explain", "results", "plot", "lesson", "validate",
-         "calibrate", "schema", "completion"}
+
+
+def verbs():
+    listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", printed("--help"), re.MULTILINE)[1]
+    return set(re.findall(r"^  (\w+) ", listed, re.MULTILINE))
+
+
+def printed(*words):
+    return subprocess.run([PROGRAM, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 class Shell(unittest.TestCase):
@@ -42,7 +49,7 @@ class Shell(unittest.TestCase):
         (self.directory / "work" / "folder").mkdir()
         self.environment = {"PATH": f"{stub.parent}:{os.environ['PATH']}", "HOME": directory.name, "TERM": "dumb", "LANG": "C.UTF-8"}
         self.script = self.directory / "script"
-        self.script.write_text(subprocess.run([PROGRAM, "completion", self.shell], check=True, stdout=subprocess.PIPE, text=True).stdout)
+        self.script.write_text(printed("completion", self.shell))
 
     def tearDown(self):
         if self.shell and shutil.which(self.shell):
@@ -62,17 +69,17 @@ class Complete:
     """Tests for the shells that print what they would complete: complete(words) returns the completions of the last one."""
 
     def test_verbs(self):
-        self.assertLessEqual(VERBS, set(self.complete("syncline", "")))
-        self.assertEqual([word for word in self.complete("syncline", "coll")], ["collective"])
+        self.assertEqual(verbs() | {"help"}, set(self.complete("syncline", "")))
+        self.assertEqual(self.complete("syncline", "coll"), ["collective"])
+        self.assertEqual(self.complete("syncline", "help", "coll"), ["collective"])
 
     def test_verbs_of_a_verb(self):
         self.assertEqual(self.complete("syncline", "results", "me"), ["merge"])
         self.assertIn("--partial", self.complete("syncline", "results", "merge", "--p"))
 
     def test_every_option_that_help_lists(self):
-        for verb in VERBS:
-            text = subprocess.run([PROGRAM, verb, "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
-            listed = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
+        for verb in verbs():
+            listed = set(re.findall(r"^  (?:-\w,)?(--[\w-]+)", printed(verb, "--help"), re.MULTILINE))
             self.assertIn("--help", listed)
             self.assertLessEqual(listed, set(self.complete("syncline", verb, "--")), verb)
 
@@ -91,6 +98,9 @@ class Complete:
                             (["collective", "--platform", ""], "platforms"), (["collective", "--transport", ""], "transports"),
                             (["collective", "--overlay", ""], "topologies"), (["topology", ""], "topologies")):
             self.assertLessEqual({kind + "-preset", TRAP}, set(self.complete("syncline", *words)), words)
+        anywhere = set(self.complete("syncline", "where", ""))
+        self.assertLessEqual({"scenarios-preset", "devices-preset", "studies-preset"}, anywhere)
+        self.assertNotIn("lessons-preset", anywhere)  # they are no files that other files name
         self.assertIn("own.yaml", self.complete("syncline", "run", "o"))
         self.assertEqual([name.rstrip("/") for name in self.complete("syncline", "batch", "--out", "f")], ["folder"])
         self.assertNotIn("own.yaml", self.complete("syncline", "batch", "--out", ""))
@@ -107,6 +117,12 @@ class Bash(Complete, Shell):
         script = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function=$(complete -p syncline); function=${function#*-F }\n'
                   '${function%% *} syncline "${COMP_WORDS[COMP_CWORD]}"; ((${#COMPREPLY[@]})) && printf "%s\\n" "${COMPREPLY[@]}"')
         return self.run_shell("--norc", "-c", script, str(self.script), *words)
+
+    def test_the_program_lists_every_kind_that_is_offered(self):
+        kinds = set(" ".join(re.findall(r"_syncline_offer '[^']*' '([^']*)'", self.script.read_text())).split())
+        self.assertLessEqual({"scenarios", "studies", "platforms", "devices"}, kinds)
+        for kind in kinds:
+            self.assertIn("\n", printed("list", kind, "--names"), kind)
 
     def test_equals_sign(self):
         """bash divides --format=j into three words."""

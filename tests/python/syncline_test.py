@@ -150,6 +150,11 @@ class Verbs(Directory):
         layers = syncline.workload("resnet-50", device="p100-sxm2", batch=32).rows
         self.assertEqual(sum(layer["parameters"] for layer in layers), 25557032)  # torchvision's ResNet-50
 
+    def test_names_can_be_used(self):
+        self.assertIn("p100-25g", syncline.names("platforms"))
+        for name in syncline.names("devices"):
+            self.assertTrue(syncline.workload("resnet-50", device=name, batch=1).rows)
+
     def test_report_is_shown_in_a_frame(self):
         page = syncline.report(RING)
         frame = page._repr_html_()

@@ -29,7 +29,7 @@ from .program import Error, call, find, use
 from .values import Page, Picture, Result, frame
 
 __all__ = ["Error", "Page", "Picture", "Result", "Store", "batch", "call", "collective", "draw", "explain", "explore", "find",
-           "frame", "report", "results", "run", "sweep", "topology", "use", "workload"]
+           "frame", "names", "report", "results", "run", "sweep", "topology", "use", "workload"]
 
 
 def _absolute(value):
@@ -109,6 +109,11 @@ def _page(verb, *arguments, **options):
         path = pathlib.Path(directory, "report.html")
         call(verb, *arguments, report=path, **options)
         return Page(path.read_text(encoding="utf-8"))
+
+
+def names(kind):
+    """Returns the names that can be used for files: `names("platforms")`; kinds are those of `syncline list --help`."""
+    return call("list", kind, names=True)[0].splitlines()
 
 
 def results(directory, **options):

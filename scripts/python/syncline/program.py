@@ -41,7 +41,7 @@ def find():
                 raise FileNotFoundError(f"{source}: {path!r} is not a program")
             return os.path.abspath(path)
     # PREFIX/share/syncline/python, PREFIX/lib/python3/dist-packages, or CLONE/scripts/python
-    above = pathlib.Path(__file__).resolve().parents[2:6]
+    above = list(pathlib.Path(__file__).resolve().parents)[2:6]
     installed = [str(directory / "bin" / "syncline") for directory in above]
     built = [str(directory / "build" / "release" / "syncline") for directory in above]
     for path in [*installed, shutil.which("syncline"), *built]:
