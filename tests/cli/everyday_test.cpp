@@ -153,7 +153,7 @@ TEST_CASE("misspelt options and words get a suggestion") {
     CHECK(error_of({"run", "scenario.yaml", "--varian", "ring"}) ==
           "error: unknown option '--varian'\n  hint: did you mean '--variant'?\n");
     CHECK(holds(error_of({"run", "scenario.yaml", "--dryrun=1"}), "did you mean '--dry-run'?"));
-    CHECK(holds(error_of({"results", "merge", "a", "--ot", "b"}), "did you mean '--out'?"));
+    CHECK(holds(error_of({"results", "merge", "a", "--out", "b", "--partal"}), "did you mean '--partial'?"));
     CHECK(holds(error_of({"run", "scenario.yaml", "--zzzzzzzz"}), "hint: `syncline run --help` lists all options"));
     CHECK(holds(error_of({"schema", "platfrom"}), "did you mean 'platform'?"));
     CHECK(holds(error_of({"topology", "ring", "--format", "svgg"}), "did you mean 'svg'?"));
