@@ -39,7 +39,10 @@ std::string cell_of(double value, Unit unit) {
     if (unit == Unit::bandwidth) return bandwidth(value);
     if (unit == Unit::bytes) return format_quantity(value, Dimension::bytes);
     if (unit == Unit::samples_per_s || unit == Unit::tokens_per_s)
-        return std::abs(value) < 1e4 ? fmt::format("{:.5g}", value) : fmt::format("{:.0f}", value);
+        return fmt::format(fmt::runtime(std::abs(value) < 100   ? "{:.4g}"
+                                        : std::abs(value) < 1e4 ? "{:.1f}"
+                                                                : "{:.0f}"),
+                           value);
     return unit == Unit::share ? fmt::format("{:.4g}", value) : fmt::format("{:.6g}", value);
 }
 

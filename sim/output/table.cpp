@@ -6,6 +6,7 @@
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/base/percent.hpp"
+#include "sim/base/utf8.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/field_cells.hpp"
 #include "sim/output/fields.hpp"
@@ -131,10 +132,12 @@ std::vector<Column> table_columns(const Report& report) {
 
 std::string to_table(const Report& report, const TableLayout& layout) {
     const Table table(table_columns(report), layout);
-    std::string title = report.name + ": one iteration";
-    if (!table.alike().empty()) title += ", " + table.alike();
-    std::string text = fmt::format("{}\n\n", fmt::join(broken(title, layout.width), "\n"));
-    text += (report.results.size() == 1 ? table.list() : table.text());
+    std::string text = report.name + ": one iteration";
+    if (const std::string& alike = table.alike(); !alike.empty()) {
+        const bool fits = layout.width == 0 || count_characters(text) + alike.size() + 2 <= layout.width;
+        text += fits ? ", " + alike : fmt::format("\n{}", fmt::join(broken(alike, layout.width), "\n"));
+    }
+    text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
     if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
         text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";
     if (const std::string lines = folded(report) + report_notes(report); !lines.empty()) text += "\n" + lines;

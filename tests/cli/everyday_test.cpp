@@ -83,9 +83,17 @@ TEST_CASE("tables: they fit 80 columns in pipes and files, and the width of a te
     CHECK(widest(wide) > 80);
 }
 
+TEST_CASE("tables: the README shows how the output of the default scenario begins") {
+    const std::string readme = read_file(shipped("README.md"));
+    const std::size_t begin = readme.find("```\nzhang-2021: ") + 4;
+    const std::string sample = readme.substr(begin, readme.find("```\n", begin) - begin);
+    CHECK(sample.size() > 500);
+    CHECK(run_program({.arguments = {"run", shipped("scenarios/zhang-2021.yaml")}}).out.starts_with(sample + "\n"));
+}
+
 TEST_CASE("tables: what all variants share is told once, and a single variant is a list") {
     const TinyFiles tiny;
-    CHECK(holds(run_in(tiny, run({})).out, "tiny-run: one iteration, model two-layers, ranks 4, scaling weak"));
+    CHECK(holds(run_in(tiny, run({})).out, "model two-layers, ranks 4, scaling weak"));
     const std::string one = run_in(tiny, run({"--variant", "later"})).out;
     CHECK(holds(one, "\nvariant        later\nmodel          two-layers\nranks          4\niteration "));
 }
@@ -140,6 +148,41 @@ TEST_CASE("dry run: a reason is told once, and variants that are planned alike t
     const std::string reason = "`algorithm: ring`";
     CHECK(holds(text, reason));
     CHECK(text.find(reason) == text.rfind(reason));
+}
+
+TEST_CASE("run: --timing counts from the program's start, and its durations add up") {
+    const TinyFiles tiny;
+    const Outcome outcome = run_in(tiny, run({"--timing"}));
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.ends_with(" s)\n"));
+    std::istringstream stream(outcome.err);
+    double at_s = 0, sum_s = 0;
+    int number = 0;
+    for (std::string line; std::getline(stream, line); ++number) {
+        CAPTURE(line);
+        REQUIRE(line.starts_with("timing: "));
+        const double now_s = std::stod(line.substr(8));
+        CHECK(now_s >= at_s);
+        at_s = now_s;
+        sum_s += std::stod(line.substr(line.rfind('(') + 1));
+        CHECK(sum_s == Approx(at_s).margin(0.001 * (number + 1)));  // each is rounded to a millisecond
+    }
+    CHECK(number == 1 + 3 * 2 + 1);  // read; for each variant the first message and the end; written
+    CHECK(holds(outcome.err, "ring: first message"));
+    CHECK(holds(outcome.err, "results written"));
+}
+
+TEST_CASE("topology: a terminal shows a step that takes more than a second, and clears it") {
+    const TempDir directory;
+    const std::vector<std::string> large{"topology", "dragonfly", "--set", "hosts=60000"};
+    const Outcome piped = run_program({.arguments = large, .directory = directory.path(), .limit_s = 100});
+    CHECK(piped.status == 0);
+    CHECK(piped.err.empty());
+    const Outcome shown =
+        run_program({.arguments = large, .directory = directory.path(), .err = Stderr::terminal, .limit_s = 100});
+    CHECK(shown.out == piped.out);
+    if (shown.seconds > 3) CHECK_FALSE(shown.err.empty());  // either building or measuring took a second
+    CHECK((shown.err.empty() || (holds(shown.err, "ing dragonfly: ") && shown.err.ends_with("\r\x1b[K"))));
 }
 
 TEST_CASE("misspelt options and words get a suggestion") {
