@@ -113,8 +113,8 @@ TEST_CASE("tables: --columns chooses any field, and a misspelt one is a usage er
 TEST_CASE("run: --variant simulates only the variants that it names") {
     const TinyFiles tiny;
     const json all = json::parse(run_in(tiny, run({"--format", "json"})).out)["results"];
-    const json some =
-        json::parse(run_in(tiny, run({"--variant", "servers", "ring", "--format", "json"})).out)["results"];
+    const json some = json::parse(
+        run_in(tiny, run({"--variant", "servers", "--variant", "ring", "--format", "json"})).out)["results"];
     REQUIRE(some.size() == 2);
     CHECK(some[0] == all[0]);  // in the file's order
     CHECK(some[1] == all[2]);
@@ -123,6 +123,8 @@ TEST_CASE("run: --variant simulates only the variants that it names") {
     CHECK(holds(misspelt.err, "unknown variant 'rin'"));
     CHECK(holds(misspelt.err, "did you mean 'ring'?"));
     CHECK(run_in(tiny, run({"--variant", "rin", "--dry-run"})).status == 3);
+    // The name of the scenario may follow.
+    CHECK(run_in(tiny, {"run", "--variant", "ring", "scenario.yaml", "--wide"}).status == 0);
     // The others are not even read.
     const Outcome broken = run_in(tiny, run({"--set", "variants.later.training.ranks=-1", "--variant", "ring"}));
     CHECK(broken.status == 0);
