@@ -15,7 +15,9 @@ CLI::Option* add_argument(CLI::App& verb, const std::string& key, const std::str
 }
 
 void add_variant(CLI::App& verb, std::vector<std::string>& names) {
-    verb.add_option("--variant", names, "Only these variants of the scenario (default: all)")->option_text("NAME ...");
+    verb.add_option("--variant", names, "Only this variant of the scenario; may be repeated (default: all)")
+        ->option_text("NAME ...")
+        ->allow_extra_args(false);
 }
 
 }  // namespace syncline::cli

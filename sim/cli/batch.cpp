@@ -12,6 +12,7 @@
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/output/files.hpp"
@@ -118,7 +119,8 @@ void run(std::vector<PlannedStudy> planned, const Shard& shard, const fs::path& 
 
 void batch_verb(const BatchArguments& options) {
     const Shard shard = options.shard ? *options.shard : slurm_shard().value_or(Shard{});
-    std::vector<PlannedStudy> studies = read_studies(options.studies, options.assignments, inspect);
+    std::vector<PlannedStudy> studies =
+        shown_as("reading the study", [&] { return read_studies(options.studies, options.assignments, inspect); });
     const fs::path directory = directory_for(studies, options, shard);
     if (!options.dry) return run(std::move(studies), shard, directory, options);
     const Rows points = list_points(studies, shard, directory);

@@ -1,11 +1,11 @@
 #include "sim/cli/batch_progress.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "sim/cli/terminal.hpp"
 #include "sim/output/files.hpp"
 
 namespace syncline::cli {
@@ -14,12 +14,6 @@ namespace {
 
 constexpr double redrawn_every_s = 0.2, line_every_s = 10;
 constexpr double lately_s = 30;
-
-std::size_t terminal_width() {
-    winsize size{};
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
-}
 
 /// Formats a duration as "1:02:03" or "2:03".
 std::string clock(double seconds) {
@@ -78,7 +72,7 @@ void BatchProgressLine::write_line(const batch::BatchProgress& progress) const {
 
 void BatchProgressLine::draw(const batch::BatchProgress& progress) const {
     constexpr std::size_t widest = 40, narrowest = 10;
-    const std::size_t width = terminal_width() - 1;
+    const std::size_t width = width_of(STDERR_FILENO) - 1;
     std::string text = fmt::format(" {}/{}{}", ended(progress), progress.total, state(progress, rate()));
     text.resize(std::min(text.size(), width));
     const std::size_t room = std::min(width - text.size(), widest + 2);

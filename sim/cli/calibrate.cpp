@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "sim/cli/batch_options.hpp"
-#include "sim/cli/simulation_count.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/presets.hpp"
@@ -29,9 +29,8 @@ void calibrate_verb(const CalibrateArguments& options) {
     require_parameters(scenario);
     Fitted fitted;
     {
-        SimulationCount count;
-        count.begin(scenario.name());
-        Simulator simulator(options.jobs, [&](std::size_t simulations) { count.show(simulations); });
+        ProgressLine line(scenario.name());
+        Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
         fitted.validation = validation::validate(scenario, simulator, false);
     }
     write_result(fitted, options.format, "", "", options.tables);

@@ -37,8 +37,9 @@ struct ExplainArguments {
 };
 
 config::Scenario load(const ExplainArguments& options) {
-    config::Scenario scenario =
-        config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
+    config::Scenario scenario = shown_as("reading " + options.scenario, [&] {
+        return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
+    });
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},

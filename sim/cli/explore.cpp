@@ -10,6 +10,7 @@
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/batch_progress.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/explore.hpp"
@@ -59,7 +60,8 @@ ExploreOptions question_of(const PlannedStudy& planned, const ExploreArguments& 
 }
 
 void explore_verb(const ExploreArguments& options) {
-    const std::vector<PlannedStudy> studies = read_studies({options.study}, options.assignments, inspect);
+    const std::vector<PlannedStudy> studies =
+        shown_as("reading the study", [&] { return read_studies({options.study}, options.assignments, inspect); });
     const PlannedStudy& planned = studies.front();
     const ExploreOptions asked = question_of(planned, options);
     const bool some_fit = std::any_of(planned.points.begin(), planned.points.end(),

@@ -1,55 +1,148 @@
 #include "sim/cli/progress.hpp"
-#include "sim/output/files.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <iterator>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "sim/cli/terminal.hpp"
+#include "sim/output/columns.hpp"
+#include "sim/output/files.hpp"
 
 namespace syncline::cli {
 
 namespace {
 
-const auto program_start = std::chrono::steady_clock::now();
+using Clock = std::chrono::steady_clock;
+const auto program_start = Clock::now();
 
 double since_start_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - program_start).count();
+    return std::chrono::duration<double>(Clock::now() - program_start).count();
 }
 
-constexpr double first_shown_s = 2;
-constexpr double shown_every_s = 0.2;
+/// What a simulation, in a process of its own, tells the process that draws.
+struct Shared {
+    std::atomic<std::uint64_t> messages = 0, expected = 0;
+    std::atomic<double> timed_s = 0;  ///< the previous line of say_timing()
+};
+
+Shared& shared() {
+    static Shared* const page = [] {
+        void* const memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+        return new (memory) Shared;
+    }();
+    return *page;
+}
+
+/// The line that the timer draws.
+struct Line {
+    std::array<char, 200> step{};
+    Clock::time_point start;
+    std::size_t width = 0;
+    std::atomic<std::uint64_t> simulations = 0;
+    std::atomic<bool> drawn = false;
+};
+Line line;
+
+/// Draws the line. The handler of a signal must not allocate, which formatting into an array does not.
+void draw(int) {
+    const int before = errno;
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - line.start).count();
+    const auto messages = static_cast<double>(shared().messages.load());
+    const auto expected = static_cast<double>(shared().expected.load());
+    const std::uint64_t simulations = line.simulations;
+    const std::string_view step = line.step.data();
+    std::array<char, 400> text;
+    std::size_t length = 0;
+    if (messages > 0 && expected > 0)
+        length =
+            fmt::format_to_n(text.data(), text.size(), "{}: {:.0f} %, {:.0f} of {:.0f} messages, about {:.0f} s left",
+                             step, 100 * messages / expected, messages, expected,
+                             elapsed_s * std::max(expected - messages, 0.0) / messages)
+                .size;
+    else if (simulations > 0)
+        length =
+            fmt::format_to_n(text.data(), text.size(), "{}: {} simulations, {:.0f} s", step, simulations, elapsed_s)
+                .size;
+    else
+        length = fmt::format_to_n(text.data(), text.size(), "{}: {:.0f} s", step, elapsed_s).size;
+    length = std::min({length, text.size(), line.width});
+    std::array<char, 410> whole;
+    const auto last = fmt::format_to_n(whole.data(), whole.size(), "\r{}\x1b[K", std::string_view(text.data(), length));
+    [[maybe_unused]] const auto written =
+        write(STDERR_FILENO, whole.data(), static_cast<std::size_t>(last.out - whole.data()));
+    line.drawn = true;
+    errno = before;
+}
+
+void set_timer(bool on) {
+    const timeval first{on ? 1 : 0, 0}, every{0, on ? 200'000 : 0};
+    const itimerval timer{every, first};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+}
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::string what, bool timing)
-    : what_(std::move(what)), terminal_(isatty(STDERR_FILENO) == 1), timing_(timing) {}
+ProgressLine::ProgressLine(const std::string& step, bool timing)
+    : step_(step), terminal_(isatty(STDERR_FILENO) == 1), timing_(timing) {
+    shared();
+    if (!terminal_) return;
+    struct sigaction action {};
+    action.sa_handler = draw;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    line.start = Clock::now();
+    line.width = width_of(STDERR_FILENO) - 1;
+    begin(step);
+}
 
 ProgressLine::~ProgressLine() {
-    // The simulation draws from its own process: only the elapsed time tells here whether it has drawn.
-    if (terminal_ && elapsed_s() > first_shown_s) redraw("");
-    if (timing_) say("timing: {}: done after {:.3f} s\n", what_, elapsed_s());
+    shared().messages = shared().expected = 0;
+    if (!terminal_) return;
+    set_timer(false);
+    line.simulations = 0;
+    if (line.drawn.exchange(false)) redraw("");
+}
+
+void ProgressLine::begin(const std::string& step) {
+    step_ = step;
+    if (!terminal_) return;
+    set_timer(false);
+    const std::string shown = text::broken(printable(step), line.width / 2).front();
+    line.step = {};
+    shown.copy(line.step.data(), line.step.size() - 1);
+    set_timer(true);
+}
+
+void ProgressLine::count(std::size_t simulations) {
+    line.simulations = simulations;
 }
 
 Watch ProgressLine::watch() {
     if (!terminal_ && !timing_) return {};
-    return [this](const Progress& progress, std::uint64_t expected) { show(progress, expected); };
+    return [this](const Progress& progress, std::uint64_t expected) {
+        // The simulation has a process of its own, which does not draw.
+        if (timing_ && shared().expected.exchange(expected) == 0) say_timing(step_ + ": first message");
+        shared().expected = expected;
+        shared().messages = progress.messages;
+    };
 }
 
-double ProgressLine::elapsed_s() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
-void ProgressLine::show(const Progress& progress, std::uint64_t expected) {
-    const double now_s = elapsed_s();
-    if (timing_ && !started_)
-        say("timing: {}: first message {:.3f} s after the program's start\n", what_, since_start_s());
-    started_ = true;
-    if (!terminal_ || now_s < std::max(next_s_, first_shown_s) || expected == 0) return;
-    next_s_ = now_s + shown_every_s;
-    const double part = static_cast<double>(progress.messages) / static_cast<double>(expected);
-    redraw(fmt::format("{}: {:.0f} %, {} of {} messages, about {:.0f} s left", what_, 100 * part, progress.messages,
-                       expected, now_s * (1 - part) / part));
+void say_timing(const std::string& what) {
+    const double now_s = since_start_s();
+    say("timing: {:.3f} s: {} ({:.3f} s)\n", now_s, what, now_s - shared().timed_s.exchange(now_s));
 }
 
 }  // namespace syncline::cli

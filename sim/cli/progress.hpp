@@ -1,37 +1,49 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
 
-/// Progress of a running simulation on standard error: on a terminal a progress line, once the simulation has taken
-/// more than two seconds; with `timing` the wall-clock time until the first message and in total.
+/// Progress of long steps on standard error.
 namespace syncline::cli {
 
+/// One line on a terminal, from the first second of a step on: the step and the time it has taken; of simulations, how
+/// many messages are sent and the time that remains, or how many simulations are finished. Elsewhere nothing.
+///
+/// A timer draws the line, so that steps that report nothing have one, too. Only one line may exist at a time.
 class ProgressLine {
 public:
-    explicit ProgressLine(std::string what, bool timing = false);
-    /// Erases the line; with `timing`, writes the total time.
+    /// With `timing`, the first message is reported as by say_timing().
+    explicit ProgressLine(const std::string& step, bool timing = false);
+    /// Erases the line.
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
+
+    /// Changes the name of the step.
+    void begin(const std::string& step);
+    /// Shows the number of finished simulations, whose total is unknown.
+    void count(std::size_t simulations);
 
     /// Returns the callback for simulate(); empty if there is nothing to show, which saves counting messages.
     Watch watch();
 
 private:
-    using Clock = std::chrono::steady_clock;
-    double elapsed_s() const;
-    void show(const Progress& progress, std::uint64_t expected);
-
-    std::string what_;
+    std::string step_;
     bool terminal_;
     bool timing_;
-    bool started_ = false;
-    Clock::time_point start_ = Clock::now();
-    double next_s_ = 0;
 };
+
+/// Returns the result of `work`, a step that may be long.
+template <class Work>
+auto shown_as(const std::string& step, const Work& work) {
+    const ProgressLine line(step);
+    return work();
+}
+
+/// Writes "timing: 0.141 s: WHAT (0.106 s)": the time since the program's start, and since the previous such line, so
+/// that the times in brackets add up to the total.
+void say_timing(const std::string& what);
 
 }  // namespace syncline::cli

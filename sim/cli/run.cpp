@@ -51,8 +51,10 @@ void require_expectations(const config::Scenario& scenario, const RunOptions& op
 
 /// Loads the scenario and applies the seed.
 config::Scenario load(const RunOptions& options) {
-    config::Scenario scenario =
-        config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
+    config::Scenario scenario = shown_as("reading " + options.scenario, [&] {
+        return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
+    });
+    if (options.timing) say_timing("scenario read");
     options.tables.check(scenario.variants.front().collective ? table_columns(SweepResult{}) : table_columns(Report{}),
                          options.format);
     say_left_out(scenario.left_out);
@@ -99,6 +101,7 @@ void run_exchanges(const config::Scenario& scenario, const RunOptions& options) 
     for (const config::Variant& variant : scenario.variants) {
         ProgressLine progress(variant.name, options.timing);
         report.results.push_back(simulate_sweep(variant.cluster, *variant.collective, progress.watch()));
+        if (options.timing) say_timing(variant.name + ": simulated");
         report.results.back().variant = variant.name;
     }
     if (options.scaling) say("note: --scaling has no effect: it applies to trainings only\n");
@@ -172,6 +175,7 @@ void run(const RunOptions& options) {
         Result result = simulated(
             scenario, variant, options,
             {traces[report.results.size()], options.report.empty() ? nullptr : &pages, scenario.variants.size()});
+        if (options.timing) say_timing(variant.name + ": simulated");
         if (result.time.drift > steady) {
             say("note: {}: the last two iterations differ by {:.2g} %; raise training.iterations to reach a steady "
                 "state\n",
@@ -234,11 +238,14 @@ void add_run(CLI::App& program, Action& action) {
         ->needs(report);
     add_seed(*verb, options->seed);
     add_trace_options(*verb, options->trace)->excludes(dry);
-    verb->add_flag("--timing", options->timing, "Print the wall-clock time of each simulation to standard error");
+    verb->add_flag(
+        "--timing", options->timing,
+        "Print to standard error when each step ends, in seconds since the program's start, and its duration");
     verb->callback([options, &action] {
         action = [options] {
             options->scenario = config::find_argument(options->scenario, {"scenario"});
             run(*options);
+            if (options->timing) say_timing("results written");
         };
     });
 }

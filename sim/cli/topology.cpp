@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/words.hpp"
 #include "sim/config/files.hpp"
@@ -43,9 +44,12 @@ std::string text_of(const config::TopologyQuestion& question, Use use, const Top
 
 void topology(const TopologyArguments& options) {
     const Use use = options.use == "fabric" ? Use::fabric : Use::overlay;
-    const config::TopologyQuestion question = config::load_topology(options.argument, options.assignments, use);
+    const config::TopologyQuestion question = shown_as("building " + options.argument, [&] {
+        return config::load_topology(options.argument, options.assignments, use);
+    });
     if (!question.added.empty()) say("note: `{}` alone means --set '{}'\n", options.argument, question.added);
-    const std::string text = text_of(question, use, options);
+    const std::string text =
+        shown_as("measuring " + question.spec.name, [&] { return text_of(question, use, options); });
     if (!options.file.empty())
         write_file(options.file, text);
     else if (options.format == "dot")

@@ -13,8 +13,8 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
-#include "sim/cli/simulation_count.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/data_roots.hpp"
@@ -151,10 +151,10 @@ void validate_verb(const ValidateArguments& options) {
     const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
     Points points;
     {
-        SimulationCount count;
-        Simulator simulator(options.jobs, [&](std::size_t simulations) { count.show(simulations); });
+        ProgressLine line("validating");
+        Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
         for (const config::MeasuredScenario& scenario : scenarios) {
-            count.begin(scenario.name());
+            line.begin(scenario.name());
             points.points.push_back(validation::validate(scenario, simulator, !options.only_once));
         }
     }

@@ -45,7 +45,7 @@ std::string table(const Rows& rows, bool ranks, const TableLayout& layout) {
     std::vector<Row> cells(1);
     if (ranks) cells.front().emplace_back("rank");
     for (std::size_t i = 0; i < rows.columns.size(); ++i)
-        cells.front().push_back(rows.unit(i) == Unit::number ? rows.columns[i] : heading_of(rows.columns[i]));
+        cells.front().push_back(heading_of(rows.columns[i], rows.unit(i)));
     for (std::size_t r = 0; r < rows.rows.size(); ++r) {
         Row& row = cells.emplace_back();
         if (ranks) row.push_back(fmt::format("{}", r + 1));
@@ -127,9 +127,10 @@ std::string to_table(const Exploration& e, const TableLayout& layout) {
     std::string text = summary(e);
     if (!e.ranked.rows.empty()) {
         text.append("\n").append(table(e.ranked, true, layout));
-        text += fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
-                            heading_of(e.time), heading_of(e.cost)) +
-                table(e.front, false, layout);
+        text +=
+            fmt::format("\nPareto front: no point is both faster ({}) and cheaper ({}) than one of these\n\n",
+                        heading_of(e.time, unit_in(e.front, e.time)), heading_of(e.cost, unit_in(e.front, e.cost))) +
+            table(e.front, false, layout);
     }
     if (!e.axes.empty()) text.append("\n").append(axes_table(e, unit_in(e.ranked, e.objective_column), layout));
     if (!e.stages.empty()) text.append("\n").append(stages_table(e, layout));

@@ -119,8 +119,8 @@ std::vector<std::vector<Drawn>> stacked(const std::vector<Drawn>& columns, std::
     const std::vector<Drawn> empty = tables.front();
     for (auto column = columns.begin() + 1; column != columns.end();) {
         const auto end = std::find_if(column + 1, columns.end(), [](const Drawn& one) { return one.column->begins; });
-        const bool whole = fits(empty, column, end);
-        if (whole && !fits(tables.back(), column, end)) tables.push_back(empty);
+        const bool begun = tables.back().size() > 2;  // a single column shares its table with a divided group
+        if (begun && fits(empty, column, end) && !fits(tables.back(), column, end)) tables.push_back(empty);
         for (; column != end; ++column) {
             if (tables.back().size() > 1 && !fits(tables.back(), column, column + 1)) tables.push_back(empty);
             tables.back().push_back(*column);

@@ -22,13 +22,16 @@ std::string spelled_out(const std::string& field, Unit unit) {
 
 }  // namespace
 
-std::string heading_of(const std::string& field) {
+std::string heading_of(const std::string& field, Unit unit) {
     const auto known = field_units().find(field);
     if (known != field_units().end()) return spelled_out(field, known->second);
     const std::size_t end = field.rfind('_');
     const auto grouped = end == field.npos ? field_units().end() : field_units().find(field.substr(0, end));
-    if (grouped == field_units().end()) return field;
-    return spelled_out(grouped->first, grouped->second) + " " + field.substr(end + 1);
+    if (grouped == field_units().end()) return unit == Unit::number ? field : spelled_out(field, unit);
+    const std::string part = field.substr(end + 1);
+    return spelled_out(grouped->first, grouped->second) + (part == "least"  ? " min"
+                                                           : part == "most" ? " max"
+                                                                            : " " + part);
 }
 
 std::string cell_of(double value, Unit unit) {
@@ -36,7 +39,10 @@ std::string cell_of(double value, Unit unit) {
     if (unit == Unit::bandwidth) return bandwidth(value);
     if (unit == Unit::bytes) return format_quantity(value, Dimension::bytes);
     if (unit == Unit::samples_per_s || unit == Unit::tokens_per_s)
-        return std::abs(value) < 1e4 ? fmt::format("{:.5g}", value) : fmt::format("{:.0f}", value);
+        return fmt::format(fmt::runtime(std::abs(value) < 100   ? "{:.4g}"
+                                        : std::abs(value) < 1e4 ? "{:.1f}"
+                                                                : "{:.0f}"),
+                           value);
     return unit == Unit::share ? fmt::format("{:.4g}", value) : fmt::format("{:.6g}", value);
 }
 

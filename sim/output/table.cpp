@@ -6,6 +6,7 @@
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/base/percent.hpp"
+#include "sim/base/utf8.hpp"
 #include "sim/output/fidelity.hpp"
 #include "sim/output/field_cells.hpp"
 #include "sim/output/fields.hpp"
@@ -132,7 +133,10 @@ std::vector<Column> table_columns(const Report& report) {
 std::string to_table(const Report& report, const TableLayout& layout) {
     const Table table(table_columns(report), layout);
     std::string text = report.name + ": one iteration";
-    if (!table.alike().empty()) text += ", " + table.alike();
+    if (const std::string& alike = table.alike(); !alike.empty()) {
+        const bool fits = layout.width == 0 || count_characters(text) + alike.size() + 2 <= layout.width;
+        text += fits ? ", " + alike : fmt::format("\n{}", fmt::join(broken(alike, layout.width), "\n"));
+    }
     text += "\n\n" + (report.results.size() == 1 ? table.list() : table.text());
     if (any_of(report.results.begin(), report.results.end(), [](const Result& r) { return r.best.has_value(); }))
         text += "\n* shortest iteration among a variant's grids (`grid: auto`)\n";

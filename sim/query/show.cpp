@@ -61,7 +61,8 @@ std::string to_json_lines(const Rows& rows) {
 
 std::string to_table(const Rows& rows, const text::TableLayout& layout) {
     std::vector<text::Row> cells(1);
-    for (const std::string& column : rows.columns) cells.front().push_back(text::heading_of(column));
+    for (std::size_t i = 0; i < rows.columns.size(); ++i)
+        cells.front().push_back(text::heading_of(rows.columns[i], rows.unit(i)));
     for (const std::vector<Value>& row : rows.rows) {
         text::Row& line = cells.emplace_back();
         for (std::size_t i = 0; i < row.size(); ++i) line.push_back(cell_of(row[i], rows.unit(i)));

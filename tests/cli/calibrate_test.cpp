@@ -77,12 +77,12 @@ TEST_CASE("calibrate: parameters that measurements do not determine are not repo
     const TableBench bench;
     bench.table({{2, 8'000'000}, {4, 8'000'000}});
     const std::string device = "platform.device.flops=1..50 Tflops";
-    const Outcome outcome = run_in(bench, TableBench::with({"--fit", device, "--fit", fit_bandwidth}));
+    const Outcome outcome = run_in(bench, TableBench::with({"--wide", "--fit", device, "--fit", fit_bandwidth}));
     CHECK(says(outcome.out, "not determined: the rows do not depend on it"));
     CHECK_FALSE(says(outcome.out, "--set 'platform.device"));
     CHECK(says(outcome.out, "--set 'platform.fabric.bandwidth"));
     bench.table({{2, 8'000'000}});
-    CHECK(says(run_in(bench, TableBench::with({"--fit", fit_latency, "--fit", fit_bandwidth})).out,
+    CHECK(says(run_in(bench, TableBench::with({"--wide", "--fit", fit_latency, "--fit", fit_bandwidth})).out,
                "not determined: fewer rows than parameters"));
 }
 

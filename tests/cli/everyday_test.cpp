@@ -83,9 +83,17 @@ TEST_CASE("tables: they fit 80 columns in pipes and files, and the width of a te
     CHECK(widest(wide) > 80);
 }
 
+TEST_CASE("tables: the README shows how the output of the default scenario begins") {
+    const std::string readme = read_file(shipped("README.md"));
+    const std::size_t begin = readme.find("```\nzhang-2021: ") + 4;
+    const std::string sample = readme.substr(begin, readme.find("```\n", begin) - begin);
+    CHECK(sample.size() > 500);
+    CHECK(run_program({.arguments = {"run", shipped("scenarios/zhang-2021.yaml")}}).out.starts_with(sample + "\n"));
+}
+
 TEST_CASE("tables: what all variants share is told once, and a single variant is a list") {
     const TinyFiles tiny;
-    CHECK(holds(run_in(tiny, run({})).out, "tiny-run: one iteration, model two-layers, ranks 4, scaling weak"));
+    CHECK(holds(run_in(tiny, run({})).out, "model two-layers, ranks 4, scaling weak"));
     const std::string one = run_in(tiny, run({"--variant", "later"})).out;
     CHECK(holds(one, "\nvariant        later\nmodel          two-layers\nranks          4\niteration "));
 }
@@ -105,8 +113,8 @@ TEST_CASE("tables: --columns chooses any field, and a misspelt one is a usage er
 TEST_CASE("run: --variant simulates only the variants that it names") {
     const TinyFiles tiny;
     const json all = json::parse(run_in(tiny, run({"--format", "json"})).out)["results"];
-    const json some =
-        json::parse(run_in(tiny, run({"--variant", "servers", "ring", "--format", "json"})).out)["results"];
+    const json some = json::parse(
+        run_in(tiny, run({"--variant", "servers", "--variant", "ring", "--format", "json"})).out)["results"];
     REQUIRE(some.size() == 2);
     CHECK(some[0] == all[0]);  // in the file's order
     CHECK(some[1] == all[2]);
@@ -115,6 +123,8 @@ TEST_CASE("run: --variant simulates only the variants that it names") {
     CHECK(holds(misspelt.err, "unknown variant 'rin'"));
     CHECK(holds(misspelt.err, "did you mean 'ring'?"));
     CHECK(run_in(tiny, run({"--variant", "rin", "--dry-run"})).status == 3);
+    // The name of the scenario may follow.
+    CHECK(run_in(tiny, {"run", "--variant", "ring", "scenario.yaml", "--wide"}).status == 0);
     // The others are not even read.
     const Outcome broken = run_in(tiny, run({"--set", "variants.later.training.ranks=-1", "--variant", "ring"}));
     CHECK(broken.status == 0);
@@ -142,6 +152,41 @@ TEST_CASE("dry run: a reason is told once, and variants that are planned alike t
     CHECK(text.find(reason) == text.rfind(reason));
 }
 
+TEST_CASE("run: --timing counts from the program's start, and its durations add up") {
+    const TinyFiles tiny;
+    const Outcome outcome = run_in(tiny, run({"--timing"}));
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.err.ends_with(" s)\n"));
+    std::istringstream stream(outcome.err);
+    double at_s = 0, sum_s = 0;
+    int number = 0;
+    for (std::string line; std::getline(stream, line); ++number) {
+        CAPTURE(line);
+        REQUIRE(line.starts_with("timing: "));
+        const double now_s = std::stod(line.substr(8));
+        CHECK(now_s >= at_s);
+        at_s = now_s;
+        sum_s += std::stod(line.substr(line.rfind('(') + 1));
+        CHECK(sum_s == Approx(at_s).margin(0.001 * (number + 1)));  // each is rounded to a millisecond
+    }
+    CHECK(number == 1 + 3 * 2 + 1);  // read; for each variant the first message and the end; written
+    CHECK(holds(outcome.err, "ring: first message"));
+    CHECK(holds(outcome.err, "results written"));
+}
+
+TEST_CASE("topology: a terminal shows a step that takes more than a second, and clears it") {
+    const TempDir directory;
+    const std::vector<std::string> large{"topology", "dragonfly", "--set", "hosts=60000"};
+    const Outcome piped = run_program({.arguments = large, .directory = directory.path(), .limit_s = 100});
+    CHECK(piped.status == 0);
+    CHECK(piped.err.empty());
+    const Outcome shown =
+        run_program({.arguments = large, .directory = directory.path(), .err = Stderr::terminal, .limit_s = 100});
+    CHECK(shown.out == piped.out);
+    if (shown.seconds > 3) CHECK_FALSE(shown.err.empty());  // either building or measuring took a second
+    CHECK((shown.err.empty() || (holds(shown.err, "ing dragonfly: ") && shown.err.ends_with("\r\x1b[K"))));
+}
+
 TEST_CASE("misspelt options and words get a suggestion") {
     const TinyFiles tiny;
     const auto error_of = [&](const std::vector<std::string>& arguments) {
@@ -153,7 +198,7 @@ TEST_CASE("misspelt options and words get a suggestion") {
     CHECK(error_of({"run", "scenario.yaml", "--varian", "ring"}) ==
           "error: unknown option '--varian'\n  hint: did you mean '--variant'?\n");
     CHECK(holds(error_of({"run", "scenario.yaml", "--dryrun=1"}), "did you mean '--dry-run'?"));
-    CHECK(holds(error_of({"results", "merge", "a", "--ot", "b"}), "did you mean '--out'?"));
+    CHECK(holds(error_of({"results", "merge", "a", "--out", "b", "--partal"}), "did you mean '--partial'?"));
     CHECK(holds(error_of({"run", "scenario.yaml", "--zzzzzzzz"}), "hint: `syncline run --help` lists all options"));
     CHECK(holds(error_of({"schema", "platfrom"}), "did you mean 'platform'?"));
     CHECK(holds(error_of({"topology", "ring", "--format", "svgg"}), "did you mean 'svg'?"));

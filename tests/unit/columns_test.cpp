@@ -90,11 +90,11 @@ TEST_CASE("columns: stacked tables repeat the first column, or number rows that 
 }
 
 TEST_CASE("columns: a group of columns is not divided if a table of its own has room for it") {
-    std::vector<Column> all{{"name"}, {"one"}, {"two"}, {"three"}};
-    all[2].begins = true;
-    add_row(all, {"a", "1111111111", "2222222222", "3333333333"});
+    std::vector<Column> all{{"name"}, {"one"}, {"more"}, {"two"}, {"three"}};
+    all[3].begins = true;
+    add_row(all, {"a", "1", "1", "2222222222", "3333333333"});
     const std::vector<std::string> lines = lines_of(Table(all, {30, {}}).text());
-    CHECK(lines.at(0) == "name         one");
+    CHECK(lines.at(0) == "name  one  more");
     CHECK(lines.at(3) == "name         two       three");
 }
 
@@ -118,4 +118,8 @@ TEST_CASE("field cells: headings are spelled out, and have a unit only if the ce
     CHECK(cell_of(0.00625, Unit::seconds) == "6.25 ms");
     CHECK(cell_of(12.5e9, Unit::bandwidth) == "12.5 GB/s");
     CHECK(cell_of(76312.6, Unit::samples_per_s) == "76313");
+    CHECK(cell_of(7004.5, Unit::samples_per_s) == "7004.5");
+    CHECK(cell_of(0.012344, Unit::samples_per_s) == "0.01234");
+    CHECK(heading_of("time_per_sample", Unit::seconds) == "time per sample");
+    CHECK(heading_of("iteration_time_s_least") == "iteration time min");
 }
