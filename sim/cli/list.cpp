@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -6,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/words.hpp"
 #include "sim/document/data_roots.hpp"
@@ -56,7 +58,9 @@ void show_list(const std::string& list, bool only_names) {
         rows.push_back({std::move(entry.name)});
         if (!only_names) rows.back().push_back(std::move(entry.summary));
     }
-    if (!rows.empty()) write_stdout(text::aligned(std::move(rows), 1));
+    // One line for each in a pipe; on a terminal, long summaries are broken at words.
+    const text::TableLayout layout = isatty(STDOUT_FILENO) == 1 ? TableOptions{}.on_stdout() : text::TableLayout{0, {}};
+    if (!rows.empty()) write_stdout(text::aligned(rows, 1, layout));
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ fs::path clone_of_program() {
     fs::path folder = folder_of_program();
     constexpr int highest = 4;
     for (int level = 0; level < highest && folder.has_relative_path(); ++level, folder = folder.parent_path())
-        if (is_folder(folder / "scenarios") && is_folder(folder / "platforms") &&
-            is_folder(folder / "workloads"))
+        if (is_folder(folder / "scenarios") && is_folder(folder / "platforms") && is_folder(folder / "workloads"))
             return folder;
     return {};
 }

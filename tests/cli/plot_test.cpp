@@ -38,8 +38,8 @@ TEST_CASE("plot draws a batch's results as SVG and PNG") {
                           "message", "--ylabel", "time", "--out", "b.svg"})
                    .err,
                ContainsSubstring("wrote b.svg: 4 lines of 4 points"));
-    CHECK_THAT(read_file(bench / "b.svg"),
-               ContainsSubstring("bytes, operation") && ContainsSubstring(">message<") && ContainsSubstring("time (us)"));
+    CHECK_THAT(read_file(bench / "b.svg"), ContainsSubstring("bytes, operation") && ContainsSubstring(">message<") &&
+                                               ContainsSubstring("time (us)"));
 
     CHECK(bench.plot({"--x", "bytes", "--y", "completion_time_s", "--log", "xy", "--out", "a.png"}).status == 0);
     CHECK_THAT(read_file(bench / "a.png"), StartsWith("\x89PNG"));
