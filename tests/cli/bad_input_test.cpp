@@ -785,7 +785,7 @@ TEST_CASE("usage: unknown verbs and options are errors") {
     check_usage(run_in(bench, {"frobnicate"}), "unknown verb 'frobnicate'");
     check_usage(run_in(bench, {"frobnicate"}),
                 "run, collective, topology, workload, check, batch, explore, explain, results, plot, lesson, validate, "
-                "calibrate, schema");
+                "calibrate, list, where, schema, completion");
     check_usage(run_in(bench, {"scenario.yaml"}), "unknown verb 'scenario.yaml'");
     check_usage(run_in(bench, {}), "--help");
     check_usage(run_in(bench, {"--verbose"}), "--help");
