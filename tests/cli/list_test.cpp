@@ -1,6 +1,9 @@
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -46,7 +49,8 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
         for (std::string line; std::getline(short_lines, line);) CHECK(names.erase(line) == 1);
         CHECK(names.empty());
     }
-    CHECK(ask_at(empty.path(), {"list", "lessons"}).out.find("\nring-allreduce     Why does a ring") != std::string::npos);
+    CHECK(ask_at(empty.path(), {"list", "lessons"}).out.find("\nring-allreduce     Why does a ring") !=
+          std::string::npos);
     CHECK(ask_at(empty.path(), {"list", "platfroms"}).status == 2);
 }
 
