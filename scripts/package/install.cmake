@@ -5,7 +5,7 @@
 install(TARGETS syncline RUNTIME COMPONENT program)
 install(TARGETS syncline-simgrid LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/syncline COMPONENT program)
 install(DIRECTORY platforms workloads topologies scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/syncline COMPONENT program
-  FILES_MATCHING REGEX "\\.(yaml|json|md|svg|dot|graphml|xml|csv)$")
+  FILES_MATCHING REGEX "\\.(yaml|json|md|svg|dot|graphml|xml)$" REGEX "\\.results$" EXCLUDE)
 install(FILES README.md CHANGELOG.md TYPE DOC COMPONENT program)
 # Man pages and completions are made by the build.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program OPTIONAL)
@@ -40,6 +40,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME syncline)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS gnuplot-nox)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS python3)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_LIST_DIR}/prerm)
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "simulator of distributed deep-learning training
 Syncline predicts the time of a training iteration for a model, a cluster and
 a plan of parallelism. It replays the iteration message by message on SimGrid

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// What a shell completes: the program's table of options, in a form that the scripts for all shells are written from.
+/// Completion in shells: the program's table of options, in a form that the scripts for all shells are written from.
 namespace syncline::cli {
 
 /// The values of an option, or the arguments of a verb.

@@ -55,7 +55,7 @@ function __syncline_offer --argument-names words kinds paths
     end
 end
 
-# Whether the words before the cursor begin with these verbs; without verbs, whether there is no word yet.
+# Succeeds if the words before the cursor begin with these verbs; without verbs, if there is no word yet.
 function __syncline_at
     set -l before (commandline -opc)[2..]
     if test (count $argv) -eq 0

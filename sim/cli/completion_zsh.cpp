@@ -45,11 +45,12 @@ std::string zsh_completion(const std::vector<CompletedVerb>& verbs) {
 # Completion of Syncline for zsh, as `syncline completion zsh` prints it.
 
 _syncline_offer() {  # WORDS KINDS PATHS
-    local kind
+    local kind listed
     local -a names
     names=(${=1})
     for kind in ${=2}; do
-        names+=("${(@f)$($program list $kind --names 2>/dev/null </dev/null)}")
+        listed=$($program list $kind --names 2>/dev/null </dev/null)
+        names+=(${(f)listed})
     done
     compadd -a names
     case $3 in

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/cli/run.hpp"
+#include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/document/data_roots.hpp"
 #include "sim/lesson/lesson.hpp"
@@ -29,7 +30,7 @@ struct LessonArguments {
 std::string table(const std::vector<lesson::Lesson>& lessons) {
     std::vector<text::Row> rows{{"lesson", "name", "question"}};
     for (const lesson::Lesson& one : lessons) rows.push_back({fmt::format("{}", one.number), one.name, one.title});
-    return text::aligned(rows, 2) +
+    return text::aligned(rows, 2, TableOptions{}.on_stdout()) +
            "\n`syncline lesson NUMBER` runs a lesson; with --handout it only prints the text.\n";
 }
 

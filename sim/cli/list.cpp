@@ -54,6 +54,7 @@ std::vector<Named> entries(const std::string& list) {
 
 void show_list(const std::string& list, bool only_names) {
     std::vector<text::Row> rows;
+    if (!only_names) rows.push_back({"name", "summary"});
     for (Named& entry : entries(list)) {
         rows.push_back({std::move(entry.name)});
         if (!only_names) rows.back().push_back(std::move(entry.summary));

@@ -31,10 +31,12 @@ double since_start_s() {
     return std::chrono::duration<double>(Clock::now() - program_start).count();
 }
 
-/// What a simulation, in a process of its own, tells the process that draws.
+/// The state of a simulation, in a process of its own, for the process that draws.
 struct Shared {
     std::atomic<std::uint64_t> messages = 0, expected = 0;
-    std::atomic<double> timed_s = 0;  ///< the previous line of say_timing()
+    std::atomic<std::uint64_t> first = 0;  ///< messages when the simulation was first seen
+    std::atomic<double> first_s = 0;       ///< the time of that, since the program's start
+    std::atomic<double> timed_s = 0;       ///< the previous line of say_timing()
 };
 
 Shared& shared() {
@@ -62,15 +64,16 @@ void draw(int) {
     const double elapsed_s = std::chrono::duration<double>(Clock::now() - line.start).count();
     const auto messages = static_cast<double>(shared().messages.load());
     const auto expected = static_cast<double>(shared().expected.load());
+    const double since_first = messages - static_cast<double>(shared().first.load());
     const std::uint64_t simulations = line.simulations;
     const std::string_view step = line.step.data();
     std::array<char, 400> text;
     std::size_t length = 0;
-    if (messages > 0 && expected > 0)
+    if (since_first > 0 && messages < expected)
         length =
             fmt::format_to_n(text.data(), text.size(), "{}: {:.0f} %, {:.0f} of {:.0f} messages, about {:.0f} s left",
                              step, 100 * messages / expected, messages, expected,
-                             elapsed_s * std::max(expected - messages, 0.0) / messages)
+                             (since_start_s() - shared().first_s) * (expected - messages) / since_first)
                 .size;
     else if (simulations > 0)
         length =
@@ -87,6 +90,7 @@ void draw(int) {
     errno = before;
 }
 
+/// Draws a line from the first second on.
 void set_timer(bool on) {
     const timeval first{on ? 1 : 0, 0}, every{0, on ? 200'000 : 0};
     const itimerval timer{every, first};
@@ -106,6 +110,7 @@ ProgressLine::ProgressLine(const std::string& step, bool timing)
     line.start = Clock::now();
     line.width = width_of(STDERR_FILENO) - 1;
     begin(step);
+    set_timer(true);
 }
 
 ProgressLine::~ProgressLine() {
@@ -119,11 +124,14 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::begin(const std::string& step) {
     step_ = step;
     if (!terminal_) return;
-    set_timer(false);
     const std::string shown = text::broken(printable(step), line.width / 2).front();
+    sigset_t alarm, before;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarm, &before);
     line.step = {};
     shown.copy(line.step.data(), line.step.size() - 1);
-    set_timer(true);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ProgressLine::count(std::size_t simulations) {
@@ -134,8 +142,12 @@ Watch ProgressLine::watch() {
     if (!terminal_ && !timing_) return {};
     return [this](const Progress& progress, std::uint64_t expected) {
         // The simulation has a process of its own, which does not draw.
-        if (timing_ && shared().expected.exchange(expected) == 0) say_timing(step_ + ": first message");
-        shared().expected = expected;
+        const std::uint64_t before = shared().expected.exchange(expected);
+        if (timing_ && before == 0) say_timing(step_ + ": first message");
+        if (expected != before || progress.messages < shared().messages) {  // another simulation
+            shared().first = progress.messages;
+            shared().first_s = since_start_s();
+        }
         shared().messages = progress.messages;
     };
 }

@@ -8,7 +8,7 @@
 /// Progress of long steps on standard error.
 namespace syncline::cli {
 
-/// One line on a terminal, from the first second of a step on: the step and the time it has taken; of simulations, how
+/// One line on a terminal, from the first second on: the step and the time since the line began; of simulations, how
 /// many messages are sent and the time that remains, or how many simulations are finished. Elsewhere nothing.
 ///
 /// A timer draws the line, so that steps that report nothing have one, too. Only one line may exist at a time.
@@ -27,6 +27,7 @@ public:
     void count(std::size_t simulations);
 
     /// Returns the callback for simulate(); empty if there is nothing to show, which saves counting messages.
+    /// The line must outlive it.
     Watch watch();
 
 private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/progress.hpp"
 #include "sim/replay/native.hpp"
 
 namespace syncline::cli {
@@ -17,10 +18,11 @@ ScalingPoint point_of(const Result& result) {
 
 /// Returns nothing if the scenario is not valid with that number of ranks.
 std::optional<config::Scenario> with_ranks(const std::string& path, std::vector<std::string> assignments,
-                                           std::int64_t ranks, std::uint64_t seed) {
+                                           std::int64_t ranks, std::uint64_t seed,
+                                           const std::vector<std::string>& only) {
     assignments.push_back(fmt::format("training.ranks={}", ranks));
     try {
-        return config::load_scenario(path, assignments, inspect, seed);
+        return config::load_scenario(path, assignments, inspect, seed, only);
     } catch (const ConfigError&) {
         return std::nullopt;
     }
@@ -35,7 +37,8 @@ CLI::Option* add_report(CLI::App& verb, std::string& file, const std::string& de
 }
 
 std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vector<std::string>& assignments,
-                                         std::uint64_t seed, const Report& results, std::string& note) {
+                                         std::uint64_t seed, const std::vector<std::string>& only,
+                                         const Report& results, std::string& note) {
     std::vector<ScalingCurve> curves;
     std::int64_t most = 1;
     for (const Result& result : results.results) {
@@ -44,7 +47,7 @@ std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vec
     }
     std::vector<std::int64_t> left_out;
     for (std::int64_t ranks = 1; ranks < most; ranks *= 2) {
-        std::optional<config::Scenario> scenario = with_ranks(path, assignments, ranks, seed);
+        std::optional<config::Scenario> scenario = with_ranks(path, assignments, ranks, seed, only);
         if (!scenario) {
             left_out.push_back(ranks);
             continue;
@@ -55,7 +58,8 @@ std::vector<ScalingCurve> scaling_curves(const std::string& path, const std::vec
             if (curve == curves.end()) continue;
             const Result& own = results.results[static_cast<std::size_t>(curve - curves.begin())];
             if (ranks >= own.ranks) continue;
-            curve->points.push_back(point_of(simulate(variant.lowered())));
+            ProgressLine progress(fmt::format("{} with {} ranks", variant.name, ranks));
+            curve->points.push_back(point_of(simulate(variant.lowered(), progress.watch())));
         }
     }
     for (std::size_t i = 0; i < curves.size(); ++i) curves[i].points.push_back(point_of(results.results[i]));

@@ -154,7 +154,8 @@ Result simulated(const config::Scenario& scenario, const config::Variant& varian
 void write_report(const Report& report, std::vector<PageVariant> pages, const RunOptions& options) {
     ReportData data{report, std::move(pages), {}, ""};
     if (options.scaling)
-        data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, report, data.scaling_note);
+        data.scaling = scaling_curves(options.scenario, options.assignments, options.seed, options.only, report,
+                                      data.scaling_note);
     write_file(options.report, report_page(data));
 }
 

@@ -42,9 +42,8 @@ void add_where(CLI::App& program, Action& action) {
     const auto name = std::make_shared<std::string>();
     const auto kind = std::make_shared<std::string>();
     verb->add_option("NAME", *name, "Name of a preset (p100-25g), or a file")->required();
-    verb->add_option("--kind", *kind,
-                     fmt::format("Kind of file that is meant: {}", fmt::join(config::file_kinds(), ", ")))
-        ->option_text("KIND")
+    verb->add_option("--kind", *kind, "Kind of file that is meant")
+        ->option_text(fmt::format("{}", fmt::join(config::file_kinds(), "|")))
         ->check(one_of(config::file_kinds()));
     verb->callback([name, kind, &action] {
         action = [name, kind] { show_file(*name, kind->empty() ? config::file_kinds() : config::Kinds{*kind}); };

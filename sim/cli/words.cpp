@@ -26,7 +26,7 @@ std::vector<std::string> options_of(const CLI::App& verb) {
 }  // namespace
 
 CLI::Validator one_of(std::vector<std::string> words) {
-    const std::string shown = fmt::format("{{{}}}", fmt::join(words, ","));  // as CLI::IsMember; completions read it
+    const std::string shown = fmt::format("{{{}}}", fmt::join(words, ","));  // as CLI::IsMember says it
     return CLI::Validator(
         [words = std::move(words)](const std::string& word) {
             if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
@@ -40,7 +40,9 @@ std::string unexpected(const CLI::App& program) {
     const CLI::App& verb = innermost(program);
     const std::vector<std::string> rest = program.remaining(true);
     const auto option = std::find_if(rest.begin(), rest.end(), [](const std::string& one) { return one[0] == '-'; });
-    const std::string path = &verb == &program ? "syncline" : "syncline " + verb.get_name();
+    std::string path = verb.get_name();
+    for (const CLI::App* outer = verb.get_parent(); outer != nullptr; outer = outer->get_parent())
+        path = outer->get_name() + " " + path;
     const std::string help = fmt::format("`{} --help` lists all options", path);
     if (option == rest.end())
         return fmt::format("error: unexpected argument '{}'\n  hint: {}\n", rest.empty() ? "" : rest.front(), help);

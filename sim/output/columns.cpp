@@ -12,7 +12,7 @@
 #include "sim/base/utf8.hpp"
 #include "sim/output/field_units.hpp"
 
-// Which columns of a table are shown; columns_text.cpp draws them.
+// The choice of the columns to show; columns_text.cpp draws them.
 
 namespace syncline::text {
 

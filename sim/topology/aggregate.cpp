@@ -50,7 +50,7 @@ Sizes parts(const Topology& topology, const Partition& partition) {
     return result;
 }
 
-/// Returns whether a block consists of several hosts' worth of equal members.
+/// Returns whether a block consists of several members with equally many hosts, more than one each.
 bool divided(const std::vector<std::uint32_t>& sizes, std::uint32_t hosts) {
     return sizes.size() > 1 && sizes.front() > 1 && sizes.size() * sizes.front() == hosts &&
            std::count(sizes.begin(), sizes.end(), sizes.front()) == std::ssize(sizes);

@@ -14,7 +14,7 @@
 #include "tests/cli/program.hpp"
 #include "tests/cli/scenario.hpp"
 
-// What people at a terminal expect of every program: tables that fit, and help with typing errors.
+// At a terminal every program should have tables that fit, and help with typing errors.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -128,6 +128,11 @@ TEST_CASE("run: --variant simulates only the variants that it names") {
     // The others are not even read.
     const Outcome broken = run_in(tiny, run({"--set", "variants.later.training.ranks=-1", "--variant", "ring"}));
     CHECK(broken.status == 0);
+    // Neither are they for the scaling curve: the broken one does not keep the other from running on fewer ranks.
+    const Outcome scaled = run_in(tiny, run({"--set", "variants.later.training.ranks=-1", "--variant", "ring",
+                                             "--report", "r.html", "--scaling", "--wide"}));
+    CHECK(scaled.status == 0);
+    CHECK_FALSE(holds(read_file(tiny.path() / "r.html"), "Not simulated"));
 }
 
 TEST_CASE("run: --variant leaves out the expectations of the others") {

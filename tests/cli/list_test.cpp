@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// Which files have names, and where they are: the verbs list and where, and $SYNCLINE_DATA.
+// The verbs list and where, and $SYNCLINE_DATA.
 
 using namespace syncline::test;
 
@@ -37,6 +37,9 @@ TEST_CASE("list: every shipped file is listed with one line that says what it is
                 if (entry.path().extension() == ".yaml") files.insert(entry.path().stem().string());
         std::set<std::string> names;
         std::istringstream lines(ask_at(empty.path(), {"list", list}).out);
+        std::string head;
+        std::getline(lines, head);
+        CHECK(head.starts_with("name "));
         for (std::string line; std::getline(lines, line);) {
             CAPTURE(line);
             const std::size_t end = line.find(' ');

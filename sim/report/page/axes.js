@@ -46,9 +46,10 @@ function fitting(values, place, label, room) {
     const shown = [];
     for (const value of values) {
         const start = place(value) * room - half(value), end = place(value) * room + half(value);
-        const before = shown[shown.length - 1];
-        const free = before === undefined || start >= place(before) * room + half(before);
-        if (value === last && !free) shown.pop();
+        const collides = () => shown.length > 0 &&
+            start < place(shown[shown.length - 1]) * room + half(shown[shown.length - 1]);
+        while (value === last && shown.length > 1 && collides()) shown.pop();
+        const free = !collides();
         if (value === last || (free && end <= place(last) * room - half(last))) shown.push(value);
     }
     return shown;
@@ -108,14 +109,15 @@ function coinciding(chart) {
     if (chart.config.type !== "line") return "";
     const sets = chart.data.datasets.filter((set) => set.showLine !== false && set.data.length > 0);
     const xy = (set) => set.data.map((point, i) => (typeof point === "object" && point ? point : {x: i, y: point}));
-    const largest = Math.max(...sets.flatMap((set) => xy(set).map((point) => Math.abs(point.y))));
+    const points = new Map(sets.map((set) => [set, xy(set)]));
+    const largest = sets.flatMap((set) => points.get(set)).reduce((most, {y}) => Math.max(most, Math.abs(y)), 0);
     const relative = chart.options.scales.y.type === "logarithmic";
     const near = (one, other) => one.x === other.x &&
         Math.abs(one.y - other.y) <= 0.005 * (relative ? Math.max(Math.abs(one.y), Math.abs(other.y)) : largest);
     const common = (one, other) =>
         (one.data.length !== other.data.length ?
              0 :
-             xy(one).filter((point, i) => near(point, xy(other)[i])).length / one.data.length);
+             points.get(one).filter((point, i) => near(point, points.get(other)[i])).length / one.data.length);
     const named = (group) => listed(group.map((index) => sets[index].label));
     const groups = groups_of(sets, (one, other) => common(one, other) === 1);
     const whole = groups.filter((group) => group.length > 1).map(named);

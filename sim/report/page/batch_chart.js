@@ -120,7 +120,7 @@ function batch_chart(columns, rows, value_at, figures, settings) {
             const {mean, low, high} = knots.get(at);
             return {x: numeric ? at : written.get(at), y: mean, low, high};
         });
-        const ends = [...lines.values()].flatMap((knots) => [...knots.values()].flatMap(({low, high}) => [low, high]));
+        const knots_drawn = [...lines.values()].flatMap((knots) => [...knots.values()]);
         figure(place, {
             title: capital(`${name(up)} by ${name(along)}`),
             unit,
@@ -138,8 +138,8 @@ function batch_chart(columns, rows, value_at, figures, settings) {
                                      axis(name(along), null),
                         y: axis(name(up), unit, {
                             ...(log.checked ? {type: "logarithmic"} : {beginAtZero: true}),
-                            suggestedMin: Math.min(...ends),
-                            suggestedMax: Math.max(...ends)
+                            suggestedMin: knots_drawn.reduce((least, {low}) => Math.min(least, low), Infinity),
+                            suggestedMax: knots_drawn.reduce((most, {high}) => Math.max(most, high), -Infinity)
                         })
                     }
                 }
