@@ -103,7 +103,8 @@ std::vector<PlannedStudy> read_studies(const std::vector<std::string>& paths,
     std::vector<std::string> files;
     for (const std::string& path : paths) {
         std::error_code unknown;  // reading it as a file then reports the error
-        if (!fs::is_directory(path, unknown)) {
+        // The directory of a study's results may have the study's name.
+        if (!fs::is_directory(path, unknown) || fs::exists(fs::path(path) / "results.db", unknown)) {
             files.push_back(config::find_argument(path, {"study", "scenario"}));
             continue;
         }

@@ -32,11 +32,12 @@ bool report_unknown_verb(const CLI::App& program, const std::vector<std::string>
     return true;
 }
 
-/// Returns the arguments, `VERB --help` in place of `help VERB`.
+/// Returns the arguments, `VERB --help` in place of `help VERB`, whose options do not matter.
 std::vector<std::string> arguments_of(int argc, char* argv[]) {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     if (arguments.empty() || arguments.front() != "help") return arguments;
     arguments.erase(arguments.begin());
+    std::erase_if(arguments, [](const std::string& argument) { return argument.starts_with('-'); });
     arguments.emplace_back("--help");
     return arguments;
 }

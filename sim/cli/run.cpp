@@ -170,6 +170,7 @@ void run(const RunOptions& options) {
     if (options.trace.format) traces = trace_files(scenario, options.trace, options.directory);
     if (scenario.variants.front().collective) return run_exchanges(scenario, options);
     check_memory(scenario, options.allow_oom);
+    if (!options.report.empty()) require_writable(options.report);
     Report report{scenario.name, {}};
     std::vector<PageVariant> pages;
     for (const config::Variant& variant : scenario.variants) {

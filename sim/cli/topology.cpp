@@ -48,6 +48,9 @@ void topology(const TopologyArguments& options) {
         return config::load_topology(options.argument, options.assignments, use);
     });
     if (!question.added.empty()) say("note: `{}` alone means --set '{}'\n", options.argument, question.added);
+    if (const std::int64_t wanted = question.spec.hosts; wanted > 0 && question.topology.hosts > wanted)
+        say("note: the {} has {} hosts: the next size that has room for {}\n", question.spec.name,
+            question.topology.hosts, wanted);
     const std::string text =
         shown_as("measuring " + question.spec.name, [&] { return text_of(question, use, options); });
     if (!options.file.empty())

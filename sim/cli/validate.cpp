@@ -149,6 +149,7 @@ void require_accuracy(const Points& points, const ValidateArguments& options) {
 
 void validate_verb(const ValidateArguments& options) {
     const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
+    if (!options.report.empty()) require_writable(options.report);
     Points points;
     {
         ProgressLine line("validating");

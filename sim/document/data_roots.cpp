@@ -24,9 +24,11 @@ fs::path folder_of_program() {
 /// Returns the clone in which the program was built, for example in its folder build/release; empty if there is none.
 fs::path clone_of_program() {
     fs::path folder = folder_of_program();
+    std::error_code error;
     constexpr int highest = 4;
     for (int level = 0; level < highest && folder.has_relative_path(); ++level, folder = folder.parent_path())
-        if (is_folder(folder / "scenarios") && is_folder(folder / "platforms") && is_folder(folder / "workloads"))
+        if (is_folder(folder / "scenarios") && is_folder(folder / "sim") &&
+            fs::exists(folder / "CMakeLists.txt", error))
             return folder;
     return {};
 }
@@ -62,7 +64,10 @@ std::vector<fs::path> data_roots() {
 
 std::vector<std::string> missing_data_roots() {
     std::vector<std::string> roots = named_roots();
-    std::erase_if(roots, [](const std::string& root) { return is_folder(root); });
+    std::erase_if(roots, [](const fs::path& root) {
+        return is_folder(root / "platforms") || is_folder(root / "workloads") || is_folder(root / "topologies") ||
+               is_folder(root / "scenarios");
+    });
     return roots;
 }
 

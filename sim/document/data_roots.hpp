@@ -13,7 +13,7 @@ namespace syncline::config {
 /// folder hides those of the same name in later ones. No folder is returned twice.
 std::vector<std::filesystem::path> data_roots();
 
-/// Returns the entries of $SYNCLINE_DATA that are no folders.
+/// Returns the entries of $SYNCLINE_DATA that are no folders with any of these.
 std::vector<std::string> missing_data_roots();
 
 /// Returns the first folder `name` (`scenarios/lessons`) in data_roots(); `name` itself if there is none.

@@ -55,12 +55,13 @@ std::vector<std::string> names_in(const fs::path& folder) {
     return names;
 }
 
-/// Returns the length of the first sentence of `text`, with its stop; npos if no other follows. A word of one or two
-/// letters before a stop is an abbreviation: "N. Jouppi et al."
+/// Returns the length of the first sentence of `text`, with its stop; npos if no other follows. A single letter before
+/// a stop is an abbreviation, as in "N. Jouppi et al."
 std::size_t sentence_end(const std::string& text) {
     for (std::size_t i = 3; i + 2 < text.size(); ++i) {
-        const std::string_view word(text.data() + i - 3, 3);
-        if ((text[i] == '.' || text[i] == '?') && text[i + 1] == ' ' && word.find_first_of(" .") == word.npos &&
+        const std::string_view before(text.data() + i - 3, 3);
+        const bool abbreviation = before[1] == ' ' || before[1] == '.' || before == " al";
+        if ((text[i] == '.' || text[i] == '?') && text[i + 1] == ' ' && !abbreviation &&
             std::isupper(static_cast<unsigned char>(text[i + 2])) != 0)
             return i + 1;
     }
@@ -83,7 +84,8 @@ std::string hint_for(const std::string& word, const fs::path& place, const Kinds
         return fmt::format("did you mean '{}.yaml'?", word);
     std::vector<std::string> sentences;
     for (const std::string& root : missing_data_roots())
-        sentences.push_back(fmt::format("SYNCLINE_DATA names {}, which is no folder", root));
+        sentences.push_back(fmt::format(
+            "SYNCLINE_DATA names {}, which has no folder platforms, workloads, topologies or scenarios", root));
     if (!known.empty()) sentences.push_back(fmt::format("shapes are {}", fmt::join(known, ", ")));
     for (const auto& [kind, folder] : folders_there(kinds)) {
         const std::vector<std::string> names = names_in(folder);

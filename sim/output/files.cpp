@@ -128,19 +128,29 @@ void remove_orphans(const std::filesystem::path& path) {
     }
 }
 
-}  // namespace
+/// Returns true for devices and pipes, which are written to in place.
+bool is_special(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error) &&
+           !std::filesystem::is_directory(path, error);
+}
 
-void write_file(const std::filesystem::path& given, const std::function<void(const Sink&)>& produce) {
+/// Returns the file to replace: a symbolic link is kept, and its target is replaced. Makes the directories above it.
+std::filesystem::path place_of(const std::filesystem::path& given) {
     std::error_code error;
     const bool there = std::filesystem::exists(given, error);
-    if (there && !std::filesystem::is_regular_file(given, error) && !std::filesystem::is_directory(given, error))
-        return write_special(given, produce);
-    // A symbolic link is kept; its target is replaced.
     const std::filesystem::path path = there ? std::filesystem::canonical(given, error) : given;
     error.clear();
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
     if (error) fail("create the directory " + path.parent_path().string(), error.message());
+    return path;
+}
 
+}  // namespace
+
+void write_file(const std::filesystem::path& given, const std::function<void(const Sink&)>& produce) {
+    if (is_special(given)) return write_special(given, produce);
+    const std::filesystem::path path = place_of(given);
     remove_orphans(path);
     const Temporary temporary(path);
     Written file(temporary.open(), path);
@@ -148,9 +158,19 @@ void write_file(const std::filesystem::path& given, const std::function<void(con
     if (stat(path.c_str(), &before) == 0) file.set_mode(before.st_mode & 0777);
     file.take(produce);
     file.sync();
+    std::error_code error;
     std::filesystem::rename(temporary.path(), path, error);  // while it is locked
     if (error) fail("write " + path.string(), error.message());
     file.close();
+}
+
+void require_writable(const std::filesystem::path& given) {
+    if (is_special(given)) return;
+    const std::filesystem::path path = place_of(given);
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) fail("write " + path.string(), "it is a directory");
+    const Temporary temporary(path);
+    Written(temporary.open(), path).close();
 }
 
 void write_file(const std::filesystem::path& path, const std::string& text) {

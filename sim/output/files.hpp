@@ -25,6 +25,10 @@ public:
 /// replaced keeps its mode, and a symbolic link its place. Throws OutputError.
 void write_file(const std::filesystem::path& path, const std::string& text);
 
+/// Throws as write_file() would if the file could not be written; for what is written after a long simulation. Makes
+/// the directories above it.
+void require_writable(const std::filesystem::path& path);
+
 /// Consumes text in pieces.
 using Sink = std::function<void(std::string_view)>;
 

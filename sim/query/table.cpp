@@ -83,6 +83,17 @@ ConfigError located(const SqlError& error, Location where) {
     return ConfigError({{where, error.what(), error.hint()}});
 }
 
+namespace {
+
+/// Returns the heading that the tables of `syncline run` have for a figure, where it is another word.
+std::string heading_of_runs(const std::string& figure) {
+    if (figure == "workload") return "model";
+    if (figure == "scaling_efficiency") return "efficiency";
+    return figure;
+}
+
+}  // namespace
+
 Table::Table(const std::vector<std::string>& keys) {
     make(keys, {});
 }
@@ -111,7 +122,7 @@ void Table::make(const std::vector<std::string>& keys, const std::vector<std::st
     for (const std::string& figure : figures) {
         if (!taken.insert(figure).second) continue;
         columns_.push_back(figure);
-        names_.add(figure, {underlined(figure)});
+        names_.add(figure, {underlined(figure), heading_of_runs(figure)});
         declared.push_back(sql_name(figure) + " NUMERIC");
     }
     figures_.assign(columns_.begin() + static_cast<std::ptrdiff_t>(fixed.size() + keys.size()), columns_.end());

@@ -49,15 +49,18 @@ public:
         text_.clear();
         legend();
         const double width = right_ - left_, height = bottom_ - top_;
+        // Pictures a little wider than a page are made to fit; the largest would become illegible.
+        constexpr double page = 1200;
+        const double scale = width > page && width <= 1.25 * page ? page / width : 1;
         return fmt::format(
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"{2:.0f} "
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{5:.0f}\" height=\"{6:.0f}\" viewBox=\"{2:.0f} "
                    "{3:.0f} {0:.0f} {1:.0f}\" font-family=\"Helvetica, Arial, sans-serif\" fill=\"#1f2933\">\n"
                    "<title>{4}</title>\n"
                    "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" "
                    "markerHeight=\"7\" markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8Z\"/>"
                    "</marker></defs>\n"
                    "<rect x=\"{2:.0f}\" y=\"{3:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#ffffff\"/>\n",
-                   width, height, left_, top_, xml_escaped(title())) +
+                   width, height, left_, top_, xml_escaped(title()), scale * width, scale * height) +
                inner + text_ + "</svg>\n";
     }
 

@@ -79,8 +79,16 @@ TEST_CASE("where: a name means a file here, of SYNCLINE_DATA, or of the clone") 
     const Outcome unknown = where("p100-25gg");
     CHECK(unknown.status == 3);
     CHECK(unknown.err.find("did you mean 'p100-25g'?") != std::string::npos);
-    CHECK(unknown.err.find("SYNCLINE_DATA names /nowhere, which is no folder") != std::string::npos);
+    CHECK(unknown.err.find("SYNCLINE_DATA names /nowhere, which has no folder platforms") != std::string::npos);
     CHECK(where("missing.yaml").status == 3);
+}
+
+TEST_CASE("batch: a directory of results may have the study's name") {
+    const TempDir folder;
+    const Outcome dry = ask_at(folder.path(), {"batch", "allreduce", "--dry-run"});
+    CHECK(dry.status == 0);
+    folder.write("allreduce/results.db", "");
+    CHECK(ask_at(folder.path(), {"batch", "allreduce", "--dry-run"}).out == dry.out);
 }
 
 TEST_CASE("where: a name of two kinds is told, and --kind chooses") {

@@ -190,6 +190,14 @@ class Sweeps(Directory):
         self.assertTrue(picture.tag.endswith("svg"))
         self.assertIn("<html", store.report(where="ranks > 2").html)
 
+    def test_ranges_and_numbers_with_tolist_are_values(self):
+        class Number:
+            def tolist(self):
+                return 4
+
+        rows = syncline.sweep("zhang-2021", {"variant": ["ring"], "training.ranks": range(1, 3), "training.iterations": [Number()]}).rows()
+        self.assertEqual([row["ranks"] for row in rows], [1, 2])
+
     def test_a_temporary_directory_is_removed_with_the_store(self):
         store = syncline.sweep(RING, {"collective.ranks": [2]})
         directory = store.directory

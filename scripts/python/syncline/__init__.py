@@ -38,6 +38,10 @@ def _absolute(value):
         return {key: _absolute(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [_absolute(entry) for entry in value]
+    if isinstance(value, range):
+        return list(value)
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+        return value.tolist()
     if isinstance(value, os.PathLike) or (isinstance(value, str) and pathlib.PurePath(value).suffix):
         return os.path.abspath(value) if os.path.isfile(value) else os.fspath(value)
     return value
