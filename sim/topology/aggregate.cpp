@@ -24,7 +24,7 @@ std::string counted(std::uint32_t count, const std::string& what) {
 using Sizes = std::vector<std::vector<std::uint32_t>>;
 
 /// Returns, by block, the numbers of hosts of its racks: hosts that share their only switch, which is in the block.
-Sizes racks(const Topology& topology, const Partition& partition) {
+Sizes racks(const Topology& topology, const GraphPartition& partition) {
     std::map<std::uint32_t, std::uint32_t> hosts_of;  // by switch
     for (std::uint32_t host = 0; host < topology.hosts; ++host) {
         std::set<std::uint32_t> neighbours;
@@ -39,7 +39,7 @@ Sizes racks(const Topology& topology, const Partition& partition) {
 }
 
 /// Returns, by block, the numbers of hosts of the equal parts that were joined.
-Sizes parts(const Topology& topology, const Partition& partition) {
+Sizes parts(const Topology& topology, const GraphPartition& partition) {
     std::map<std::uint32_t, std::uint32_t> hosts_of;  // by part
     for (std::uint32_t host = 0; host < topology.hosts; ++host) ++hosts_of[partition.part_of[host]];
     Sizes result(partition.blocks);
@@ -68,7 +68,7 @@ std::string label(const Block& block, const std::vector<std::uint32_t>& racks, c
     return counted(block.hosts, host);
 }
 
-std::vector<Block> blocks_of(const Topology& topology, const Partition& partition) {
+std::vector<Block> blocks_of(const Topology& topology, const GraphPartition& partition) {
     std::vector<Block> blocks(partition.blocks);
     std::vector<std::uint32_t> last(partition.blocks);
     for (std::uint32_t vertex = 0; vertex < topology.vertices(); ++vertex) {
@@ -84,7 +84,7 @@ std::vector<Block> blocks_of(const Topology& topology, const Partition& partitio
 }
 
 /// Returns the levels of blocks without those that no block has; blocks with hosts are at the bottom.
-std::vector<std::uint32_t> levels_of(const Topology& topology, const Partition& partition) {
+std::vector<std::uint32_t> levels_of(const Topology& topology, const GraphPartition& partition) {
     std::vector<std::uint32_t> levels(partition.blocks, 0);
     for (std::uint32_t vertex = topology.hosts; vertex < topology.vertices(); ++vertex) {
         const std::uint32_t block = partition.block_of[vertex];
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> levels_of(const Topology& topology, const Partition& 
 
 /// Returns a spec with the layout that suits the blocks: rows or planes of a torus form a torus of its other
 /// dimensions; others are placed by their cables.
-TopologySpec spec_of_blocks(const TopologySpec& spec, const Topology& topology, const Partition& partition) {
+TopologySpec spec_of_blocks(const TopologySpec& spec, const Topology& topology, const GraphPartition& partition) {
     TopologySpec result;
     result.shape = Shape::ring;
     if (spec.shape != Shape::torus) return result;
@@ -121,7 +121,7 @@ bool is_large(const Topology& topology) {
 
 Aggregate aggregated(const TopologySpec& spec, const Topology& topology, const CableColours& kinds) {
     const Partitioner partitioner(topology, kinds);
-    const Partition partition = partitioner.partition(most_blocks);
+    const GraphPartition partition = partitioner.partition(most_blocks);
     Aggregate result{spec_of_blocks(spec, topology, partition), {}, blocks_of(topology, partition), {}};
 
     const bool directed = topology.directed();

@@ -32,8 +32,8 @@ Partitioner::Partitioner(const Topology& topology, const CableColours& kinds)
     : topology_(topology), kinds_(kinds), ends_(cable_ends(topology)) {}
 
 /// Numbers blocks in the order of their first vertices; hosts have the lowest numbers.
-Partition Partitioner::numbered(const Labels& labels) const {
-    Partition result;
+GraphPartition Partitioner::numbered(const Labels& labels) const {
+    GraphPartition result;
     constexpr std::uint32_t none = ~std::uint32_t{0};
     std::vector<std::uint32_t> number(labels.size(), none);
     for (std::uint32_t vertex = 0; vertex < labels.size(); ++vertex) {
@@ -47,7 +47,7 @@ Partition Partitioner::numbered(const Labels& labels) const {
 }
 
 /// Joins what is connected by cables of the first `kinds` kinds.
-Partition Partitioner::joined_by(std::size_t kinds) const {
+GraphPartition Partitioner::joined_by(std::size_t kinds) const {
     Labels parents(topology_.vertices());
     std::iota(parents.begin(), parents.end(), 0U);
     for (std::uint32_t cable = 0; kinds > 0 && cable < topology_.cables; ++cable) {
@@ -57,13 +57,13 @@ Partition Partitioner::joined_by(std::size_t kinds) const {
     }
     Labels labels;
     for (std::uint32_t vertex = 0; vertex < parents.size(); ++vertex) labels.push_back(root(parents, vertex));
-    Partition result = numbered(labels);
+    GraphPartition result = numbered(labels);
     result.part_of = result.block_of;
     return result;
 }
 
 /// Joins blocks of equal size that have the same neighbours: blocks of switches, and blocks with `hosts`.
-Partition Partitioner::twins_joined(const Partition& partition, bool hosts) const {
+GraphPartition Partitioner::twins_joined(const GraphPartition& partition, bool hosts) const {
     struct Signature {
         std::uint32_t hosts = 0, switches = 0, inside = 0;
         std::uint64_t out = 0, in = 0;  ///< sums over the neighbours
@@ -91,32 +91,32 @@ Partition Partitioner::twins_joined(const Partition& partition, bool hosts) cons
         const bool kept = block < partition.with_hosts && !hosts;
         labels.push_back(kept ? block : first.try_emplace(signatures[block], block).first->second);
     }
-    Partition result = numbered(labels);
+    GraphPartition result = numbered(labels);
     result.part_of = partition.part_of;
     return result;
 }
 
 /// Joins consecutive blocks, those with hosts and those without separately, into at most `most`.
-Partition Partitioner::grouped(const Partition& partition, std::uint32_t most) const {
+GraphPartition Partitioner::grouped(const GraphPartition& partition, std::uint32_t most) const {
     const auto size = [most](std::uint32_t blocks) { return std::max(1U, (blocks + most / 2 - 1) / (most / 2)); };
     const std::uint32_t hosts = partition.with_hosts, of_hosts = size(hosts),
                         of_switches = size(partition.blocks - hosts);
     Labels labels;
     for (const std::uint32_t block : partition.block_of)
         labels.push_back(block < hosts ? block / of_hosts : hosts + (block - hosts) / of_switches);
-    Partition result = numbered(labels);
+    GraphPartition result = numbered(labels);
     result.part_of = partition.part_of;
     return result;
 }
 
-Partition Partitioner::partition(std::uint32_t most) const {
+GraphPartition Partitioner::partition(std::uint32_t most) const {
     constexpr std::size_t most_tries = 24;
     const std::size_t kinds = kinds_.kinds.size(), step = 1 + kinds / most_tries;
-    Partition last;
+    GraphPartition last;
     for (std::size_t joined = 0; joined <= kinds; joined += step) {
-        const Partition by_cables = joined_by(joined);
+        const GraphPartition by_cables = joined_by(joined);
         for (const bool hosts : {false, true}) {
-            Partition found = twins_joined(by_cables, hosts);
+            GraphPartition found = twins_joined(by_cables, hosts);
             if (found.blocks < 2) break;
             last = std::move(found);
             if (last.blocks <= most) return last;

@@ -10,7 +10,7 @@
 /// Divisions of the vertices of a topology into blocks.
 namespace syncline {
 
-struct Partition {
+struct GraphPartition {
     std::vector<std::uint32_t> block_of;  ///< by vertex; blocks with hosts come first
     std::vector<std::uint32_t> part_of;   ///< by vertex: the block before equal or consecutive ones were joined
     std::uint32_t with_hosts = 0, blocks = 0;
@@ -22,17 +22,17 @@ public:
     Partitioner(const Topology& topology, const CableColours& kinds);
 
     /// Returns a partition with at most `most` blocks, and with at least two if there are two vertices.
-    Partition partition(std::uint32_t most) const;
+    GraphPartition partition(std::uint32_t most) const;
 
     const std::vector<std::pair<std::uint32_t, std::uint32_t>>& ends() const { return ends_; }
 
 private:
     using Labels = std::vector<std::uint32_t>;  ///< a number for each vertex, equal within a block
 
-    Partition numbered(const Labels& labels) const;
-    Partition joined_by(std::size_t kinds) const;
-    Partition twins_joined(const Partition& partition, bool hosts) const;
-    Partition grouped(const Partition& partition, std::uint32_t most) const;
+    GraphPartition numbered(const Labels& labels) const;
+    GraphPartition joined_by(std::size_t kinds) const;
+    GraphPartition twins_joined(const GraphPartition& partition, bool hosts) const;
+    GraphPartition grouped(const GraphPartition& partition, std::uint32_t most) const;
 
     const Topology& topology_;
     const CableColours& kinds_;
