@@ -20,14 +20,19 @@ endforeach()
 
 find_program(HELP2MAN help2man)
 find_program(PYTHON3 python3)
-if(HELP2MAN AND PYTHON3)
-  # The other pages are beside this one, one for each verb.
-  add_custom_command(OUTPUT ${share}/man/man1/syncline.1
-    COMMAND ${PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/manual $<TARGET_FILE:syncline> ${share}/man/man1
+find_program(GZIP_PROGRAM gzip)
+if(HELP2MAN AND PYTHON3 AND GZIP_PROGRAM)
+  # The other pages are beside this one, one for each verb. Debian wants them compressed.
+  set(pages ${share}/man/man1)
+  add_custom_command(OUTPUT ${pages}/syncline.1.gz
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${pages}
+    COMMAND ${PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/manual $<TARGET_FILE:syncline> ${pages}
+    COMMAND sh -c "${GZIP_PROGRAM} -9n ${pages}/*.1"
     DEPENDS syncline scripts/manual CHANGELOG.md VERBATIM)
-  add_custom_target(man DEPENDS ${share}/man/man1/syncline.1)
-  list(APPEND documents ${share}/man/man1/syncline.1)
+  add_custom_target(man DEPENDS ${pages}/syncline.1.gz)
+  list(APPEND documents ${pages}/syncline.1.gz)
 else()
-  message(STATUS "No manual pages: help2man or python3 is missing")
+  message(STATUS "No manual pages: help2man, python3 or gzip is missing")
 endif()
 add_custom_target(documents ALL DEPENDS ${documents})
