@@ -25,11 +25,11 @@ MessageCost flat_message_cost(const Cluster& cluster, double reduction_Bps) {
     return {2 * star.latency_s.front(), 1 / bandwidth_Bps, 1 / reduction_Bps, latency_travels(cluster)};
 }
 
-/// Returns the end of the last bucket's exchange. It is the same for every order of buckets, since no order leaves the
-/// streams idle while a bucket is ready.
+/// Returns the end of the last bucket's exchange, if the first may start after `negotiation_s`. It is the same for
+/// every order of buckets, since no order leaves the streams idle while a bucket is ready.
 std::optional<double> collectives_end(const std::vector<Bucket>& buckets,
-                                      const std::vector<std::optional<double>>& costs_s) {
-    double end_s = 0;
+                                      const std::vector<std::optional<double>>& costs_s, double negotiation_s) {
+    double end_s = negotiation_s;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         if (!costs_s[b]) return std::nullopt;
         end_s = std::max(end_s, buckets[b].release_s) + *costs_s[b];
@@ -140,19 +140,25 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
     return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
 }
 
-/// Adds the requests that rank 0 gathers and answers before each bucket: see Coordination.
-void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
-                  const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
-                  const std::vector<std::uint64_t>& request_bytes) {
-    if (request_bytes.empty()) return;
+/// Adds the requests that rank 0 gathers and answers before each bucket: see Coordination. Returns the cost of those
+/// that precede all buckets.
+double add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cluster, std::uint32_t ranks,
+                    const std::vector<Bucket>& buckets, const std::vector<Chosen>& chosen,
+                    const Coordination& coordination) {
+    const std::vector<std::uint64_t>& request_bytes = coordination.request_bytes;
+    double before_s = 0;
+    if (request_bytes.empty()) return before_s;
     const bool exact = is_flat(cluster) && wires_only(cluster.transport);
     for (std::size_t b = 0; b < costs_s.size(); ++b) {
         // If some rank ends before the others, its next request overlaps with their remaining exchange.
         if (!exact || !in_step(*chosen[b].algorithm, ranks, buckets[b].bytes)) costs_s[b].reset();
         if (!costs_s[b] || request_bytes[b] == 0) continue;
         const MessageCost message = flat_message_cost(cluster, unlimited);
-        *costs_s[b] += *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
+        const double requests_s =
+            *Push().cost(ranks, request_bytes[b], message) + *Pull().cost(ranks, request_bytes[b], message);
+        (coordination.ahead ? before_s : *costs_s[b]) += requests_s;
     }
+    return before_s;
 }
 
 /// Returns why the iteration has no closed form, although its exchanges may have one; else nothing.
@@ -181,7 +187,7 @@ std::string why_none_of_exchanges(const Lowered& training) {
     const auto ring = [](const Chosen& chosen) { return chosen.spec.name == "ring"; };
     if (!flat && !std::all_of(training.exchanges.begin(), training.exchanges.end(), ring))
         return "none on this fabric, except for a ring";
-    if (plan.fusion.negotiation && (costs || !flat))
+    if (plan.fusion.negotiation != Negotiation::none && (costs || !flat))
         return "none with negotiation, except on one switch without costs of the transport";
     if (!flat) return "none where routes of a ring share links or differ, or blocks differ in size";
     return costs ? "none where blocks differ in size, or ranks are idle or kept out of step by the transport's costs"
@@ -203,18 +209,20 @@ ClosedForm data_closed_form(const Lowered& training) {
     const bool served = training.served();
     const std::vector<Place>& places = training.places;
     std::vector<std::optional<double>> costs_s;
+    double negotiation_s = 0;
     std::string formula = "2(α + max over servers of its bytes·N·β) + reductions";
     if (served && plan.servers.pull == PullStart::each)
         formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
-        add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, training.exchanges,
-                     coordinate(buckets, plan).request_bytes);
+        negotiation_s = add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets,
+                                     training.exchanges, coordinate(buckets, plan));
     }
     const bool priced = !served || message_cost(cluster, places, served_allreduce);
     const auto end_s = [&](const std::vector<Bucket>& released) -> std::optional<double> {
         if (!priced) return std::nullopt;
-        return served ? parameter_server_end(released, cluster, plan) : collectives_end(released, costs_s);
+        return served ? parameter_server_end(released, cluster, plan)
+                      : collectives_end(released, costs_s, negotiation_s);
     };
     std::vector<Bucket> at_once = buckets;
     for (Bucket& bucket : at_once) bucket.release_s = 0;

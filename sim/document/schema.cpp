@@ -92,7 +92,9 @@ public:
         add(key, {{"anyOf", any}}, off ? Json(off) : Json());
     }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
-        Json type{{"enum", words}};
+        Json values = Json::array();
+        for (const std::string& word : words) values.push_back(constant(word));
+        Json type{{"enum", values}};
         if (list) type = {{"anyOf", {type, {{"type", "array"}, {"minItems", 1}, {"items", whole(0)}}}}};
         add(key, type, words.at(static_cast<std::size_t>(value)));
     }
@@ -146,6 +148,10 @@ private:
         Json type{{"type", "integer"}, {"minimum", least}};
         if (most < std::numeric_limits<std::int64_t>::max()) type["maximum"] = most;
         return type;
+    }
+    /// Returns the JSON value of a plain word in YAML, where `true` and `false` are no texts.
+    static Json constant(const std::string& word) {
+        return word == "true" || word == "false" ? Json(word == "true") : Json(word);
     }
     static Json number(double least, double most) {
         return {{"type", "number"}, {"minimum", least}, {"maximum", most}};

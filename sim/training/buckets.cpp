@@ -13,7 +13,7 @@ namespace {
 bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, double limit_bytes, const Fusion& fusion) {
     const bool fits = fusion.full == Full::before ? static_cast<double>(bucket.bytes + gradient.bytes) <= limit_bytes
                                                   : static_cast<double>(bucket.bytes) < limit_bytes;
-    return same_ranks(bucket, gradient) && fits && (fusion.cycle_s == 0 || bucket.release_s == release_s);
+    return same_ranks(bucket, gradient) && fits && (fusion.tick_s() == 0 || bucket.release_s == release_s);
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
     std::vector<Bucket> buckets;
     for (const Gradient& gradient : gradients) {
         if (gradient.bytes == 0) continue;
-        const double cycle_s = plan.fusion.cycle_s;
-        const double release_s = cycle_s > 0 ? next_tick(gradient.ready_s, cycle_s) : gradient.ready_s;
+        const double tick_s = plan.fusion.tick_s();
+        const double release_s = tick_s > 0 ? next_tick(gradient.ready_s, tick_s) : gradient.ready_s;
         const bool first = buckets.size() == 1 && plan.fusion.first_bytes > 0;
         const double limit_bytes = first ? plan.fusion.first_bytes : plan.fusion.threshold_bytes;
         if (buckets.empty() || !joins(buckets.back(), gradient, release_s, limit_bytes, plan.fusion)) {

@@ -28,7 +28,7 @@ struct Bucket {
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> layers;  ///< in backward order; the last one completes the bucket
     double ready_s = 0;    ///< after the iteration's start, if computation is undisturbed: all gradients are ready ...
-    double release_s = 0;  ///< ... and the exchange may start (differs from ready_s only with a cycle)
+    double release_s = 0;  ///< ... and the exchange may start (differs from ready_s only with ticks)
     std::uint32_t part = 0;  ///< number of this piece within its bucket
     std::uint32_t stage = 0;
     Grouping replicas = {};          ///< the ranks of the stage that exchange it ...

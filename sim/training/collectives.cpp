@@ -39,12 +39,16 @@ Arrivals last_of(const TaskGraph& graph, const Arrivals& results) {
 
 Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan) {
     Coordination result;
+    result.ahead = plan.fusion.negotiation == Negotiation::ahead;
     for (const Bucket& bucket : buckets) {
         if (plan.schedule == Schedule::priority) result.urgency.push_back(bucket.layers.back());
         if (plan.schedule == Schedule::random)
             result.urgency.push_back(drawn_urgency(plan.noise.seed, result.urgency.size()));
-        if (plan.fusion.negotiation)
-            result.request_bytes.push_back(bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0);
+        if (plan.fusion.negotiation == Negotiation::none) continue;
+        const std::uint64_t bytes = bucket.part == 0 ? bucket.layers.size() * request_bytes_per_layer : 0;
+        const bool together = result.ahead && !result.request_bytes.empty();
+        if (together) result.request_bytes.front() += bytes;
+        result.request_bytes.push_back(together ? 0 : bytes);
     }
     return result;
 }
@@ -67,30 +71,32 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
 
     Arrivals results{{}, std::vector<std::vector<Arrival>>(workers.size())};
     std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket whose pieces are added
+    const bool ahead = coordination.ahead;
     for (std::uint32_t bucket = 0; bucket < buckets.size(); ++bucket) {
         const std::uint32_t urgency = coordination.urgency.empty() ? 0 : coordination.urgency[bucket];
-        /// Adds an exchange for every rank, after the tasks it waits for: its gradients, or the negotiation.
-        const auto add = [&](const Exchange& exchange, const std::vector<TaskId>* after) {
+        /// Adds an exchange for every rank, after the tasks it waits for: its gradients, the negotiation, or both.
+        const auto add = [&](const Exchange& exchange, const std::vector<TaskId>* after,
+                             const std::vector<TaskId>* and_after = nullptr) {
             const ExchangeId id = graph.add_exchange(exchange);
             std::vector<TaskId> tasks;
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
                 tasks.push_back(graph.add_task({streams[rank], Phase::exchange, bucket, 0, id, rank, urgency}));
                 if (after) graph.depend(tasks.back(), (*after)[rank]);
+                if (and_after) graph.depend(tasks.back(), (*and_after)[rank]);
             }
             return tasks;
         };
-        const std::vector<TaskId>* after = ready.empty() ? nullptr : &ready[bucket];
-        if (!coordination.request_bytes.empty()) {
-            if (const std::uint64_t bytes = coordination.request_bytes[bucket]; bytes > 0) {
-                const std::vector<TaskId> asked = add({gather, group, 0, bytes, 0}, after);
-                agreed = add({answer, group, 0, bytes, 0}, &asked);
-            }
-            after = &agreed;
+        const std::vector<TaskId>* const own = ready.empty() ? nullptr : &ready[bucket];
+        const bool negotiated = !coordination.request_bytes.empty();
+        if (negotiated && coordination.request_bytes[bucket] > 0) {
+            const std::uint64_t bytes = coordination.request_bytes[bucket];
+            const std::vector<TaskId> asked = add({gather, group, 0, bytes, 0}, ahead ? nullptr : own);
+            agreed = add({answer, group, 0, bytes, 0}, &asked);
         }
         const Collective& collective = buckets[bucket];
         const std::vector<TaskId> tasks = add(
             {collective.algorithm, group, 0, collective.bytes, gamma_of(reduction_Bps(cluster)), collective.protocol},
-            after);
+            negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
     }
     return results;

@@ -38,6 +38,7 @@ struct Coordination {
     /// By bucket: bytes that every rank sends to rank 0, and rank 0 to every rank, before it; 0: none. Empty: none for
     /// any.
     std::vector<std::uint64_t> request_bytes;
+    bool ahead = false;  ///< the requests do not wait for gradients: those of all buckets come before the first one
 };
 
 /// Returns the plan's coordination of these buckets. A bucket in pieces is negotiated once, with its first piece.

@@ -35,7 +35,7 @@ public:
     /// gradients are ready, whenever that is; buckets that become ready between the same two ticks leave together.
     std::vector<TaskId> add_releases(const std::vector<Bucket>& buckets, const Plan& plan) {
         std::vector<TaskId> releases;
-        if (plan.fusion.cycle_s == 0) {
+        if (plan.fusion.tick_s() == 0) {
             for (const Bucket& bucket : buckets) releases.push_back(ready(bucket, plan));
             return releases;
         }
@@ -48,7 +48,7 @@ public:
                 continue;
             }
             Task release{timer, Phase::release, static_cast<std::uint32_t>(releases.size())};
-            release.tick_s = plan.fusion.cycle_s;
+            release.tick_s = plan.fusion.tick_s();
             releases.push_back(graph_.add_task(release));
             graph_.depend(releases.back(), ready(bucket, plan));
         }

@@ -121,7 +121,7 @@ void judge_combinations(const Plan& plan, Complaints& complaints) {
                "`schedule: fifo` works with every `parallelism`");
     if (plan.fusion.cycle_s > 0)
         refuse("fusion.cycle", "cycle", "remove it; buckets are then released when they are full");
-    if (plan.fusion.negotiation) refuse("fusion.negotiation", "negotiation", "");
+    if (plan.fusion.negotiation != Negotiation::none) refuse("fusion.negotiation", "negotiation", "");
     if (plan.parallelism.sharding != Sharding::none && plan.selection)
         complaints.push_back(
             {"selection", "'selection' has no effect on sharded gradients", "remove `selection` or `sharding`"});
@@ -142,7 +142,7 @@ std::string OpenPlan::automatic_key() const {
 Complaints settle(Plan& plan, const OpenPlan& open) {
     Complaints complaints;
     judge_stragglers(plan, complaints);
-    if (plan.fusion.negotiation && plan.exchange == ExchangeKind::parameter_server)
+    if (plan.fusion.negotiation != Negotiation::none && plan.exchange == ExchangeKind::parameter_server)
         complaints.push_back({"fusion.negotiation", "ranks do not negotiate with a parameter server",
                               "remove it, or write `exchange: allreduce`"});
     else if (open.automatic() || !plan.parallelism.data_only())

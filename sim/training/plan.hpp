@@ -62,6 +62,24 @@ enum class InputCopy { none, overlapped, blocking };
 /// gradient that reaches it is the bucket's last (PyTorch).
 enum class Full { before, after };
 
+/// Negotiation of the buckets, as by Horovod's coordinator (horovod/common/controller.cc): rank 0 waits for a message
+/// of every rank that has a bucket, then tells all to proceed; request_bytes_per_layer from each rank, and the same
+/// back.
+///
+/// `on_ready`: each bucket is negotiated when the device has computed its gradients. `ahead`: the host enqueues
+/// gradients before the device computes them, so that all buckets are negotiated together at the start of the iteration
+/// and filled up to the threshold; no tick delays them, and each leaves when its last gradient is computed. `none`: no
+/// messages, as with PyTorch's DistributedDataParallel, whose ranks have the same buckets from the start.
+///
+/// Source of `ahead`: HorovodAllreduceOp::ComputeAsync of horovod/tensorflow/mpi_ops.cc enqueues a tensor with an event
+/// on TensorFlow's stream (TFReadyEvent) and returns. The coordinator counts enqueued tensors, computed or not, and
+/// fuses them; PerformOperation in horovod/common/operations.cc then waits for the events of all tensors of a buffer
+/// (WAIT_FOR_DATA, which docs/timeline.rst explains by TensorFlow's scheduling ahead of the GPU), while the host goes
+/// on enqueueing; RunLoopOnce does not sleep after an operation that took longer than a cycle. A. Sergeev says the same
+/// in horovod/horovod, pull request 663. horovod/torch/mpi_ops_v2.cc records an event, too: how far PyTorch's host is
+/// ahead depends on the program. Left out: the first negotiation, which finds only what the host has enqueued by then.
+enum class Negotiation { none, on_ready, ahead };
+
 /// Fusion of gradients into buckets of up to `threshold_bytes`, in the order in which they become ready. Without a
 /// cycle a bucket is released when it is full; with one, whatever is ready is released at each multiple of `cycle_s`
 /// after the iteration's start.
@@ -74,10 +92,10 @@ struct Fusion {
     double cycle_s = 0;          ///< 0: no cycle
     double first_bytes = 0;      ///< limit of the first bucket; 0: as for the others
     Full full = Full::before;
-    /// Negotiation before each bucket, as by Horovod's coordinator (horovod/common/controller.cc): rank 0 waits for a
-    /// message of every rank that has it, then tells all to proceed; request_bytes_per_layer from each rank, and the
-    /// same back.
-    bool negotiation = false;
+    Negotiation negotiation = Negotiation::none;
+
+    /// Returns the period of the ticks at which buckets leave; 0: they leave when their gradients are ready.
+    double tick_s() const { return negotiation == Negotiation::ahead ? 0 : cycle_s; }
 };
 
 /// Size of a negotiation message per layer. A Horovod request or response names a tensor and its shape: tens of bytes

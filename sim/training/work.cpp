@@ -6,6 +6,7 @@
 
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -122,10 +123,6 @@ void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const double groups = static_cast<double>(training.arrangement.stage_ranks) / members *
                           std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
     counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
-    if (plan.fusion.negotiation && bucket.part == 0) {
-        counter.add(Push(), members, bucket.layers.size() * request_bytes_per_layer, groups);
-        counter.add(Pull(), members, bucket.layers.size() * request_bytes_per_layer, groups);
-    }
     const Sharding sharding = plan.parallelism.sharding;
     if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
         counter.add(*make_algorithm(plan.parallelism.weight_gathering(), members), members, bucket.bytes, groups);
@@ -146,13 +143,18 @@ Work work_of(const Lowered& training) {
         for (const std::uint64_t bytes : arrangement.transfer_bytes)
             counter.add(pass_on, 2, bytes, arrangement.stage_ranks, 2.0 * arrangement.micro_batches);
     }
-    if (plan.fusion.cycle_s > 0)
+    if (plan.fusion.tick_s() > 0)
         for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.part == 0 ? ranks : 0);
     if (training.served()) {
         for (const std::vector<ServerPart>& parts : place(training.buckets, plan.servers))
             for (const ServerPart& part : parts) counter.add_server(ranks, part.bytes);
     } else {
         for (std::size_t bucket = 0; bucket < training.buckets.size(); ++bucket) add_bucket(counter, training, bucket);
+        for (const std::uint64_t bytes : coordinate(training.buckets, plan).request_bytes) {
+            if (bytes == 0) continue;
+            counter.add(Push(), ranks, bytes, 1);
+            counter.add(Pull(), ranks, bytes, 1);
+        }
     }
     return counter.work();
 }

@@ -159,7 +159,8 @@ inline void add_data_only(Chance& chance, Plan& plan, bool large) {
     plan.schedule =
         chance.of<Schedule>({Schedule::fifo, Schedule::fifo, Schedule::fifo, Schedule::priority, Schedule::random});
     if (chance.below(large ? 6 : 3) == 0) plan.fusion.cycle_s = chance.of<double>({1e-4, 3.7e-4, 1e-3});
-    plan.fusion.negotiation = plan.exchange == ExchangeKind::allreduce && chance.below(5) == 0;
+    if (plan.exchange == ExchangeKind::allreduce && chance.below(5) == 0)
+        plan.fusion.negotiation = chance.of<Negotiation>({Negotiation::on_ready, Negotiation::ahead});
     if (!large && chance.below(4) == 0) plan.partition_bytes = 10'000 * static_cast<double>(plan.ranks);
 }
 

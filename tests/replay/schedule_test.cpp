@@ -141,8 +141,8 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any 
             random_layers(random, 1 + random() % 12, unit, static_cast<std::uint32_t>(200'000 / plan.ranks));
         const double alpha_s = 3e-6, bandwidth_Bps = round % 5 == 0 ? 1e10 : 1e9;
         const Cluster cluster = plain_star(bandwidth_Bps, alpha_s);
-        if (round % 4 == 1) plan.fusion = {400e3, 0, 100e3, Full::after, false};
-        if (round % 4 == 2) plan.fusion = {600e3, round % 8 == 2 ? 0.7e-3 : 0, 0, Full::before, true};
+        if (round % 4 == 1) plan.fusion = {400e3, 0, 100e3, Full::after};
+        if (round % 4 == 2) plan.fusion = {600e3, round % 8 == 2 ? 0.7e-3 : 0, 0, Full::before, Negotiation::on_ready};
         // Ticks shift after a forward pass that waits, so it takes some iterations until they are alike.
         if (plan.fusion.cycle_s > 0) plan.iterations = 8;
         if (round % 7 < 4)
@@ -150,7 +150,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any 
         CAPTURE(round, plan.ranks, plan.partition_bytes);
 
         // A negotiation directly precedes its bucket only in order.
-        if (plan.schedule != Schedule::fifo) plan.fusion.negotiation = false;
+        if (plan.schedule != Schedule::fifo) plan.fusion.negotiation = Negotiation::none;
 
         const std::vector<LayerTime> times = layer_times(model, cluster.device, 1);
         const std::vector<Bucket> buckets = make_buckets(model, times, 0, plan);
@@ -159,7 +159,7 @@ TEST_CASE("all-reduce iterations equal list scheduling on one machine, with any 
         std::uint64_t requests = 0;
         for (const Bucket& bucket : buckets) {
             cost_s.push_back(2 * (n - 1) * (alpha_s + static_cast<double>(bucket.bytes) / n / bandwidth_Bps));
-            if (!plan.fusion.negotiation || bucket.part > 0) continue;
+            if (plan.fusion.negotiation == Negotiation::none || bucket.part > 0) continue;
             // Requests of 128 B per layer meet on rank 0's link, and so do its answers.
             const std::uint64_t request = 128 * bucket.layers.size();
             cost_s.back() += 2 * (alpha_s + (n - 1) * static_cast<double>(request) / bandwidth_Bps);

@@ -55,6 +55,27 @@ TEST_CASE("a threshold closes a bucket before it would be exceeded, and a larger
     CHECK(buckets[3].release_s == 6);
 }
 
+TEST_CASE("buckets negotiated ahead are those without a cycle") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::int64_t> megabytes(random() % 12);
+        for (std::int64_t& size : megabytes) size = static_cast<std::int64_t>(random() % 5);
+        const Model model = model_of(megabytes);
+        const double threshold_bytes = 2e6 * static_cast<double>(random() % 4);
+        const Overlap overlap = round % 2 == 0 ? Overlap::wait_free : Overlap::none;
+        Plan plan = fused(threshold_bytes, 0.7, overlap);
+        plan.fusion.negotiation = Negotiation::ahead;
+        const auto ahead = make_buckets(model, second_each(model), 0.25, plan);
+        const auto without = make_buckets(model, second_each(model), 0.25, fused(threshold_bytes, 0, overlap));
+        REQUIRE(layers_of(ahead) == layers_of(without));
+        for (std::size_t b = 0; b < ahead.size(); ++b) {
+            CHECK(ahead[b].bytes == without[b].bytes);
+            CHECK(ahead[b].release_s == ahead[b].ready_s);
+            CHECK(ahead[b].release_s == without[b].release_s);
+        }
+    }
+}
+
 TEST_CASE("a cycle releases at each tick the gradients that are ready") {
     const Model model = model_of({1, 1, 1, 1, 1});
     const auto buckets = make_buckets(model, second_each(model), 0, fused(100e6, 2.5));

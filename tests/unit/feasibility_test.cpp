@@ -166,7 +166,7 @@ const std::vector<Mistake>& mistakes() {
         {"fusion.negotiation", "do not negotiate with a parameter server",
          [](Training& t) {
              t.plan.exchange = ExchangeKind::parameter_server;
-             t.plan.fusion.negotiation = true;
+             t.plan.fusion.negotiation = Negotiation::ahead;
          }},
         {"batch", "20 samples cannot be divided into 8 replicas", [](Training& t) { t.open.batch = 20; }},
         {"parallelism.pipeline.micro_batches", "the 32 samples of a replica cannot be divided into 5",

@@ -40,14 +40,12 @@ Layers layers_of(const std::vector<Bucket>& buckets) {
 TEST_CASE("PyTorch's buckets end with the gradient that reaches the limit, and the first bucket has its own limit") {
     // From the last layer on, 400 reach 400; 300 + 300 + 600 reach 1000; 1000 reach it alone; the rest is a bucket.
     const Model model = model_of({100, 0, 200, 1000, 600, 300, 300, 400});
-    CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after, false}))) ==
-          Layers{{7}, {6, 5, 4}, {3}, {2, 0}});
+    CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::after}))) == Layers{{7}, {6, 5, 4}, {3}, {2, 0}});
     // Without a first limit 400 + 300 + 300 reach 1000.
-    CHECK(layers_of(buckets_of(model, fused({1000, 0, 0, Full::after, false}))) == Layers{{7, 6, 5}, {4, 3}, {2, 0}});
+    CHECK(layers_of(buckets_of(model, fused({1000, 0, 0, Full::after}))) == Layers{{7, 6, 5}, {4, 3}, {2, 0}});
     // With a threshold before the limit, 300 more would exceed 400; 300 + 300 + 600 would exceed 1000, and so would 600
     // + 1000.
-    CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::before, false}))) ==
-          Layers{{7}, {6, 5}, {4}, {3}, {2, 0}});
+    CHECK(layers_of(buckets_of(model, fused({1000, 0, 400, Full::before}))) == Layers{{7}, {6, 5}, {4}, {3}, {2, 0}});
 }
 
 TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes") {
@@ -57,7 +55,7 @@ TEST_CASE("a bucket reaches its limit only with its last gradient, for any sizes
         for (std::int64_t& size : sizes) size = 4 * static_cast<std::int64_t>(random() % 700);
         const Model model = model_of(sizes);
         const double limit = 1.0 + static_cast<double>(random() % 5000), first = static_cast<double>(random() % 2000);
-        const auto buckets = buckets_of(model, fused({limit, 0, first, Full::after, false}));
+        const auto buckets = buckets_of(model, fused({limit, 0, first, Full::after}));
         std::uint64_t bytes = 0;
         for (std::size_t b = 0; b < buckets.size(); ++b) {
             const Bucket& bucket = buckets[b];
@@ -77,7 +75,7 @@ TEST_CASE("pieces of a bucket are full except for the last, in order, and are re
         std::vector<std::int64_t> sizes(1 + random() % 8);
         for (std::int64_t& size : sizes) size = 4 * static_cast<std::int64_t>(random() % 700);
         const Model model = model_of(sizes);
-        Plan plan = fused({static_cast<double>(random() % 2000), round % 3 == 0 ? 1.5 : 0, 0, Full::before, false});
+        Plan plan = fused({static_cast<double>(random() % 2000), round % 3 == 0 ? 1.5 : 0, 0, Full::before});
         const auto whole = buckets_of(model, plan);
         plan.partition_bytes = 1 + static_cast<double>(random() % 999) + (round % 2 == 0 ? 0.5 : 0);
         const auto most = static_cast<std::uint64_t>(plan.partition_bytes);
@@ -113,6 +111,10 @@ TEST_CASE("the most urgent bucket is that of the lowest layer, and each bucket i
     CHECK(coordinate(buckets, plan).request_bytes.empty());
     plan.schedule = Schedule::priority;
     CHECK(coordinate(buckets, plan).urgency == std::vector<std::uint32_t>{4, 4, 2, 0});
-    plan.fusion.negotiation = true;
+    plan.fusion.negotiation = Negotiation::on_ready;
     CHECK(coordinate(buckets, plan).request_bytes == std::vector<std::uint64_t>{256, 0, 128, 128});
+    CHECK(!coordinate(buckets, plan).ahead);
+    plan.fusion.negotiation = Negotiation::ahead;
+    CHECK(coordinate(buckets, plan).request_bytes == std::vector<std::uint64_t>{512, 0, 0, 0});
+    CHECK(coordinate(buckets, plan).ahead);
 }

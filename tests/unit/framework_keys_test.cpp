@@ -54,10 +54,17 @@ TEST_CASE("every key of a framework is read") {
     CHECK(plan.fusion.threshold_bytes == 25 * 1024 * 1024);
     CHECK(plan.fusion.first_bytes == 1024 * 1024);
     CHECK(plan.fusion.full == Full::after);
-    CHECK(!plan.fusion.negotiation);
+    CHECK(plan.fusion.negotiation == Negotiation::none);
     CHECK(plan.servers.pull == PullStart::each);
     CHECK(plan.servers.local_reduction);
-    CHECK(plan_of("fusion: {threshold: none, negotiation: true}").fusion.negotiation);
+    const auto negotiation = [](const std::string& word) {
+        return plan_of("fusion: {threshold: none, negotiation: " + word + "}").fusion.negotiation;
+    };
+    CHECK(negotiation("ahead") == Negotiation::ahead);
+    CHECK(negotiation("on-ready") == Negotiation::on_ready);
+    CHECK(negotiation("none") == Negotiation::none);
+    CHECK(negotiation("true") == Negotiation::on_ready);  // former names
+    CHECK(negotiation("false") == Negotiation::none);
     CHECK(plan_of("schedule: random").schedule == Schedule::random);
     CHECK(plan_of("partition: none").partition_bytes == 0);
 }
@@ -69,7 +76,7 @@ TEST_CASE("without these keys nothing changes") {
     CHECK(plan.partition_bytes == 0);
     CHECK(plan.fusion.first_bytes == 0);
     CHECK(plan.fusion.full == Full::before);
-    CHECK(!plan.fusion.negotiation);
+    CHECK(plan.fusion.negotiation == Negotiation::none);
     CHECK(plan.servers.pull == PullStart::together);
     CHECK(!plan.servers.local_reduction);
 }
@@ -82,6 +89,10 @@ TEST_CASE("keys that have no effect are errors with their place and a hint") {
         {"fusion: {threshold: none, full: after}", "after", "'full' has no effect without a threshold", "25 MiB"},
         {"exchange: parameter-server, fusion: {threshold: 1 MiB, negotiation: true}", "true",
          "do not negotiate with a parameter server", "allreduce"},
+        {"exchange: parameter-server, fusion: {threshold: 1 MiB, negotiation: ahead}", "ahead",
+         "do not negotiate with a parameter server", "allreduce"},
+        {"fusion: {threshold: 1 MiB, negotiation: early}", "early", "'negotiation' cannot be 'early'",
+         "'none', 'on-ready', 'ahead'"},
         {"partition: 0 B", "0 B", "must be above zero", "none"},
         {"partition: 1 B", "1 B", "pieces, each sent 8 times, are too many", "write at least"},
         {"exchange: parameter-server, partition: 2 kB, servers: {count: 64, placement: sliced}", "2 kB",
