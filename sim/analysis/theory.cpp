@@ -165,7 +165,8 @@ double add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& 
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
-    if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1)
+    const bool overlaps = plan.overlap != Overlap::none || plan.fusion.negotiation == Negotiation::ahead;
+    if (overlaps && speed_beside_exchange(cluster).slows())
         return "none where exchanges slow down concurrent computation";
     return "";
 }

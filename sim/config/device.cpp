@@ -115,10 +115,27 @@ void describe(Fields& fields, Device& device) {
                      "`memory_bandwidth`, because an addition reads two elements and writes one."},
                     device.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     if (!fields.given("reduction_rate")) device.reduction_Bps = device.memory_Bps / 3;
-    fields.number(
+    fields.integer({"multiprocessors",
+                    "Number of streaming multiprocessors (SMs): `108`. Used by the transport's "
+                    "`exchange_multiprocessors`. Default: not given."},
+                   device.multiprocessors, 1, 1 << 20);
+    double speed = 1;
+    double &collective = device.speed_beside_exchange.of[0], &point_to_point = device.speed_beside_exchange.of[1];
+    fields.number_or_section(
         {"speed_beside_exchange",
-         "Relative speed of computation while an exchange of the device's rank is in flight, waiting included: `0.8`."},
-        device.speed_beside_exchange, 0.01, 1);
+         "Relative speed of computation while an exchange of the device's rank is in flight, waiting included: `0.8`; "
+         "or by kind of exchange: `{collective: 0.6, point-to-point: 0.9}`."},
+        speed, 0.01, 1, [&](Fields& inner) {
+            inner.number({"collective",
+                          "Speed beside collectives: the all-reduce of gradients, and exchanges of activations and "
+                          "weights within a group."},
+                         collective, 0.01, 1);
+            inner.number({"point-to-point",
+                          "Speed beside messages between pairs: transfers between stages, halos, gossip, pushes to and "
+                          "pulls from parameter servers."},
+                         point_to_point, 0.01, 1);
+        });
+    if (speed != 1) device.speed_beside_exchange = speed;
     fields.named({"calibration", "Measured throughput of one device, by the workload's name."},
                  [&](const std::string& workload, Fields& entry) { describe(entry, workload, device.calibration); });
     fields.section({"efficiency",

@@ -111,6 +111,20 @@ void describe(Fields& fields, Transport& transport) {
                     transport.launch_s, Dimension::seconds, times);
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
+    std::int64_t taken = 0;
+    std::int64_t &collective = transport.exchange_multiprocessors.of[0],
+                 &point_to_point = transport.exchange_multiprocessors.of[1];
+    fields.integer_or_section(
+        {"exchange_multiprocessors",
+         "Number of the device's `multiprocessors` that an exchange in flight takes from computation, waiting "
+         "included: channels times thread blocks of each, `2`; or by kind of exchange: `{collective: 16, "
+         "point-to-point: 2}`. Computation then runs at the remaining part of its speed."},
+        taken, 0, 1 << 20, [&](Fields& inner) {
+            inner.integer({"collective", "Multiprocessors of a collective, as for `speed_beside_exchange`."},
+                          collective, 0, 1 << 20);
+            inner.integer({"point-to-point", "Multiprocessors of messages between pairs."}, point_to_point, 0, 1 << 20);
+        });
+    if (taken > 0) collective = point_to_point = taken;
 }
 
 }  // namespace syncline::config

@@ -90,6 +90,9 @@ public:
     /// A whole number, or a mapping, for which the body runs and `value` stays unchanged.
     virtual void integer_or_section(Key key, std::int64_t& value, std::int64_t least, std::int64_t most,
                                     const std::function<void(Fields&)>& body) = 0;
+    /// A number, as in `number`, or a mapping, for which the body runs and `value` stays unchanged.
+    virtual void number_or_section(Key key, double& value, double least, double most,
+                                   const std::function<void(Fields&)>& body) = 0;
     /// A mapping from arbitrary names to mappings; the body runs once for each. If the body visits no field, any keys
     /// are accepted.
     virtual void named(Key key, const std::function<void(const std::string& name, Fields&)>& body) = 0;

@@ -274,6 +274,13 @@ public:
         if (const auto number = whole(key, *node, least, most)) value = *number;
     }
 
+    void number_or_section(Key key, double& value, double least, double most,
+                           const std::function<void(Fields&)>& body) override {
+        const Node* node = node_.find(key.name);
+        if (!node || node->kind != Node::Kind::mapping) return number(key, value, least, most);
+        if (find(key)) inside(*node, key.name, body);
+    }
+
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Node* node = find(key);
         if (!node) return;

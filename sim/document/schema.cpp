@@ -123,6 +123,11 @@ public:
         const Json initial = value < least ? Json() : Json(value);
         add(key, {{"anyOf", {whole(least, most), mapping(body)}}}, initial);
     }
+    void number_or_section(Key key, double& value, double least, double most,
+                           const std::function<void(Fields&)>& body) override {
+        const Json initial = value >= least && value <= most ? Json(value) : Json();
+        add(key, {{"anyOf", {number(least, most), mapping(body)}}}, initial);
+    }
     void named(Key key, const std::function<void(const std::string&, Fields&)>& body) override {
         const Json value = mapping([&](Fields& fields) { body("", fields); });
         add(key, {{"type", "object"}, {"additionalProperties", value}}, {});

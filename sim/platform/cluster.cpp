@@ -24,6 +24,15 @@ Routing::Policy policy_of(const Fabric& fabric) {
     return fabric.routing.policy.value_or(levels ? Routing::Policy::d_mod_k : Routing::Policy::ecmp);
 }
 
+SpeedBesideExchange speed_beside_exchange(const Cluster& cluster) {
+    const ExchangeMultiprocessors& taken = cluster.transport.exchange_multiprocessors;
+    if (!taken.any()) return cluster.device.speed_beside_exchange;
+    SpeedBesideExchange speed;
+    for (std::size_t kind = 0; kind < exchange_classes; ++kind)
+        speed.of[kind] = 1 - static_cast<double>(taken.of[kind]) / static_cast<double>(cluster.device.multiprocessors);
+    return speed;
+}
+
 double reduction_Bps(const Cluster& cluster) {
     const Reduction& reduction = cluster.transport.reduction;
     const bool on_device = reduction.where == Reduction::Where::device;

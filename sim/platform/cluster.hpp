@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/platform/efficiency.hpp"
+#include "sim/platform/interference.hpp"
 #include "sim/platform/simgrid_file.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
@@ -50,9 +51,8 @@ struct Device {
     double kernel_latency_s = 0;       ///< minimum time of a kernel
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second
-    /// Fraction of its speed that is left while an exchange of its rank is in flight, waiting for peers included:
-    /// kernels that communicate take multiprocessors and memory bandwidth from kernels that compute.
-    double speed_beside_exchange = 1;
+    std::int64_t multiprocessors = 0;  ///< streaming multiprocessors (SMs) of a GPU; 0: not given
+    SpeedBesideExchange speed_beside_exchange;
     std::vector<Calibration> calibration;  ///< one row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
     std::vector<MeasuredLayers> layer_times;
@@ -140,6 +140,11 @@ Routing::Policy policy_of(const Fabric& fabric);
 
 /// Returns 1/γ of a collective's members: the transport's rate, or that of the device or host that it names.
 double reduction_Bps(const Cluster& cluster);
+
+/// Returns the speed of computation beside exchanges: 1 - taken/multiprocessors if the transport says how many
+/// multiprocessors exchanges take, since thread blocks of NCCL share none with other kernels (NVIDIA/nccl, issue 689);
+/// otherwise the device's.
+SpeedBesideExchange speed_beside_exchange(const Cluster& cluster);
 
 /// Returns true for a fabric of one switch with one device per node, for which the closed forms of collectives are
 /// exact.

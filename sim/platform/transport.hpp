@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "sim/platform/interference.hpp"
 
 /// Costs that software adds to the wires when it moves a message from one rank's buffer to another's.
 ///
@@ -79,6 +82,15 @@ struct Reduction {
     bool operator==(const Reduction&) const = default;
 };
 
+/// Multiprocessors of the device that the kernels of an exchange in flight take from computation, by ExchangeClass: the
+/// number of channels times the thread blocks of each.
+struct ExchangeMultiprocessors {
+    std::array<std::int64_t, exchange_classes> of{0, 0};
+
+    bool any() const { return of[0] > 0 || of[1] > 0; }
+    bool operator==(const ExchangeMultiprocessors&) const = default;
+};
+
 struct Transport {
     std::string name;                                           ///< empty: none, messages cost only the wires' time
     MessageTerms between;                                       ///< terms between nodes
@@ -93,6 +105,7 @@ struct Transport {
     /// receives may arrive together. If a message waits for a step that its receiver reaches only after another message
     /// of the same sender, a window can deadlock both, as in reality.
     std::int64_t window = 0;
+    ExchangeMultiprocessors exchange_multiprocessors;
 
     double query_s() const { return pointer_cache ? 0 : driver_query_s; }
 

@@ -85,15 +85,15 @@ void Session::ended(TaskId task, std::uint32_t iteration, double now_s) {
 Coroutine<> Session::compute(StreamId stream, std::uint32_t iteration, double seconds) {
     const ProcessId process = graph.streams()[stream].process;
     seconds *= graph.processes()[process].pace.factor(iteration);
-    const double slowed = graph.processes()[process].speed_beside_exchange;
-    if (slowed == 1) {
+    const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
+    if (!slowed.slows()) {
         co_await simulator.sleep(stream, seconds);
         co_return;
     }
     Computation& computation = computations_[process];
     computation.under_way = stream;
     for (double left_s = seconds; left_s > 0;) {
-        const double speed = computation.exchanges > 0 ? slowed : 1;
+        const double speed = slowed.beside(computation.exchanges);
         const double start_s = simulator.now_s();
         computation.changed = false;
         co_await simulator.park(stream, left_s / speed);
@@ -127,17 +127,23 @@ Coroutine<> Session::copy(StreamId stream, bool outwards, double seconds) {
     co_await simulator.sleep(stream, copied_s_[stream] - simulator.now_s());
 }
 
-void Session::pace_changes(Computation& computation) {
+void Session::count(ProcessId process, ExchangeId exchange, bool begins) {
+    const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
+    Computation& computation = computations_[process];
+    const double before = slowed.beside(computation.exchanges);
+    std::uint32_t& number = computation.exchanges[static_cast<std::size_t>(graph.exchange(exchange).kind)];
+    number = begins ? number + 1 : number - 1;
+    if (slowed.beside(computation.exchanges) == before) return;
     computation.changed = true;
     if (computation.under_way != Computation::none) simulator.unpark(computation.under_way);
 }
 
-void Session::exchange_begins(ProcessId process) {
-    if (++computations_[process].exchanges == 1) pace_changes(computations_[process]);
+void Session::exchange_begins(ProcessId process, ExchangeId exchange) {
+    count(process, exchange, true);
 }
 
-void Session::exchange_ends(ProcessId process) {
-    if (--computations_[process].exchanges == 0) pace_changes(computations_[process]);
+void Session::exchange_ends(ProcessId process, ExchangeId exchange) {
+    count(process, exchange, false);
 }
 
 void Session::sent(std::uint32_t iteration, std::uint64_t messages) {

@@ -47,8 +47,8 @@ public:
     /// that are ready at the same instant, the one with the lowest number is first.
     Coroutine<> copy(StreamId stream, bool outwards, double seconds);
     /// Record that an exchange of `process` begins or ends.
-    void exchange_begins(ProcessId process);
-    void exchange_ends(ProcessId process);
+    void exchange_begins(ProcessId process, ExchangeId exchange);
+    void exchange_ends(ProcessId process, ExchangeId exchange);
     void sent(std::uint32_t iteration, std::uint64_t messages);
     /// Counts folded messages as sent.
     void folded(std::uint32_t iteration, std::uint64_t messages);
@@ -90,9 +90,9 @@ private:
     struct Computation {
         static constexpr StreamId none = ~StreamId{0};
 
-        std::uint32_t exchanges = 0;  ///< number in flight
-        StreamId under_way = none;    ///< the stream that computes
-        bool changed = false;         ///< since that stream has set its pace
+        std::array<std::uint32_t, exchange_classes> exchanges{};  ///< number in flight, by kind
+        StreamId under_way = none;                                ///< the stream that computes
+        bool changed = false;                                     ///< since that stream has set its pace
     };
 
     /// A device's copies in one direction.
@@ -104,7 +104,8 @@ private:
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
-    void pace_changes(Computation& computation);
+    /// Counts an exchange of `process` that begins or ends. Lets its computation set its pace again if that changes.
+    void count(ProcessId process, ExchangeId exchange, bool begins);
 
     const ReplayOptions& options_;
     Agreement agreement_;

@@ -50,9 +50,9 @@ Coroutine<> StreamReplay::run() {
             if (task.exchange != Task::no_exchange) {
                 // A stream that waits for another stage does not slow the computation.
                 const bool busy = graph.streams()[stream_].kind != StreamKind::receive;
-                if (busy) session_.exchange_begins(process_);
+                if (busy) session_.exchange_begins(process_, task.exchange);
                 co_await run_exchange(id, task);
-                if (busy) session_.exchange_ends(process_);
+                if (busy) session_.exchange_ends(process_, task.exchange);
             } else if (task.seconds > 0 && graph.streams()[stream_].kind == StreamKind::compute) {
                 co_await session_.compute(stream_, iteration_, task.seconds);
             } else if (task.tick_s > 0) {

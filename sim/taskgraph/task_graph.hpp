@@ -6,6 +6,7 @@
 
 #include "sim/collective/algorithm.hpp"
 #include "sim/collective/protocol.hpp"
+#include "sim/platform/interference.hpp"
 #include "sim/platform/place.hpp"
 #include "sim/taskgraph/pace.hpp"
 
@@ -60,9 +61,9 @@ enum class Phase : std::uint8_t {
 
 struct Process {
     Place place;
-    double speed_beside_exchange = 1;  ///< speed of its compute stream while another of its streams is in an exchange
-    Pace pace = {};                    ///< of its compute stream
-    TaskId begins_with = no_task;      ///< see TaskGraph::begin_with()
+    SpeedBesideExchange speed_beside_exchange = {};  ///< speed of its compute stream while others are in an exchange
+    Pace pace = {};                                  ///< of its compute stream
+    TaskId begins_with = no_task;                    ///< see TaskGraph::begin_with()
 };
 
 struct Stream {
@@ -82,6 +83,7 @@ struct Exchange {
     std::uint64_t bytes = 0;
     double gamma_s_per_B = 0;  ///< cost of the members' reductions
     Protocol protocol = {};
+    ExchangeClass kind = ExchangeClass::collective;
 };
 
 struct Task {

@@ -94,9 +94,9 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             agreed = add({answer, group, 0, bytes, 0}, &asked);
         }
         const Collective& collective = buckets[bucket];
-        const std::vector<TaskId> tasks = add(
-            {collective.algorithm, group, 0, collective.bytes, gamma_of(reduction_Bps(cluster)), collective.protocol},
-            negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
+        const std::vector<TaskId> tasks = add({collective.algorithm, group, 0, collective.bytes,
+                                               gamma_of(reduction_Bps(cluster)), collective.protocol, collective.kind},
+                                              negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
     }
     return results;

@@ -49,6 +49,7 @@ struct Collective {
     std::uint64_t bytes = 0;
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     Protocol protocol = {};
+    ExchangeClass kind = ExchangeClass::collective;
 };
 
 /// Adds one collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations

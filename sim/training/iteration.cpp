@@ -87,8 +87,9 @@ public:
         std::vector<Collective> collectives;
         const std::vector<Bucket>& buckets = training_.buckets;
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            collectives.push_back(
-                {buckets[b].bytes, training_.exchanges[b].algorithm, training_.exchanges[b].protocol});
+            collectives.push_back({buckets[b].bytes, training_.exchanges[b].algorithm, training_.exchanges[b].protocol,
+                                   training_.plan.exchange == ExchangeKind::gossip ? ExchangeClass::point_to_point
+                                                                                   : ExchangeClass::collective});
         add_runs(collectives, &ready, results);
         const Parallelism& parallelism = training_.plan.parallelism;
         const Sharding sharding = parallelism.sharding;
@@ -154,7 +155,7 @@ TaskGraph build_iteration(const Lowered& training) {
     std::vector<ProcessId> workers;
     const std::vector<Pace> pace = paces(plan.noise, ranks);
     for (const Place& place : training.places)
-        workers.push_back(graph.add_process({place, cluster.device.speed_beside_exchange, pace[workers.size()]}));
+        workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), pace[workers.size()]}));
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));

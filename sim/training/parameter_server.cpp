@@ -60,7 +60,8 @@ public:
         for (const ServerPart& part : parts) {
             const Server& server = at(part.server);
             // The server's reduction is a task of its own, so that it runs while the next push arrives.
-            const ExchangeId exchange = graph_.add_exchange({push_, server.group, part.server, part.bytes, 0});
+            const ExchangeId exchange = graph_.add_exchange(
+                {push_, server.group, part.server, part.bytes, 0, {}, ExchangeClass::point_to_point});
             const TaskId arrived =
                 graph_.add_task({server.push, Phase::push, bucket, 0, exchange, server_member, urgency(bucket)});
             for (std::uint32_t i = 0; i < pushers; ++i) {
@@ -129,7 +130,8 @@ private:
     TaskId pull_shard(const Aggregated& sum, TaskId after, std::vector<std::vector<TaskId>>& pulled) {
         const Server& server = at(sum.part.server);
         const std::uint32_t order = urgency(sum.bucket);
-        const ExchangeId exchange = graph_.add_exchange({pull_, server.group, sum.part.server, sum.part.bytes, 0});
+        const ExchangeId exchange = graph_.add_exchange(
+            {pull_, server.group, sum.part.server, sum.part.bytes, 0, {}, ExchangeClass::point_to_point});
         const TaskId sent = graph_.add_task({server.pull, Phase::pull, sum.bucket, 0, exchange, server_member, order});
         graph_.depend(sent, after);
         for (std::uint32_t i = 0; i < pulled.size(); ++i) {

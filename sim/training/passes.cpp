@@ -60,9 +60,13 @@ ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t 
         const std::uint32_t before = boundary % arrangement_.stages, behind = (boundary + 1) % arrangement_.stages;
         const ProcessId from = workers_[rank_of(forward ? before : behind, index)];
         const ProcessId to = workers_[rank_of(forward ? behind : before, index)];
-        found->second =
-            graph_.add_exchange({pass_on_, graph_.add_group({from, to}), forward ? forward_channel : backward_channel,
-                                 arrangement_.transfer_bytes[boundary]});
+        found->second = graph_.add_exchange({pass_on_,
+                                             graph_.add_group({from, to}),
+                                             forward ? forward_channel : backward_channel,
+                                             arrangement_.transfer_bytes[boundary],
+                                             0,
+                                             {},
+                                             ExchangeClass::point_to_point});
     }
     return found->second;
 }
@@ -185,8 +189,14 @@ void Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExch
             const std::uint32_t rank = rank_of(stage, index), first = exchange.groups.first(index);
             const auto [found, added] = exchanges_.try_emplace({&exchange, first});
             if (added)
-                found->second = graph_.add_exchange({exchange.algorithm, group(stage, exchange.groups, first),
-                                                     activation_channel, exchange.bytes_of(first), gamma_s_per_B_});
+                found->second = graph_.add_exchange(
+                    {exchange.algorithm,
+                     group(stage, exchange.groups, first),
+                     activation_channel,
+                     exchange.bytes_of(first),
+                     gamma_s_per_B_,
+                     {},
+                     exchange.phase == Phase::halo ? ExchangeClass::point_to_point : ExchangeClass::collective});
             Task task{open(rank, cursors_[rank].activations, StreamKind::activations), exchange.phase, layer};
             task.exchange = found->second;
             task.member = exchange.groups.member(index);

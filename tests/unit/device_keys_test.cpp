@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -62,6 +63,25 @@ TEST_CASE("memory and the minimum time of a kernel are read") {
     CHECK(contains(refusal("memory: 0 GB\n"), "above zero"));
     CHECK(contains(refusal("kernel_latency: -1 us\n"), "'kernel_latency'"));
     CHECK(contains(refusal("memroy: 16 GB\n"), "did you mean 'memory'?"));
+}
+
+TEST_CASE("the speed beside exchanges is one number or one for each kind of exchange") {
+    using Speeds = std::array<double, exchange_classes>;
+    CHECK(written("").speed_beside_exchange.of == Speeds{1, 1});
+    CHECK(!written("").speed_beside_exchange.slows());
+    CHECK(written("speed_beside_exchange: 0.8\n").speed_beside_exchange.of == Speeds{0.8, 0.8});
+    CHECK(written("speed_beside_exchange: {collective: 0.57}\n").speed_beside_exchange.of == Speeds{0.57, 1});
+    const auto both = written("speed_beside_exchange: {collective: 0.5, point-to-point: 0.9}\n").speed_beside_exchange;
+    CHECK(both.of == Speeds{0.5, 0.9});
+    CHECK(both.slows());
+    CHECK(both.beside({0, 0}) == 1);
+    CHECK(both.beside({2, 0}) == 0.5);
+    CHECK(both.beside({0, 1}) == 0.9);
+    CHECK(both.beside({1, 3}) == 0.5);
+    CHECK(contains(refusal("speed_beside_exchange: {collective: 0}\n"), "test.yaml:3:37"));
+    CHECK(contains(refusal("speed_beside_exchange: {collectives: 0.5}\n"), "did you mean 'collective'?"));
+    CHECK(contains(refusal("speed_beside_exchange: fast\n"), "not a number from 0.01 to 1"));
+    CHECK(contains(refusal("speed_beside_exchange:\n"), "'speed_beside_exchange' has no value"));
 }
 
 TEST_CASE("an efficiency curve is read") {

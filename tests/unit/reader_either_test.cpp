@@ -17,6 +17,7 @@ struct Thing {
     int way = 0;
     int none = -1;
     std::int64_t height = 3;
+    double width = 0.5;
     std::int64_t inner = 0;
 };
 
@@ -25,6 +26,7 @@ void describe(Fields& fields, Thing& thing) {
     fields.choice_or_section({"way", "One of two, or keys."}, thing.way, {"straight", "around"}, body);
     fields.choice_or_section({"none", "One word, or keys."}, thing.none, {"auto"}, body);
     fields.integer_or_section({"height", "A number, or keys."}, thing.height, 1, 9, body);
+    fields.number_or_section({"width", "A number, or keys."}, thing.width, 0, 2, body);
     std::vector<std::string> names;
     fields.each({"items", "Some."}, [&](Fields& item) { item.text({"name", "Of it."}, names.emplace_back()); });
 }
@@ -77,6 +79,9 @@ TEST_CASE("a word or a number can replace a mapping, and an empty mapping has th
     CHECK(accepted("none: {inner: 7}\n").none == -1);
     CHECK(accepted("height: {inner: 6}\n").height == 3);
     CHECK(accepted("height: {inner: 6}\n").inner == 6);
+    CHECK(accepted("width: 1.5\n").width == 1.5);
+    CHECK(accepted("width: {inner: 6}\n").width == 0.5);
+    CHECK(accepted("width: {inner: 6}\n").inner == 6);
 }
 
 TEST_CASE("a value of neither form is an error, and so are errors inside") {
@@ -88,6 +93,9 @@ TEST_CASE("a value of neither form is an error, and so are errors inside") {
     CHECK(error_in("way: {iner: 1}\n") == "1:7: unknown key 'iner' | did you mean 'inner'?");
     CHECK(error_in("height: 10\n").rfind("1:9: 'height': '10' is out of range", 0) == 0);
     CHECK(error_in("height: tall\n").rfind("1:9: 'height': 'tall' is not a whole number", 0) == 0);
+    CHECK(error_in("width: 3\n").rfind("1:8: 'width' is '3', not a number from 0 to 2", 0) == 0);
+    CHECK(error_in("width: ~\n").rfind("1:1: 'width' has no value", 0) == 0);
+    CHECK(error_in("width: {inner: -1}\n").rfind("1:16: 'inner': '-1' is out of range", 0) == 0);
     CHECK(error_in("height: {inner: -1}\n").rfind("1:17: 'inner': '-1' is out of range", 0) == 0);
 }
 
@@ -117,4 +125,7 @@ TEST_CASE("the schema of alternatives has both") {
     CHECK(properties["height"]["anyOf"][0]["maximum"] == 9);
     CHECK(properties["height"]["anyOf"][1]["additionalProperties"] == false);
     CHECK(properties["height"]["default"] == 3);
+    CHECK(properties["width"]["anyOf"][0]["maximum"] == 2);
+    CHECK(properties["width"]["anyOf"][1]["properties"]["inner"]["type"] == "integer");
+    CHECK(properties["width"]["default"] == 0.5);
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -141,6 +143,42 @@ TEST_CASE("a platform of SimGrid's format states its hosts' send rates itself") 
     REQUIRE(errors.size() == 1);
     CHECK(errors.front().message == "'host_bandwidth' has no effect with 'simgrid_xml'");
     CHECK(errors.front().where.line == 2);
+}
+
+TEST_CASE("exchanges take multiprocessors of a device that has enough") {
+    Cluster cluster;
+    const auto read_platform = [&](const std::string& device, const std::string& transport) {
+        config::Library library;
+        const config::Node node = library.parse("test.yaml",
+                                                "device: {flops: 1 Tflops, memory_bandwidth: 1 GBps" + device +
+                                                    "}\nfabric: {topology: star, bandwidth: 1 GBps, latency: none}\n" +
+                                                    "transport: {exchange_multiprocessors: " + transport + "}\n",
+                                                ".");
+        cluster = {};
+        std::vector<Diagnostic> errors;
+        config::read(
+            node, "platform", [&](config::Fields& fields) { describe(fields, cluster); }, errors);
+        REQUIRE(errors.size() <= 1);
+        return errors.empty() ? "" : fmt::format("{}: {}", errors[0].where.line, errors[0].message);
+    };
+    const std::string p100 = ", multiprocessors: 56";
+    CHECK(read_platform(p100, "2").empty());
+    CHECK(speed_beside_exchange(cluster).of[0] == Approx(54.0 / 56));
+    CHECK(speed_beside_exchange(cluster).of[1] == Approx(54.0 / 56));
+    CHECK(read_platform(p100, "{collective: 16, point-to-point: 2}").empty());
+    CHECK(speed_beside_exchange(cluster).of[0] == Approx(40.0 / 56));
+    CHECK(speed_beside_exchange(cluster).of[1] == Approx(54.0 / 56));
+    CHECK(read_platform("", "0").empty());
+    CHECK(!speed_beside_exchange(cluster).slows());
+    CHECK(read_platform(", speed_beside_exchange: 0.5", "0").empty());
+    CHECK(speed_beside_exchange(cluster) == SpeedBesideExchange(0.5));
+    CHECK(read_platform("", "2") == "3: 'exchange_multiprocessors' needs the device's 'multiprocessors'");
+    CHECK(read_platform(p100, "56") ==
+          "3: exchanges that take 56 of the device's 56 multiprocessors leave none for computation");
+    CHECK(read_platform(p100, "{point-to-point: 60}").find("3: exchanges that take 60") == 0);
+    CHECK(read_platform(p100 + ", speed_beside_exchange: 0.5", "2").find("exclude each other") != std::string::npos);
+    CHECK(read_platform(p100, "-1").find("3: 'exchange_multiprocessors'") == 0);
+    CHECK(read_platform(p100, "{halo: 1}") == "3: unknown key 'halo'");
 }
 
 TEST_CASE("every shipped transport can be read, has an effect, and is named like its file") {
