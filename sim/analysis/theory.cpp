@@ -132,7 +132,9 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
         const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
         const auto [known, added] = idle.try_emplace(algorithm);
         if (added) {
-            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
+            // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
+            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size())) ||
+                            (chosen[b].spec.peers == Peers::machine && latency_travels(cluster));
             formulas.push_back(algorithm->formula(latency_travels(cluster)));
         }
         costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));

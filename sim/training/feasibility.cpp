@@ -136,7 +136,7 @@ void judge_round(const CollectivePlan& plan, Complaints& complaints) {
     if (plan.round == CollectivePlan::all_rounds) return;
     if (plan.algorithm.peers == Peers::all)
         return complaints.push_back({"round", "'round' has no effect here: all rounds are the same",
-                                     "remove it; peers change with `peers: one` and `peers: inner-outer`"});
+                                     "remove it; peers change with `peers: one`, `inner-outer` and `machine`"});
     const std::uint32_t rounds = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
     if (static_cast<std::uint32_t>(plan.round) >= rounds)
         complaints.push_back({"round", fmt::format("there is no round {}", plan.round),
