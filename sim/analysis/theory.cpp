@@ -161,6 +161,7 @@ void add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& cl
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
+    if (plan.compression.any()) return "none where gradients are encoded and decoded";
     if (plan.overlap != Overlap::none && cluster.device.speed_beside_exchange < 1)
         return "none where exchanges slow down concurrent computation";
     return "";
@@ -210,6 +211,7 @@ ClosedForm data_closed_form(const Lowered& training) {
         formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
+        if (!training.second_exchanges.empty()) costs_s.assign(costs_s.size(), std::nullopt);
         add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets, training.exchanges,
                      coordinate(buckets, plan).request_bytes);
     }
