@@ -152,6 +152,60 @@ TEST_CASE("compressed gradients: folding changes neither times nor bytes, and ta
     }
 }
 
+TEST_CASE("layers in one bucket are exchanged and decoded together, and pieces of a cast bucket one by one") {
+    std::mt19937 random(29);
+    for (std::int64_t ranks = 2; ranks <= 6; ++ranks) {
+        const World world = world_of(random, ranks, 4);
+        double passes_s = 0;
+        for (std::size_t i = 0; i < 4; ++i) passes_s += world.forward_s[i] + world.backward_s[i];
+        for (const Compression& method : methods) {
+            double coded = 0, decoded = 0, between = 0, first = 0, second = 0;  // bytes
+            for (const Layer& layer : world.model.layers) {
+                const Compressed one =
+                    compress(method, world.model, layer, static_cast<std::uint32_t>(ranks), {.memory_Bps = 1});
+                coded += one.encode_s;
+                between += one.between_s;
+                decoded += one.decode_s;
+                first += static_cast<double>(one.bytes);
+                second += static_cast<double>(one.second_bytes);
+            }
+            const auto n = static_cast<double>(ranks);
+            const double exchange_s = method.kind == Kind::top_k
+                                          ? star.ring_s(n, n * first)
+                                          : allreduce_s(n, first) + (second > 0 ? allreduce_s(n, second) : 0);
+            const double expected_s = passes_s + (coded + between + decoded) / 4e10 + exchange_s;
+            Plan plan = plan_of(ranks, method);
+            plan.fusion.threshold_bytes = 1e9;
+            CAPTURE(ranks, static_cast<int>(method.kind), method.rank);
+            CHECK(simulate(lower(world.cluster, world.model, plan)).time.iteration_s ==
+                  Approx(expected_s).epsilon(1e-6));
+            if (method.kind != Kind::fp16) continue;
+            plan.partition_bytes = first / 3;
+            const Result pieces = simulate(lower(world.cluster, world.model, plan));
+            CHECK(static_cast<double>(pieces.bytes_sent) == 2 * (n - 1) * first);
+            // Pieces are decoded while the next are exchanged, and have latencies of their own.
+            CHECK(pieces.time.iteration_s > expected_s - decoded / 4e10);
+            CHECK(pieces.time.iteration_s < expected_s + 4 * 2 * n * 2 * star.latency_s);
+            CHECK(pieces.time.compute_s == Approx(passes_s + (coded + decoded) / 4e10).epsilon(1e-6));
+        }
+    }
+}
+
+TEST_CASE("compressed gradients are released by cycles, and negotiated, like others") {
+    std::mt19937 random(31);
+    for (const Compression& method : methods) {
+        const World world = world_of(random, 4, 5);
+        Plan plan = plan_of(4, method);
+        const double plain_s = simulate(lower(world.cluster, world.model, plan)).time.iteration_s;
+        plan.fusion = {.threshold_bytes = 64e6, .cycle_s = 1e-3, .negotiation = true};
+        const Result result = simulate(lower(world.cluster, world.model, plan));
+        CAPTURE(static_cast<int>(method.kind), method.rank);
+        CHECK(result.time.drift < 1e-6);
+        CHECK(result.time.iteration_s > plain_s);
+        CHECK(result.time.iteration_s < plain_s + 3e-3);
+    }
+}
+
 TEST_CASE("fp16 pays where the network is slow, and costs where it is fast; one rank never compresses") {
     std::mt19937 random(17);
     World world = world_of(random, 4, 4);
