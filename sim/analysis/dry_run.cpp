@@ -29,7 +29,7 @@ DryRun dry_run(const Lowered& training) {
     if (plan.parallelism.sharding != Sharding::none) result.operation = "reduce-scatter and allgather";
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         PlannedExchange exchange;
-        exchange.bytes = buckets[b].bytes;
+        exchange.bytes = buckets[b].bytes + buckets[b].second_bytes;
         for (const std::uint32_t layer : buckets[b].layers)
             exchange.layers.push_back(training.model.layers[layer].name);
         if (plan.parallelism.data_only()) {

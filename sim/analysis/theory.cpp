@@ -132,7 +132,9 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
         const CollectiveAlgorithm* algorithm = chosen[b].algorithm.get();
         const auto [known, added] = idle.try_emplace(algorithm);
         if (added) {
-            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size()));
+            // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
+            known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size())) ||
+                            (chosen[b].spec.peers == Peers::machine && latency_travels(cluster));
             formulas.push_back(algorithm->formula(latency_travels(cluster)));
         }
         costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
@@ -165,6 +167,7 @@ double add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& 
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
+    if (plan.compression.any()) return "none where gradients are encoded and decoded";
     const bool overlaps = plan.overlap != Overlap::none || plan.fusion.negotiation == Negotiation::ahead;
     if (overlaps && speed_beside_exchange(cluster).slows())
         return "none where exchanges slow down concurrent computation";
@@ -216,6 +219,7 @@ ClosedForm data_closed_form(const Lowered& training) {
         formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
+        if (!training.second_exchanges.empty()) costs_s.assign(costs_s.size(), std::nullopt);
         negotiation_s = add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets,
                                      training.exchanges, coordinate(buckets, plan));
     }

@@ -55,9 +55,9 @@ bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
 /// The all-reduce that also involves processes other than ranks: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 
-/// Peers of a rank in one round of gossip: all its neighbours; one, in turn; or, as in inner_outer.cpp, by groups of
-/// the size of the innermost level of a hierarchical overlay.
-enum class Peers { all, one, inner_outer };
+/// Peers of a rank in one round of gossip: all its neighbours; one, in turn; or by groups of the size of the innermost
+/// level of a hierarchical overlay, as in inner_outer.cpp and machine_gossip.cpp.
+enum class Peers { all, one, inner_outer, machine };
 
 /// An algorithm and its parameters.
 ///

@@ -121,6 +121,7 @@ private:
 
 std::shared_ptr<const CollectiveAlgorithm> algorithms::gossip(const AlgorithmSpec& spec, std::uint32_t ranks) {
     if (spec.peers == Peers::inner_outer) return inner_outer_gossip(spec, ranks);
+    if (spec.peers == Peers::machine) return machine_gossip(spec, ranks);
     return std::make_shared<Gossip>(make_overlay(overlay_or(spec, Shape::exponential, true), ranks),
                                     spec.peers == Peers::one);
 }

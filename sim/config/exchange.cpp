@@ -33,9 +33,11 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
     fields.one_of(
         {"peers",
          "Peers of a rank in gossip: all neighbours in every iteration (`all`), one neighbour per iteration in turn "
-         "(`one`), or groups of which one rank at a time exchanges with another group (`inner-outer`: BlueFog; the "
-         "overlay is hierarchical, and its innermost level gives the size of a group)."},
-        algorithm.peers, {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}});
+         "(`one`), groups of which one rank at a time exchanges with another group (`inner-outer`: BlueFog; the "
+         "overlay is hierarchical, and its innermost level gives the size of a group), or the same groups, which "
+         "average, exchange their averages, and broadcast (`machine`: BlueFog's hierarchical neighbour all-reduce)."},
+        algorithm.peers,
+        {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}, {"machine", Peers::machine}});
 }
 
 void describe(Fields& fields, Fidelity& fidelity) {

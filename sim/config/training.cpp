@@ -4,6 +4,7 @@
 #include "sim/config/exchange.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/parallelism.hpp"
+#include "sim/config/precision.hpp"
 
 namespace syncline::config {
 
@@ -133,6 +134,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                    "or two moments (`adam`)."},
                   plan.optimizer,
                   {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+    describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
     describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
@@ -164,6 +166,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         {"fusion",
          "Merging of small gradients into buckets, as in Horovod and PyTorch. With `none` each layer has a bucket."},
         [&](Fields& inner) { describe(inner, plan.fusion); }, "none");
+    describe(fields, plan.compression);
     fields.quantity(
         {"partition",
          "Maximum size of the pieces in which buckets are exchanged, as in ByteScheduler and BytePS: `4 MiB`."},
@@ -181,12 +184,21 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.algorithm.operation = "neighbour-exchange";
         plan.algorithm.name = "gossip";
     }
+    const bool gathered = plan.compression.kind == Compression::Kind::top_k;
+    if (gathered && plan.exchange == ExchangeKind::allreduce) {
+        plan.algorithm.operation = "allgather";
+        plan.algorithm.name = plan.compression.allgather;
+    }
     const bool sound = fields.sound();  // keys that exclude each other do not hide what is wrong with the plan
     if (plan.parallelism.sharding != Sharding::none)
         reject_given(fields, {"overlay", "segment", "peers"}, "'{}' has no effect on sharded gradients",
                      "set `activations: {reduce_scatter, allgather}` of `parallelism` instead");
     else if (plan.exchange == ExchangeKind::parameter_server)
         reject_unserved(fields);
+    else if (gathered)
+        reject_given(fields, {"selection", "overlay", "segment", "peers"},
+                     "'{}' has no effect on the values of top_k, which are exchanged by an allgather",
+                     "remove it; `algorithm` of `top_k` chooses the allgather");
     else if (plan.selection && plan.exchange == ExchangeKind::allreduce)
         reject_unselected(fields);
     if (fields.given("batch") && fields.given("batch_per_rank"))

@@ -54,6 +54,12 @@ std::string TaskNames::task(const Task& task) const {
             return "stage transfer before " + layer();
         case Phase::weights:
             return "weights of " + layer();
+        case Phase::encode:
+            return "encoding of " + layer();
+        case Phase::factor:
+            return "second factor of " + bucket(task.subject);
+        case Phase::decode:
+            return "decoding of " + bucket(task.subject);
     }
     return "task";
 }

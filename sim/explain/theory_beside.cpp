@@ -58,7 +58,7 @@ void add_terms(Theory& theory, const Lowered& training) {
     theory.terms.push_back({"N", "ranks", static_cast<double>(plan.ranks), ""});
     if (buckets.empty()) return;
     double bytes = 0;
-    for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+    for (const Bucket& bucket : buckets) bytes += static_cast<double>(bucket.bytes + bucket.second_bytes);
     theory.terms.push_back({"ΣS", "bytes of all gradients", bytes, "B"});
     theory.terms.push_back({"B", "buckets, each exchanged separately", static_cast<double>(buckets.size()), ""});
     add_largest(theory, training);

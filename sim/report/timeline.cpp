@@ -37,6 +37,9 @@ Kind kind_of(Phase phase) {
         case Phase::update:
             return update;
         case Phase::aggregate:
+        case Phase::encode:
+        case Phase::factor:
+        case Phase::decode:
             return reduction;
         case Phase::input_copy:
             return copy;

@@ -56,7 +56,10 @@ enum class Phase : std::uint8_t {
     activations,  ///< activations or their gradients, between the ranks of a stage
     halo,
     transfer,  ///< between stages
-    weights    ///< gathering of weights whose shards are on different ranks
+    weights,   ///< gathering of weights whose shards are on different ranks
+    encode,    ///< of a layer's gradients
+    factor,    ///< computation between a bucket's two exchanges
+    decode     ///< of a bucket
 };
 
 struct Process {

@@ -32,6 +32,12 @@ const char* word(Phase phase) {
             return "transfer";
         case Phase::weights:
             return "weights";
+        case Phase::encode:
+            return "encoding";
+        case Phase::factor:
+            return "second factor";
+        case Phase::decode:
+            return "decoding";
     }
     return "task";
 }

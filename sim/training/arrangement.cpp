@@ -76,6 +76,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     placed.contributors = narrow(layout.rows);
     placed.replicas = {narrow(ranks / layout.rows), narrow(layout.rows)};
     placed.bytes = gradient_bytes(model, layer);
+    placed.weight_bytes = weight_bytes(model, layer);
     if (layout.rows == 1) return placed;
     placed.share.part = 1 / static_cast<double>(layout.rows);
     if (plan.parallelism.sequence) placed.share.positions = placed.share.part;
@@ -85,8 +86,9 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
         placed.padded = static_cast<double>(each * placed.contributors) / static_cast<double>(parts);
         placed.share.part = static_cast<double>(each) / static_cast<double>(parts);
     }
-    placed.bytes = static_cast<std::uint64_t>(
-        std::ceil(static_cast<double>(layer.parameters) * placed.share.part * model.element_bytes));
+    const double parameters = static_cast<double>(layer.parameters) * placed.share.part;
+    placed.bytes = static_cast<std::uint64_t>(std::ceil(parameters * gradient_element(model)));
+    placed.weight_bytes = static_cast<std::uint64_t>(std::ceil(parameters * weight_element(model)));
     return placed;
 }
 
@@ -121,7 +123,11 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const bool own = ranges[i] && ranges[i]->layout;
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
         result.layers.push_back(place(model, model.layers[i], layout, plan));
-        result.layers.back().time = computation->time(i, result.layers.back().share);
+        PlacedLayer& placed = result.layers.back();
+        placed.time = computation->time(i, placed.share);
+        if (plan.compression.any() && plan.ranks > 1)
+            placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
+                                         {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
     }
     require_images(model, result.layers, parallelism);
     ExchangePlanner exchanges(model, parallelism, result.layers);
@@ -137,7 +143,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const PlacedLayer& from = result.layers[next - 1];
         const double elements = from.share.samples * static_cast<double>(model.layers[next].inputs);
         const double holders = static_cast<double>(parallelism.sequence ? from.layout.replica() : from.layout.cells());
-        result.transfer_bytes.push_back(whole_bytes(elements / holders, model.element_bytes));
+        result.transfer_bytes.push_back(whole_bytes(elements / holders, activation_element(model)));
     }
     return result;
 }

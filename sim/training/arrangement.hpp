@@ -54,9 +54,11 @@ struct PlacedLayer {
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;           ///< for one micro-batch, on a rank that has a part
-    std::uint64_t bytes = 0;  ///< of the weights, and the gradients, of a rank that has a part
-    Grouping replicas;        ///< the ranks that hold the same weights
+    LayerTime time;                  ///< for one micro-batch, on a rank that has a part
+    std::uint64_t bytes = 0;         ///< of the gradients of a rank that has a part ...
+    std::uint64_t weight_bytes = 0;  ///< ... and of its weights
+    Grouping replicas;               ///< the ranks that hold the same weights
+    Compressed compressed = {};      ///< its gradients in the exchange, with Plan::compression
     LayerExchanges exchanges;
 };
 

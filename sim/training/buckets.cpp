@@ -16,6 +16,14 @@ bool joins(const Bucket& bucket, const Gradient& gradient, double release_s, dou
     return same_ranks(bucket, gradient) && fits && (fusion.tick_s() == 0 || bucket.release_s == release_s);
 }
 
+/// Returns the bytes of the weights that belong to the first `bytes` of a bucket's gradients.
+std::uint64_t weights_until(const Bucket& bucket, std::uint64_t bytes) {
+    if (bucket.weight_bytes == bucket.bytes) return bytes;
+    if (bytes == bucket.bytes) return bucket.weight_bytes;
+    const double share = static_cast<double>(bytes) / static_cast<double>(bucket.bytes);
+    return static_cast<std::uint64_t>(static_cast<double>(bucket.weight_bytes) * share);
+}
+
 }  // namespace
 
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan) {
@@ -34,6 +42,10 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
         }
         Bucket& bucket = buckets.back();
         bucket.bytes += gradient.bytes;
+        bucket.weight_bytes += gradient.weight_bytes;
+        bucket.second_bytes += gradient.compressed.second_bytes;
+        bucket.between_s += gradient.compressed.between_s;
+        bucket.decode_s += gradient.compressed.decode_s;
         bucket.layers.push_back(gradient.layer);
         bucket.ready_s = gradient.ready_s;
         bucket.release_s = release_s;
@@ -42,18 +54,26 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
 }
 
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
-                                 const Plan& plan) {
+                                 const Plan& plan, const std::vector<Compressed>& compressed) {
+    const auto encode_s = [&](std::size_t layer) { return compressed.empty() ? 0 : compressed[layer].encode_s; };
     double now_s = start_s;
     for (const LayerTime& time : times) now_s += time.forward_s;
     double backward_end_s = now_s;
-    for (const LayerTime& time : times) backward_end_s += time.backward_s();
+    for (std::size_t i = 0; i < times.size(); ++i) backward_end_s += times[i].backward_s() + encode_s(i);
 
     const Grouping all{static_cast<std::uint32_t>(plan.ranks), 1};
     std::vector<Gradient> gradients;
     for (std::size_t i = model.layers.size(); i-- > 0;) {
-        now_s += times[i].backward_s();
-        gradients.push_back({static_cast<std::uint32_t>(i), gradient_bytes(model, model.layers[i]),
-                             plan.overlap == Overlap::none ? backward_end_s : now_s, 0, all});
+        now_s += times[i].backward_s() + encode_s(i);
+        Gradient& gradient = gradients.emplace_back();
+        gradient.layer = static_cast<std::uint32_t>(i);
+        gradient.weight_bytes = weight_bytes(model, model.layers[i]);
+        gradient.bytes = plan.exchange == ExchangeKind::gossip ? gradient.weight_bytes
+                         : compressed.empty()                  ? gradient_bytes(model, model.layers[i])
+                                                               : compressed[i].bytes;
+        gradient.ready_s = plan.overlap == Overlap::none ? backward_end_s : now_s;
+        gradient.replicas = all;
+        if (!compressed.empty()) gradient.compressed = compressed[i];
     }
     return make_buckets(gradients, plan);
 }
@@ -63,13 +83,18 @@ std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_byt
     const auto most = static_cast<std::uint64_t>(partition_bytes);
     std::vector<Bucket> pieces;
     for (const Bucket& bucket : buckets) {
-        std::uint64_t left = bucket.bytes;
+        std::uint64_t left = bucket.bytes, weights = 0;
         std::uint32_t part = 0;
         do {
             Bucket& piece = pieces.emplace_back(bucket);
             piece.part = part++;
             piece.bytes = std::min(left, most);
             left -= piece.bytes;
+            const std::uint64_t until = weights_until(bucket, bucket.bytes - left);
+            piece.weight_bytes = until - weights;
+            weights = until;
+            if (bucket.bytes > 0)
+                piece.decode_s *= static_cast<double>(piece.bytes) / static_cast<double>(bucket.bytes);
         } while (left > 0);
     }
     return pieces;

@@ -33,6 +33,10 @@ struct Bucket {
     std::uint32_t stage = 0;
     Grouping replicas = {};          ///< the ranks of the stage that exchange it ...
     std::uint32_t contributors = 1;  ///< ... if their row is below this number
+    std::uint64_t weight_bytes = 0;  ///< of the weights that belong to the gradients
+    /// With Plan::compression: bytes of the second exchange, time between both, and time after the last.
+    std::uint64_t second_bytes = 0;
+    double between_s = 0, decode_s = 0;
 };
 
 /// One layer's gradients, on each rank that has them.
@@ -43,6 +47,8 @@ struct Gradient {
     std::uint32_t stage = 0;
     Grouping replicas = {};
     std::uint32_t contributors = 1;
+    std::uint64_t weight_bytes = 0;
+    Compressed compressed = {};  ///< only what follows the first exchange
 };
 
 /// Returns true if both are exchanged among the same ranks.
@@ -55,9 +61,10 @@ bool same_ranks(const Some& a, const Other& b) {
 std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const Plan& plan);
 
 /// Returns the buckets, or their pieces, of a model that every rank has in full and whose forward pass starts at
-/// `start_s`, in the order of their release. Layers without parameters are in none.
+/// `start_s`, in the order of their release. Layers without parameters are in none. Gossip exchanges weights; with
+/// Plan::compression `compressed` says by layer what is exchanged.
 std::vector<Bucket> make_buckets(const Model& model, const std::vector<LayerTime>& times, double start_s,
-                                 const Plan& plan);
+                                 const Plan& plan, const std::vector<Compressed>& compressed = {});
 
 /// Cuts each bucket into pieces of at most `partition_bytes`, in order; 0 leaves buckets whole.
 std::vector<Bucket> cut(const std::vector<Bucket>& buckets, double partition_bytes);

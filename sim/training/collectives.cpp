@@ -94,9 +94,21 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             agreed = add({answer, group, 0, bytes, 0}, &asked);
         }
         const Collective& collective = buckets[bucket];
-        const std::vector<TaskId> tasks = add({collective.algorithm, group, 0, collective.bytes,
-                                               gamma_of(reduction_Bps(cluster)), collective.protocol, collective.kind},
-                                              negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
+        const double gamma_s_per_B = gamma_of(reduction_Bps(cluster));
+        std::vector<TaskId> tasks =
+            add({collective.algorithm, group, 0, collective.bytes, gamma_s_per_B, collective.protocol, collective.kind},
+                negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
+        if (collective.second) {
+            for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+                const TaskId first = tasks[rank];
+                tasks[rank] = graph.add_task(
+                    {streams[rank], Phase::factor, bucket, collective.between_s, Task::no_exchange, 0, urgency});
+                graph.depend(tasks[rank], first);
+            }
+            tasks = add({collective.second, group, 0, collective.second_bytes, gamma_s_per_B,
+                         collective.second_protocol, collective.kind},
+                        &tasks);
+        }
         for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
     }
     return results;

@@ -44,12 +44,16 @@ struct Coordination {
 /// Returns the plan's coordination of these buckets. A bucket in pieces is negotiated once, with its first piece.
 Coordination coordinate(const std::vector<Bucket>& buckets, const Plan& plan);
 
-/// One bucket's exchange: its algorithm and protocol.
+/// One bucket's exchange: its algorithm and protocol, and a second exchange that may follow after `between_s`.
 struct Collective {
     std::uint64_t bytes = 0;
     std::shared_ptr<const CollectiveAlgorithm> algorithm;
     Protocol protocol = {};
     ExchangeClass kind = ExchangeClass::collective;
+    std::uint64_t second_bytes = 0;
+    std::shared_ptr<const CollectiveAlgorithm> second = nullptr;  ///< null: none
+    Protocol second_protocol = {};
+    double between_s = 0;
 };
 
 /// Adds one collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations

@@ -136,7 +136,7 @@ void judge_round(const CollectivePlan& plan, Complaints& complaints) {
     if (plan.round == CollectivePlan::all_rounds) return;
     if (plan.algorithm.peers == Peers::all)
         return complaints.push_back({"round", "'round' has no effect here: all rounds are the same",
-                                     "remove it; peers change with `peers: one` and `peers: inner-outer`"});
+                                     "remove it; peers change with `peers: one`, `inner-outer` and `machine`"});
     const std::uint32_t rounds = make_algorithm(plan.algorithm, static_cast<std::uint32_t>(plan.ranks))->period();
     if (static_cast<std::uint32_t>(plan.round) >= rounds)
         complaints.push_back({"round", fmt::format("there is no round {}", plan.round),
@@ -175,14 +175,17 @@ void judge_selection(const Selection& selection, const std::string& operation, c
     }
 }
 
-Feasibility judge(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open) {
+Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan, const OpenPlan& open) {
     Feasibility found;
     Complaints& complaints = found.complaints;
+    const Model model = with_precision(uniform, plan);
+    const bool all_pairs = plan.exchange == ExchangeKind::gossip || plan.compression.kind == Compression::Kind::top_k;
     const std::uint64_t bytes = model.gradient_bytes();
     const bool served = plan.exchange == ExchangeKind::parameter_server;
     // With other parallelism, the arrangement determines which ranks exchange gradients: see judge_split().
     const bool whole = plan.parallelism.data_only() && !open.automatic();
     complaints = judge(plan.compute, model, cluster.device);
+    judge_precision(model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
     const bool selects = plan.selection && plan.exchange == ExchangeKind::allreduce;
@@ -196,7 +199,7 @@ Feasibility judge(const Cluster& cluster, const Model& model, const Plan& plan, 
     const bool sliced = served && plan.servers.placement == Placement::sliced;
     const std::int64_t servers = served ? plan.servers.count : 0;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
-    judge_bytes("ranks", bytes, plan.ranks, plan.exchange == ExchangeKind::gossip, complaints);
+    judge_bytes("ranks", bytes, plan.ranks, all_pairs, complaints);
     judge_pieces(plan, bytes, plan.ranks * (sliced ? servers : 1), complaints);
     judge_connections(plan.ranks, servers, complaints);
     if (colocated) judge_colocated(cluster, plan, complaints);

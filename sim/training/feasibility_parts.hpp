@@ -12,6 +12,9 @@ void judge_algorithm(const AlgorithmSpec& algorithm, std::int64_t ranks, std::ui
 void judge_selection(const Selection& selection, const std::string& operation, const Cluster& cluster,
                      std::int64_t ranks, std::uint64_t bytes, Complaints& complaints);
 
+/// Judges a plan's precision and compression for a model with its sizes of elements.
+void judge_precision(const Model& model, const Plan& plan, Complaints& complaints);
+
 /// Judges a plan's ranges of layers, the parts of its pipeline, and the plan as a whole by lowering it, or each choice
 /// of an open plan. The cluster, which has its nodes, and the ranks of a stage must fit.
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,

@@ -55,6 +55,12 @@ public:
         return releases;
     }
 
+    /// Adds the decoding of a bucket, after the passes, when `arrived` has ended.
+    void add_decoding(std::uint32_t bucket, double seconds, TaskId arrived) {
+        const TaskId decoding = graph_.add_task({passes_.compute, Phase::decode, bucket, seconds});
+        graph_.depend(decoding, arrived);
+    }
+
     void add_update() {
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
         for (const std::vector<TaskId>* first : {&passes_.inputs, &passes_.gathered})
@@ -90,13 +96,20 @@ public:
             collectives.push_back({buckets[b].bytes, training_.exchanges[b].algorithm, training_.exchanges[b].protocol,
                                    training_.plan.exchange == ExchangeKind::gossip ? ExchangeClass::point_to_point
                                                                                    : ExchangeClass::collective});
+        for (std::size_t b = 0; b < training_.second_exchanges.size(); ++b) {
+            const Chosen& second = training_.second_exchanges[b];
+            collectives[b].second_bytes = buckets[b].second_bytes;
+            collectives[b].second = second.algorithm;
+            collectives[b].second_protocol = second.protocol;
+            collectives[b].between_s = buckets[b].between_s;
+        }
         add_runs(collectives, &ready, results);
         const Parallelism& parallelism = training_.plan.parallelism;
         const Sharding sharding = parallelism.sharding;
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and then all shares are gathered.
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            collectives[b] = {buckets[b].bytes,
+            collectives[b] = {buckets[b].weight_bytes,
                               make_algorithm(parallelism.weight_gathering(), buckets[b].replicas.size)};
         add_runs(collectives, nullptr, results);
         return results;
@@ -178,6 +191,10 @@ TaskGraph build_iteration(const Lowered& training) {
     else if (!buckets.empty())
         results = GradientExchange(graph, training, workers).add(ready);
     const bool across = plan.overlap == Overlap::across_iterations;
+    if (plan.compression.any())
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+            for (const auto& [bucket, task] : results.own[rank])
+                iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
     if (!across) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         RankIteration& iteration = iterations[rank];

@@ -52,7 +52,7 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
         return {groups,
                 spec,
                 make_algorithm(spec, groups.size),
-                {whole_bytes(elements, model_.element_bytes)},
+                {whole_bytes(elements, activation_element(model_))},
                 Phase::activations};
     } catch (const AlgorithmError& error) {
         throw ParallelismError("activations",
@@ -155,11 +155,11 @@ void ExchangePlanner::add_halos(std::uint32_t number) {
         };
         const double deep = placed.share.samples * static_cast<double>(edge[axis]);
         placed.exchanges.before_forward.push_back(
-            halo(lines[axis], deep * static_cast<double>(conv->channels), lengths(in), model_.element_bytes));
+            halo(lines[axis], deep * static_cast<double>(conv->channels), lengths(in), activation_element(model_)));
         if (number > 0)
             placed.exchanges.before_backward.push_back(
                 halo(lines[axis], deep * static_cast<double>(conv->filters) * placed.share.part, lengths(out),
-                     model_.element_bytes));
+                     activation_element(model_)));
     }
 }
 

@@ -16,17 +16,26 @@ double input_copy_seconds(const Lowered& training) {
     const PlacedLayer& first = training.arrangement.layers.front();
     const double elements = static_cast<double>(training.model.sample_elements) * first.share.samples *
                             training.arrangement.micro_batches / static_cast<double>(first.layout.cells());
-    return elements * training.model.element_bytes / training.cluster.device.host_link_Bps;
+    return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
 }
 
 std::vector<Bucket> plan_buckets(const Lowered& training) {
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
     if (plan.parallelism.data_only()) {
+        if (plan.ranks == 1) return {};
         std::vector<LayerTime> times;
-        for (const PlacedLayer& layer : arrangement.layers) times.push_back(layer.time);
+        std::vector<Compressed> compressed;
+        for (const PlacedLayer& layer : arrangement.layers) {
+            times.push_back(layer.time);
+            if (plan.compression.any()) compressed.push_back(layer.compressed);
+        }
         const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
-        return plan.ranks > 1 ? make_buckets(training.model, times, start_s, plan) : std::vector<Bucket>{};
+        std::vector<Bucket> buckets = make_buckets(training.model, times, start_s, plan, compressed);
+        // Every rank contributes its own values to an allgather, whose buffer contains all of them.
+        if (plan.compression.kind == Compression::Kind::top_k)
+            for (Bucket& bucket : buckets) bucket.bytes *= bucket.replicas.size;
+        return buckets;
     }
     std::vector<Bucket> buckets;
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
@@ -34,7 +43,8 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
             const PlacedLayer& layer = arrangement.layers[i];
             if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
-                gradients.push_back({i, layer.bytes, 0, stage, layer.replicas, layer.contributors});
+                gradients.push_back(
+                    {i, layer.bytes, 0, stage, layer.replicas, layer.contributors, layer.weight_bytes, {}});
         }
         const std::vector<Bucket> own = make_buckets(gradients, plan);
         buckets.insert(buckets.end(), own.begin(), own.end());
@@ -42,7 +52,8 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     return buckets;
 }
 
-std::vector<Chosen> choose_exchanges(const Lowered& training) {
+/// Chooses the exchanges of buckets of `size` bytes.
+std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size) {
     const Plan& plan = training.plan;
     if (training.served()) return {};
     const bool sharded = plan.parallelism.sharding != Sharding::none;
@@ -56,7 +67,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training) {
         Chooser chooser(training.cluster, members, named,
                         plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
         for (std::size_t b = first; b < end; ++b) {
-            Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].bytes));
+            Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].*size));
             if (sharded)
                 chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
         }
@@ -83,17 +94,24 @@ std::uint32_t averaged_iterations(const Lowered& training) {
 
 }  // namespace
 
+Model with_precision(Model model, const Plan& plan) {
+    if (plan.precision.given()) model.precision = plan.precision;
+    return model;
+}
+
 Lowered lower(Cluster cluster, Model model, Plan plan) {
     Lowered training;
     training.cluster = std::move(cluster);
-    training.model = std::move(model);
+    training.model = with_precision(std::move(model), plan);
     training.plan = std::move(plan);
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     training.arrangement = arrange(training.cluster, training.model, training.plan);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
-    training.exchanges = choose_exchanges(training);
+    training.exchanges = choose_exchanges(training, &Bucket::bytes);
+    if (training.plan.compression.kind == Compression::Kind::powersgd)
+        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes);
     training.window = averaged_iterations(training);
     return training;
 }

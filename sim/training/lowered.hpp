@@ -27,6 +27,8 @@ struct Lowered {
     /// The all-reduce or gossip of each bucket; empty with a parameter server. With Parallelism::sharding it is a
     /// reduce-scatter, and an allgather may follow.
     std::vector<Chosen> exchanges;
+    /// The second all-reduce of each bucket, if Plan::compression has one; else empty.
+    std::vector<Chosen> second_exchanges;
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several
@@ -36,6 +38,9 @@ struct Lowered {
 
     bool served() const { return plan.exchange == ExchangeKind::parameter_server; }
 };
+
+/// Returns the model with the plan's sizes of elements.
+Model with_precision(Model model, const Plan& plan);
 
 /// Throws ParallelismError where the model cannot be split in the plan's way, and AlgorithmError where an algorithm
 /// cannot run among a group's ranks.

@@ -12,12 +12,11 @@ namespace syncline {
 
 namespace {
 
-/// Returns the optimizer state of one parameter.
-double state_bytes(Optimizer optimizer, double element_bytes) {
-    constexpr double full_precision = 4;
+/// Returns the optimizer state of one parameter, with the master copy of the weight.
+double state_bytes(Optimizer optimizer, const Model& model) {
     const double values = optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
-    const double copy = element_bytes < full_precision ? full_precision : 0;
-    return values * std::max(full_precision, element_bytes) + copy;
+    const double copy = master_element(model);
+    return values * std::max(copy, weight_element(model)) + copy;
 }
 
 /// Returns the activations that a chunk's layers keep for one micro-batch.
@@ -45,17 +44,18 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
 
 Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
     const Sharding sharding = plan.parallelism.sharding;
-    const double state = state_bytes(plan.optimizer, model.element_bytes) / model.element_bytes;
+    const double state = state_bytes(plan.optimizer, model) / weight_element(model);
     Memory memory;
     std::vector<double> missing;  // by layer: bytes that are on other ranks until they are gathered
     for (const PlacedLayer& layer : arrangement.layers) {
         if (layer.part % arrangement.stages != stage) continue;
-        const auto whole = static_cast<double>(layer.bytes);
+        const auto whole = static_cast<double>(layer.weight_bytes), gradients = static_cast<double>(layer.bytes);
         const double shard = std::ceil(whole / layer.replicas.size);
         memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
         // Gradients of several micro-batches are accumulated before they are reduced.
         const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-        memory.gradients_bytes += reduced ? shard : whole;
+        memory.gradients_bytes += reduced ? std::ceil(gradients / layer.replicas.size) : gradients;
+        if (plan.compression.keeps_rest() && layer.replicas.size > 1) memory.gradients_bytes += gradients;
         memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
         missing.push_back(whole - shard);
     }

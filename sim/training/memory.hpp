@@ -7,15 +7,16 @@
 
 /// Memory that a device needs, in bytes.
 ///
-/// weights: parameters · element size, 1/rows of them if they are split, 1/replicas with Sharding::parameters (plus the
-/// two largest layers whole, as gathered: the one that computes and the next). gradients: the same amount, 1/replicas
-/// with Sharding::gradients or parameters, unless gradients of several micro-batches are added up first. optimizer: 4
-/// bytes for each value that the optimizer keeps (momentum 1, adam 2), and, if an element is smaller than 4 bytes, 4
-/// more for the weights in full precision (P. Micikevicius et al., "Mixed precision training", ICLR 2018); 1/replicas
-/// with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and (2 + 2 + 12)Ψ/N with
-/// Sharding::parameters among N, without the gathered layers (S. Rajbhandari et al., "ZeRO", SC 2020, section 5).
-/// activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch that the stage
-/// holds at the same time, given the order of its passes (see slots).
+/// Elements have the model's size, or those of Plan::precision. weights: parameters · element size, 1/rows of them if
+/// they are split, 1/replicas with Sharding::parameters (plus the two largest layers whole, as gathered: the one that
+/// computes and the next). gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless
+/// gradients of several micro-batches are added up first; once more if Plan::compression keeps what is not exchanged.
+/// optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al., "Mixed
+/// precision training", ICLR 2018), and as much, or a weight's size if there is none, for each value that the optimizer
+/// keeps (momentum 1, adam 2); 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and
+/// (2 + 2 + 12)Ψ/N with Sharding::parameters among N, without the gathered layers (S. Rajbhandari et al., "ZeRO", SC
+/// 2020, section 5). activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch
+/// that the stage holds at the same time, given the order of its passes (see slots).
 ///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,

@@ -37,6 +37,23 @@ void judge_stragglers(const Plan& plan, Complaints& complaints) {
     }
 }
 
+/// Complains about what compressed gradients exclude by themselves.
+void judge_compression(const Plan& plan, Complaints& complaints) {
+    if (!plan.compression.any()) return;
+    const auto refuse = [&](const char* what, const char* hint) { complaints.push_back({"compression", what, hint}); };
+    if (plan.exchange == ExchangeKind::gossip)
+        return refuse("gossip exchanges weights, not gradients", "remove it, or write `exchange: allreduce`");
+    if (plan.exchange == ExchangeKind::parameter_server)
+        return refuse("compression is modelled only for an all-reduce", "remove it, or write `exchange: allreduce`");
+    if (plan.overlap == Overlap::across_iterations)
+        refuse("gradients are decoded before the update, which 'across-iterations' does not wait for",
+               "write `overlap: wait-free`");
+    if (plan.schedule != Schedule::fifo)
+        refuse("gradients are decoded in the order of their release", "write `schedule: fifo`");
+    if (plan.partition_bytes > 0 && plan.compression.keeps_rest())
+        refuse("values and factors of a bucket are not cut into pieces", "remove `partition`");
+}
+
 void judge_pipeline(const Plan& plan, Complaints& complaints) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     const std::string key = "parallelism.pipeline.";
@@ -122,6 +139,7 @@ void judge_combinations(const Plan& plan, Complaints& complaints) {
     if (plan.fusion.cycle_s > 0)
         refuse("fusion.cycle", "cycle", "remove it; buckets are then released when they are full");
     if (plan.fusion.negotiation != Negotiation::none) refuse("fusion.negotiation", "negotiation", "");
+    if (plan.compression.any()) refuse("compression", "compression", "remove it");
     if (plan.parallelism.sharding != Sharding::none && plan.selection)
         complaints.push_back(
             {"selection", "'selection' has no effect on sharded gradients", "remove `selection` or `sharding`"});
@@ -142,6 +160,7 @@ std::string OpenPlan::automatic_key() const {
 Complaints settle(Plan& plan, const OpenPlan& open) {
     Complaints complaints;
     judge_stragglers(plan, complaints);
+    judge_compression(plan, complaints);
     if (plan.fusion.negotiation != Negotiation::none && plan.exchange == ExchangeKind::parameter_server)
         complaints.push_back({"fusion.negotiation", "ranks do not negotiate with a parameter server",
                               "remove it, or write `exchange: allreduce`"});

@@ -177,6 +177,9 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
         if (apart)
             ranks_[rank].gradients[layer] =
                 compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, inputs[index]);
+        if (placed.compressed.encode_s > 0)
+            ranks_[rank].gradients[layer] =
+                compute(rank, Phase::encode, layer, micro_batch, placed.compressed.encode_s, std::nullopt);
         cursor.data = pass;
     }
     add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
@@ -220,7 +223,7 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
     const PlacedLayer& placed = arrangement_.layers[layer];
-    if (plan_.parallelism.sharding != Sharding::parameters || placed.bytes == 0 || placed.replicas.size == 1)
+    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.replicas.size == 1)
         return gathered;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index), first = placed.replicas.first(index);
@@ -229,7 +232,7 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
         if (added)
             found->second =
                 graph_.add_exchange({make_algorithm(plan_.parallelism.weight_gathering(), placed.replicas.size),
-                                     group(stage, placed.replicas, first), weight_channel, placed.bytes});
+                                     group(stage, placed.replicas, first), weight_channel, placed.weight_bytes});
         Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
         task.exchange = found->second;
         task.member = placed.replicas.member(index);

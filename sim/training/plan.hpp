@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/collective/selection.hpp"
+#include "sim/training/compression.hpp"
 #include "sim/training/noise.hpp"
 #include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
@@ -135,14 +136,17 @@ struct Plan {
     Parallelism parallelism;
     ComputeKind compute = ComputeKind::calibrated;
     Optimizer optimizer = Optimizer::momentum;
+    Precision precision = {};  ///< replaces the model's
     ExchangeKind exchange = ExchangeKind::allreduce;
-    AlgorithmSpec algorithm;  ///< for the all-reduce or the gossip
+    /// For the all-reduce or the gossip; with Compression::Kind::top_k the allgather in place of the all-reduce.
+    AlgorithmSpec algorithm;
     /// For the all-reduce: chooses an algorithm for each bucket, in place of `algorithm`.
     std::optional<Selection> selection = {};
     Overlap overlap = Overlap::wait_free;
     InputCopy input_copy = InputCopy::overlapped;
     Fusion fusion;
-    double partition_bytes = 0;  ///< maximum size of the pieces in which buckets are exchanged; 0: whole
+    Compression compression = {};  ///< of an all-reduce; limits of buckets apply to compressed gradients
+    double partition_bytes = 0;    ///< maximum size of the pieces in which buckets are exchanged; 0: whole
     Schedule schedule = Schedule::fifo;
     Servers servers;
     Fidelity fidelity = Fidelity::message;

@@ -104,15 +104,15 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
     const bool apart = plan.overlap != Overlap::none && !exchanges.after_backward.empty();
-    counter.add_tasks(times * stage_ranks * (apart ? 3 : 2));
+    counter.add_tasks(times * stage_ranks * ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0)));
     for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
                              &exchanges.beside_backward, &exchanges.after_backward})
         for (const ActivationExchange& exchange : *list)
             counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
                         stage_ranks / exchange.groups.size, times);
-    if (plan.parallelism.sharding == Sharding::parameters && placed.bytes > 0 && placed.replicas.size > 1)
+    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
         counter.add(*make_algorithm(plan.parallelism.weight_gathering(), placed.replicas.size), placed.replicas.size,
-                    placed.bytes, stage_ranks / placed.replicas.size, 2 * times);
+                    placed.weight_bytes, stage_ranks / placed.replicas.size, 2 * times);
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
@@ -123,9 +123,15 @@ void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const double groups = static_cast<double>(training.arrangement.stage_ranks) / members *
                           std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
     counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
+    if (plan.compression.any()) counter.add_tasks(groups * members);  // decoding
+    if (!training.second_exchanges.empty()) {
+        counter.add(*training.second_exchanges[number].algorithm, members, bucket.second_bytes, groups);
+        counter.add_tasks(groups * members);
+    }
     const Sharding sharding = plan.parallelism.sharding;
     if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
-        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), members), members, bucket.bytes, groups);
+        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), members), members, bucket.weight_bytes,
+                    groups);
 }
 
 }  // namespace

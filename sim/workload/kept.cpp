@@ -45,7 +45,7 @@ struct KeptBy {
 }  // namespace
 
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
-    const Kept kept = std::visit(KeptBy{layer, model.element_bytes}, layer.shape);
+    const Kept kept = std::visit(KeptBy{layer, activation_element(model)}, layer.shape);
     const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part * share.part;
     return sample * share.area * share.samples;
 }

@@ -31,7 +31,11 @@ std::uint64_t Model::gradient_bytes() const {
 }
 
 std::uint64_t gradient_bytes(const Model& model, const Layer& layer) {
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(layer.parameters) * model.element_bytes));
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(layer.parameters) * gradient_element(model)));
+}
+
+std::uint64_t weight_bytes(const Model& model, const Layer& layer) {
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(layer.parameters) * weight_element(model)));
 }
 
 std::int64_t output_size(const Convolution& conv, int axis) {

@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "sim/workload/precision.hpp"
+
 /// A neural network as a list of layers in forward order, each with its parameters, computation and outputs.
 ///
 /// Counts are per sample (one image, one sequence of tokens); a multiply-accumulate is 2 FLOP. Layers without
@@ -71,7 +73,8 @@ struct Layer {
 
 struct Model {
     std::string name;
-    double element_bytes = 4;          ///< of a parameter, a gradient, an activation
+    double element_bytes = 4;          ///< of a parameter, a gradient, an activation ...
+    Precision precision = {};          ///< ... unless this differs
     std::int64_t sample_elements = 0;  ///< elements of one input sample, copied from host to device
     std::vector<Layer> layers;
 
@@ -81,8 +84,25 @@ struct Model {
     std::uint64_t gradient_bytes() const;
 };
 
-/// Returns the gradient bytes of one layer.
+/// Return the bytes of one layer's gradients, and of its weights.
 std::uint64_t gradient_bytes(const Model& model, const Layer& layer);
+std::uint64_t weight_bytes(const Model& model, const Layer& layer);
+
+/// Return the bytes of an element.
+inline double weight_element(const Model& model) {
+    return model.precision.weights.value_or(model.element_bytes);
+}
+inline double gradient_element(const Model& model) {
+    return model.precision.gradients.value_or(model.element_bytes);
+}
+inline double activation_element(const Model& model) {
+    return model.precision.activations.value_or(model.element_bytes);
+}
+/// Returns 0 if no master copy is kept.
+inline double master_element(const Model& model) {
+    constexpr double full_precision = 4;
+    return model.precision.master.value_or(weight_element(model) < full_precision ? full_precision : 0);
+}
 
 /// Returns the output height or width (axis 0 or 1): ⌊(in + 2·padding - kernel)/stride⌋ + 1; may be ≤ 0 if the kernel
 /// does not fit.

@@ -175,6 +175,33 @@ TEST_CASE("gossip on a star: simulated iterations equal the recurrence, and wait
     }
 }
 
+TEST_CASE("gossip by machine: iterations equal the closed form if latency blocks, and have none if it travels") {
+    std::mt19937 random(47);
+    for (int round = 0; round < 6; ++round) {
+        const Model model = random_model(random);
+        for (const std::uint32_t size : {1u, 2u, 4u}) {  // they divide 4-byte elements
+            const std::uint32_t n = size * (1 + static_cast<std::uint32_t>(random() % 4));
+            if (n == 1) continue;
+            Plan plan = gossip(n, {Shape::hierarchical, false, false});
+            plan.algorithm.overlay->levels = {{Shape::ring, size}, {Shape::ring, 0}};
+            plan.algorithm.peers = Peers::machine;
+            plan.overlap = round % 2 == 0 ? Overlap::none : Overlap::wait_free;
+            Cluster cluster = star(round % 3 == 0 ? 1e9 : 1e10);
+            CAPTURE(round, n, size);
+            CHECK_FALSE(simulate(lower(cluster, model, plan)).closed_form.iteration_time_s);
+            cluster.latency = Latency::blocking;
+            for (const Fidelity fidelity : {Fidelity::message, Fidelity::folded}) {
+                plan.fidelity = fidelity;
+                const Result result = simulate(lower(cluster, model, plan));
+                REQUIRE(result.closed_form.iteration_time_s);
+                CHECK(result.time.iteration_s == Approx(*result.closed_form.iteration_time_s).epsilon(1e-6));
+                const std::uint64_t machines = n / size, inside = (machines > 1 ? 3 : 2) * (size - 1);
+                CHECK(result.bytes_sent == machines * (inside + (machines > 1 ? 1 : 0)) * model.gradient_bytes());
+            }
+        }
+    }
+}
+
 TEST_CASE("if rounds leave ranks out, the mean is that of the long run, whatever the number of iterations") {
     // In the max-plus algebra: a rank is ready after its computation, two ranks that meet end together, and a rank that
     // meets none continues immediately. A run converges to the mean over the last of very many iterations.

@@ -152,6 +152,49 @@ TEST_CASE("inner-outer gossip alone takes the mean of its rounds, each of which 
     check_mean(with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 12)), plan);
 }
 
+TEST_CASE("gossip by machine: simulated equals the closed form on a star, and folded equals every message") {
+    CollectivePlan plan = gossip(24, Shape::hierarchical, false, Peers::machine);
+    plan.algorithm.overlay->levels = {{Shape::ring, 8}, {Shape::ring, 0}};
+    CHECK(rounds_of(plan) == 2);  // three machines: 1 and 2 further on
+    plan.bytes = 8'000'000;
+    const Cluster star = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 24));
+    const auto size = static_cast<double>(plan.bytes);
+    const double block_s = size / 8 / bandwidth, alpha_s = 2 * latency;  // over two links
+    const double ring_s = 14 * (alpha_s + block_s) + 7 * size / 8 / reduction;
+    const double exchange_s = alpha_s + size / bandwidth + size / reduction;
+    for (const Latency how : {Latency::travelling, Latency::blocking}) {
+        Cluster cluster = star;
+        cluster.latency = how;
+        const double chain_s = 14 * block_s + (how == Latency::travelling ? 7 : 14) * alpha_s;
+        for (const Fidelity fidelity : {Fidelity::message, Fidelity::folded}) {
+            plan.fidelity = fidelity;
+            const CollectiveResult result = simulate_collective(cluster, plan);
+            CHECK(result.completion_time_s == Approx(ring_s + exchange_s + chain_s).epsilon(1e-6));
+            REQUIRE(result.closed_form_s);
+            CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-6));
+            CHECK(result.bytes_sent == 3 * (3 * 7 + 1) * plan.bytes);
+            CHECK((result.folded.messages_folded > 0) == (fidelity == Fidelity::folded));
+        }
+    }
+    plan.fidelity = Fidelity::automatic;
+    check_mean(with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 24)), plan);
+}
+
+TEST_CASE("gossip by machine on nodes of eight devices: one buffer leaves each node, and takes the time of the port") {
+    Cluster cluster = with_reductions(cluster_on(wired(Shape::star, bandwidth, latency), 4));
+    cluster.node.devices = 8;
+    cluster.node.link = {50e9, 1e-6};
+    CollectivePlan plan = gossip(32, Shape::hierarchical, false, Peers::machine);
+    plan.algorithm.overlay->levels = {{Shape::ring, 8}, {Shape::ring, 0}};
+    plan.bytes = 80'000'000;
+    const CollectiveResult result = simulate_collective(cluster, plan);
+    const double size = 80e6, exchange_s = size / bandwidth, inside_s = (14 + 14) * size / 8 / 50e9;
+    // The ring and the chain run at the devices' links; latencies and reductions are below 3 % here.
+    CHECK(result.completion_time_s > exchange_s + inside_s);
+    CHECK(result.completion_time_s < 1.03 * (exchange_s + inside_s + 8 * size / 8 / reduction + size / reduction));
+    for (const LinkLoad& link : result.links) CHECK(link.bytes <= 3 * plan.bytes);
+}
+
 TEST_CASE("each of several sizes with changing peers takes the mean that it takes alone") {
     const Cluster cluster = with_reductions(cluster_on(wired(Shape::ring, bandwidth, latency), 9));
     CollectivePlan plan = gossip(9, Shape::exponential, true);

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+/// Sizes of elements in mixed precision, in bytes.
+///
+/// By default weights, gradients and activations have the model's element size. Mixed precision keeps them in 2 bytes,
+/// and a master copy of the weights in 4, on which the optimizer works (P. Micikevicius et al., "Mixed precision
+/// training", ICLR 2018). The sizes determine what exchanges carry and what a device's memory must hold. Left out:
+/// their effect on the computation, whose rate and bytes are those of the device's `flops` and the model's element
+/// size; casts between precisions; the scaling of the loss.
+namespace syncline {
+
+struct Precision {
+    std::optional<double> weights, gradients, activations;  ///< nothing: the model's element size
+    /// Copy of the weights on which the optimizer works. 0: none; nothing: 4 bytes if weights are smaller.
+    std::optional<double> master;
+
+    /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
+    static Precision mixed() { return {2, 2, 2, 4}; }
+    bool given() const { return weights || gradients || activations || master; }
+};
+
+}  // namespace syncline
