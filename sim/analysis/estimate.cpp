@@ -43,7 +43,9 @@ std::string counted(double count) {
 }  // namespace
 
 Estimate estimate(const Lowered& training) {
-    return estimate(training.cluster, training.plan.fidelity, work_of(training), iterations_of(training));
+    // See choose_fidelity(): messages of varying latency are not folded.
+    const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
+    return estimate(training.cluster, asked, work_of(training), iterations_of(training));
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {

@@ -6,6 +6,7 @@
 
 #include "sim/analysis/scaling.hpp"
 #include "sim/training/iteration.hpp"
+#include "sim/training/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
 
 namespace syncline {
@@ -18,6 +19,30 @@ std::string shard_algorithms(const Plan& plan) {
     return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
 }
 
+double mean_iteration_s(const Result& result) {
+    return result.repeated ? result.repeated->mean : result.time.iteration_s;
+}
+
+/// Sets the expected computation time of the slowest rank.
+void add_slowest(Result& result, const TaskGraph& graph, const Noise& noise) {
+    if (noise.jitter == 0 && noise.node_jitter == 0) return;
+    std::vector<RankTime> ranks(static_cast<std::size_t>(result.ranks));
+    for (const Task& task : graph.tasks()) {
+        const Stream& stream = graph.streams()[task.stream];
+        if (stream.kind == StreamKind::compute && stream.process < ranks.size())
+            ranks[stream.process].seconds += task.seconds;
+    }
+    double planned_s = 0;
+    for (ProcessId rank = 0; rank < ranks.size(); ++rank) {
+        const Pace& pace = graph.processes()[rank].pace;
+        planned_s = std::max(planned_s, ranks[rank].seconds);
+        ranks[rank] = {pace.slowdown * ranks[rank].seconds, pace.node};
+    }
+    if (planned_s == 0) return;
+    result.expected_slowest_s = expected_slowest_s(ranks, noise.jitter, noise.node_jitter);
+    result.expected_slowest_factor = *result.expected_slowest_s / planned_s;
+}
+
 }  // namespace
 
 void mark_best(Report& report) {
@@ -26,7 +51,7 @@ void mark_best(Report& report) {
         if (result.choice_of.empty()) continue;
         result.best = false;
         Result*& fastest = best.try_emplace(result.choice_of, &result).first->second;
-        if (result.time.iteration_s < fastest->time.iteration_s) fastest = &result;
+        if (mean_iteration_s(result) < mean_iteration_s(*fastest)) fastest = &result;
     }
     for (const auto& [variant, fastest] : best) fastest->best = true;
 }
@@ -36,7 +61,7 @@ std::uint32_t iterations_of(const Lowered& training) {
     const std::uint32_t window = training.window;
     // Twice the window is needed to see whether it is steady, even if fewer iterations are requested and the window has
     // several. One more iteration follows: without it, nothing of a next iteration would overlap with the measured one.
-    const std::uint32_t least = training.plan.noise.jitter > 0 ? window + 1 : 2 * window + 1;
+    const std::uint32_t least = training.plan.noise.varies() ? window + 1 : 2 * window + 1;
     const std::uint32_t iterations = window == 1 ? asked : std::max(asked, least);
     return iterations == 1 ? 1 : iterations + 1;
 }
@@ -94,6 +119,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     if (!served) result.overlay = overlay_of(plan.algorithm);
     result.parallelism = plan.parallelism;
     result.time = time;
+    add_slowest(result, whole.graph, plan.noise);
     if (time.iteration_s > 0)
         result.throughput_samples_per_s = static_cast<double>(plan.global_batch()) / time.iteration_s;
     result.scaling = plan.scaling;

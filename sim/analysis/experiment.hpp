@@ -11,6 +11,7 @@
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
+#include "sim/base/spread.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/memory.hpp"
 #include "sim/training/plan.hpp"
@@ -31,6 +32,11 @@ struct Result {
     std::string choice_of;     ///< variant of which this is one grid (`grid: auto`); empty if none
     std::optional<bool> best;  ///< set for such grids: see mark_best()
     Breakdown time;
+    /// Iteration times in seconds with several seeds, of which `time` has the first; empty with one seed.
+    std::optional<Spread> repeated;
+    /// Expected computation time of the slowest rank in an iteration (see slowest.hpp), and the same in units of the
+    /// longest planned one; empty without jitter of the computation.
+    std::optional<double> expected_slowest_s, expected_slowest_factor;
     /// Empty if the iteration takes no time.
     std::optional<double> throughput_samples_per_s;
     Scaling scaling = Scaling::weak;
@@ -55,8 +61,8 @@ struct Report {
     std::vector<Result> results;
 };
 
-/// Sets `best` for all grids of a variant: true for the one with the shortest iteration, the first of several, and
-/// false for the others.
+/// Sets `best` for all grids of a variant: true for the one with the shortest iteration (on average, with several
+/// seeds), the first of several, and false for the others.
 void mark_best(Report& report);
 
 /// One replay of a plan, up to its measured iteration.

@@ -32,6 +32,7 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint
 }
 
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
+    if (asked != Fidelity::message && graph.lateness().varies()) return {asked, false, "latencies of messages vary"};
     std::uint32_t nodes = 0;
     for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
     return choose_fidelity(asked, cluster, nodes, asked == Fidelity::automatic ? count_messages(graph) : 0, recorded);

@@ -14,8 +14,9 @@ namespace syncline::batch {
 config::Variant load_run(const std::string& scenario, std::uint64_t seed);
 
 /// Simulates a resolved scenario and returns its result: as in `results` of `run --format json`, or for a single
-/// exchange as printed by `collective`, without the version. Throws as the simulation does.
-Json simulate_run(const std::string& scenario, std::uint64_t seed);
+/// exchange as printed by `collective`, without the version. Throws as the simulation does, and ReplayError if a
+/// training does not fit into the devices' memory, unless `allow_oom`.
+Json simulate_run(const std::string& scenario, std::uint64_t seed, bool allow_oom = false);
 
 /// Does the same with a run of a store. Throws ReplayError, as if the simulation were impossible, if a file that its
 /// scenario names is not the one by which the run is called `id`, and if it would be too large (see

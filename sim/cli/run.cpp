@@ -10,6 +10,7 @@
 #include "sim/analysis/dry_run.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/diagnostics.hpp"
+#include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
@@ -105,6 +106,7 @@ void run_exchanges(const config::Scenario& scenario, const RunOptions& options) 
         report.results.back().variant = variant.name;
     }
     if (options.scaling) say("note: --scaling has no effect: it applies to trainings only\n");
+    if (options.repeating.times > 1) say("note: --repeat has no effect: it applies to trainings only\n");
     if (!options.report.empty()) {
         std::vector<PageVariant> pages;
         for (const config::Variant& variant : scenario.variants)
@@ -183,12 +185,16 @@ void run(const RunOptions& options) {
                 "state\n",
                 variant.name, 100 * result.time.drift);
         }
-        if (variant.plan.noise.jitter > 0 && result.time.standard_error > precise) {
+        if (variant.plan.noise.varies() && options.repeating.times == 1 && result.time.standard_error > precise) {
             say("note: {}: the mean iteration time with jitter has a standard error of {:.2g} %; raise "
                 "training.iterations to reduce it\n",
                 variant.name, 100 * result.time.standard_error);
         }
         report.results.push_back(std::move(result));
+    }
+    if (options.repeating.times > 1) {
+        repeat(scenario, report, options.seed, options.repeating, options.allow_oom);
+        if (options.timing) say_timing("repetitions simulated");
     }
     mark_best(report);
     // The results are written before the page: a page that cannot be written does not lose them.
@@ -239,6 +245,11 @@ void add_run(CLI::App& program, Action& action) {
                    "Also simulate 1, 2, 4 ... ranks for the report; applies to trainings only")
         ->needs(report);
     add_seed(*verb, options->seed);
+    add_repeat(*verb, options->repeating.times,
+               "Number of seeds, derived from --seed, with which each training is simulated: adds mean, median, and "
+               "the 5 % and 95 % quantiles of the iteration time (default: 1)")
+        ->excludes(dry);
+    add_jobs(*verb, options->repeating.jobs);
     add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag(
         "--timing", options->timing,

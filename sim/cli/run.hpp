@@ -1,5 +1,6 @@
 #pragma once
 
+#include "sim/cli/repeat.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/trace_options.hpp"
 #include "sim/cli/verbs.hpp"
@@ -22,6 +23,7 @@ struct RunOptions {
     TraceOptions trace = {};
     std::string report = {};
     bool scaling = false;
+    Repeating repeating = {};
 };
 
 /// Simulates every variant of the scenario and writes the results. Throws Failed if `check` is set and an expectation

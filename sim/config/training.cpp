@@ -84,18 +84,38 @@ void describe(Fields& fields, Stragglers& stragglers) {
                   1e-3, 1e3);
 }
 
+/// Completes a coefficient of variation that was read from `key`.
+void finish_variation(Fields& fields, const char* key, double& variation, bool percent) {
+    if (percent) variation /= 100;
+    if (variation > most_jitter)
+        fields.reject(key, fmt::format("'{}' is {}, which is above 100 %", key, variation),
+                      fmt::format("write `{} %`, or {}", variation, variation / 100));
+}
+
+void describe_jitter(Fields& fields, Noise& noise) {
+    const auto variation = [&](const Key& key, double& value) {
+        bool percent = false;
+        fields.number_or_percent(key, value, percent, 0, 100 * most_jitter, "none");
+        finish_variation(fields, key.name, value, percent);
+    };
+    variation({"ranks", "Variation of each rank's computation time: `5 %`."}, noise.jitter);
+    variation({"nodes", "Variation that all ranks of a node share, on top of their own: `2 %`."}, noise.node_jitter);
+    variation({"messages", "Variation of the latency of each message: `30 %`."}, noise.message_jitter);
+}
+
 /// Describes the keys `jitter` and `stragglers`.
 void describe_noise(Fields& training, Noise& noise) {
-    bool percent = false;
-    training.number_or_percent(
+    bool percent = false, mapping = false;
+    training.percent_or_section(
         {"jitter",
          "Variation of each rank's computation time: a lognormal factor of mean 1 and this coefficient of variation, "
-         "drawn anew in every iteration (see --seed): `5 %`."},
-        noise.jitter, percent, 0, 100 * most_jitter, "none");
-    if (percent) noise.jitter /= 100;
-    if (noise.jitter > most_jitter)
-        training.reject("jitter", fmt::format("'jitter' is {}, which is above 100 %", noise.jitter),
-                        fmt::format("write `{} %`, or {}", noise.jitter, noise.jitter / 100));
+         "drawn anew in every iteration (see --seed): `5 %`; or variations of several kinds: "
+         "`{ranks: 5 %, nodes: 2 %, messages: 30 %}`."},
+        noise.jitter, percent, 0, 100 * most_jitter, "none", [&](Fields& inner) {
+            mapping = true;
+            describe_jitter(inner, noise);
+        });
+    if (!mapping) finish_variation(training, "jitter", noise.jitter, percent);
     training.section(
         {"stragglers", "Ranks that compute more slowly all the time."},
         [&](Fields& inner) { describe(inner, noise.stragglers); }, "none");

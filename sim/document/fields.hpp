@@ -72,6 +72,9 @@ public:
     /// A number, or a percentage: `2 %`. `percent` becomes which of the two. `off`, if given, is a word for zero.
     virtual void number_or_percent(Key key, double& value, bool& percent, double least, double most,
                                    const char* off = nullptr) = 0;
+    /// The same, or a mapping, for which the body runs and `value` stays unchanged. `off` is a word for zero.
+    virtual void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
+                                    const std::function<void(Fields&)>& body) = 0;
     /// One of several words. `value` becomes the index of the word that is given. With `list`, whole numbers from 0 may
     /// be given instead; `value` is then the number of words.
     virtual void choice(Key key, int& value, const std::vector<std::string>& words,

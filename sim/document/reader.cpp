@@ -210,6 +210,13 @@ public:
         percent = sign;
     }
 
+    void percent_or_section(Key key, double& value, bool& percent, double least, double most, const char* off,
+                            const std::function<void(Fields&)>& body) override {
+        const Node* node = node_.find(key.name);
+        if (!node || node->kind != Node::Kind::mapping) return number_or_percent(key, value, percent, least, most, off);
+        inside(*find(key), key.name, body);
+    }
+
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         const Node* listed = list ? node_.find(key.name) : nullptr;
         if (listed && listed->kind == Node::Kind::sequence) {

@@ -86,10 +86,13 @@ public:
         add(key, number(least, most), value >= least && value <= most ? Json(value) : Json());
     }
     void number_or_percent(Key key, double&, bool&, double least, double most, const char* off) override {
-        const Json part{{"type", "string"}, {"pattern", "^([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)? *%$"}};
-        Json any{number(least, most), part};
-        if (off) any.push_back({{"const", off}});
-        add(key, {{"anyOf", any}}, off ? Json(off) : Json());
+        add(key, {{"anyOf", numbers_or_percents(least, most, off)}}, off ? Json(off) : Json());
+    }
+    void percent_or_section(Key key, double&, bool&, double least, double most, const char* off,
+                            const std::function<void(Fields&)>& body) override {
+        Json any = numbers_or_percents(least, most, off);
+        any.push_back(mapping(body));
+        add(key, {{"anyOf", any}}, Json(off));
     }
     void choice(Key key, int& value, const std::vector<std::string>& words, std::vector<std::int64_t>* list) override {
         Json values = Json::array();
@@ -160,6 +163,12 @@ private:
     }
     static Json number(double least, double most) {
         return {{"type", "number"}, {"minimum", least}, {"maximum", most}};
+    }
+    static Json numbers_or_percents(double least, double most, const char* off) {
+        const Json part{{"type", "string"}, {"pattern", "^([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)? *%$"}};
+        Json any{number(least, most), part};
+        if (off) any.push_back({{"const", off}});
+        return any;
     }
     static Json list(const Json& items) { return {{"type", "array"}, {"minItems", 1}, {"items", items}}; }
     /// Returns the forms that a quantity may have.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "sim/output/fields.hpp"
 #include "sim/output/text.hpp"
 #include "sim/output/writers.hpp"
@@ -28,11 +30,26 @@ std::string sweep_lines(const SweepResult& result, bool variants) {
     return text;
 }
 
+/// Returns the columns that no result has a value for, of those that only some results have.
+std::vector<int> columns_not_given(const Report& report) {
+    std::vector<int> columns;
+    for (const ResultField<Result>& field : fields_of<Result>())
+        if (field.if_given && std::all_of(report.results.begin(), report.results.end(),
+                                          [&](const Result& result) { return field.value(result).is_null(); }))
+            columns.push_back(field.column);
+    return columns;
+}
+
 }  // namespace
 
 std::string to_csv(const Report& report) {
-    std::string text = csv_line(csv_names<Result>());
-    for (const Result& result : report.results) text += csv_line(csv_values(result));
+    const std::vector<int> left_out = columns_not_given(report);
+    const auto line = [&](CsvCells cells) {
+        for (const int column : left_out) cells.erase(column);
+        return csv_line(cells);
+    };
+    std::string text = line(csv_names<Result>());
+    for (const Result& result : report.results) text += line(csv_values(result));
     return text;
 }
 

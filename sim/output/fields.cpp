@@ -53,6 +53,13 @@ public:
     Fields& add(const Shared<Get>& field, int column) {
         return add(field.name, field.unit, field.doc, column, field.get);
     }
+    /// Adds a field that only some results have.
+    template <class Get>
+    Fields& add_if_given(const char* name, Unit unit, const char* doc, int column, Get get) {
+        add(name, unit, doc, column, get);
+        fields_.back().if_given = true;
+        return *this;
+    }
     /// Adds a column of CSV that JSON has in another form.
     template <class Get>
     Fields& add_column(const Shared<Get>& field, int column) {
@@ -148,17 +155,25 @@ constexpr Shared bus_bandwidth{"bus_bandwidth_Bps", Unit::bandwidth, "bus bandwi
 
 }  // namespace common
 
+/// Returns a getter of a number of the results with several seeds.
+template <class Get>
+auto spread(Get get) {
+    return [get](const Result& r) { return r.repeated ? std::optional(get(*r.repeated)) : std::nullopt; };
+}
+
 /// Returns an object of the fields of JSON.
 template <class T>
 Json json_object(const T& result) {
     Json json = Json::object();
     for (const ResultField<T>& field : fields_of<T>()) {
         if (!field.in_json) continue;
+        Json value = field.value(result);
+        if (field.if_given && value.is_null()) continue;
         Json* place = &json;
         std::size_t begin = 0;
         for (std::size_t dot; (dot = field.name.find('.', begin)) != std::string::npos; begin = dot + 1)
             place = &(*place)[field.name.substr(begin, dot - begin)];
-        (*place)[field.name.substr(begin)] = field.value(result);
+        (*place)[field.name.substr(begin)] = std::move(value);
     }
     return json;
 }
@@ -236,6 +251,23 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.best; })
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })
+            .add_if_given("repeats", Unit::number, "number of seeds; only with `--repeat`", 81,
+                          spread([](const Spread& s) { return s.count; }))
+            .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
+                          spread([](const Spread& s) { return s.mean; }))
+            .add_if_given("iteration_time_median_s", Unit::seconds, "median over all seeds; only with `--repeat`", 83,
+                          spread([](const Spread& s) { return s.median; }))
+            .add_if_given("iteration_time_p05_s", Unit::seconds, "5 % quantile over all seeds; only with `--repeat`",
+                          84, spread([](const Spread& s) { return s.p05; }))
+            .add_if_given("iteration_time_p95_s", Unit::seconds, "95 % quantile over all seeds; only with `--repeat`",
+                          85, spread([](const Spread& s) { return s.p95; }))
+            .add_if_given(
+                "expected_slowest_s", Unit::seconds,
+                "expected computation time of an iteration's slowest rank; only with jitter of ranks or nodes", 86,
+                [](const Result& r) { return r.expected_slowest_s; })
+            .add_if_given("expected_slowest_factor", Unit::number,
+                          "the same / the longest planned computation time; only with jitter of ranks or nodes", 87,
+                          [](const Result& r) { return r.expected_slowest_factor; })
             .add("compute_time_s", Unit::seconds, "the compute stream is busy", 5,
                  [](const Result& r) { return r.time.compute_s; })
             .add("communication_time_s", Unit::seconds,

@@ -23,6 +23,7 @@ struct ResultField {
     int column = 0;        ///< CSV has columns in ascending order of this number; 0: none
     std::function<Json(const T&)> value;
     bool in_json = true;
+    bool if_given = false;  ///< left out where it has no value: from JSON, and from CSV if no result has one
 };
 
 /// Returns the table of a kind of result, in the order of JSON.

@@ -70,6 +70,33 @@ std::vector<ResultColumn> times() {
     };
 }
 
+/// Returns the columns of results with several seeds, and of jitter.
+std::vector<ResultColumn> spreads(const Report& report) {
+    bool repeated = false, slowest = false;
+    for (const Result& r : report.results) {
+        repeated = repeated || r.repeated;
+        slowest = slowest || r.expected_slowest_s;
+    }
+    const Shown of_repeated = repeated ? Shown::always : if_chosen, of_slowest = slowest ? Shown::always : if_chosen;
+    const auto of = [](double Spread::*number) {
+        return [number](const Result& r) {
+            return seconds(r.repeated ? std::optional((*r.repeated).*number) : std::nullopt);
+        };
+    };
+    return {
+        {{"seeds", "repeats", of_repeated},
+         [](const Result& r) { return r.repeated ? fmt::format("{}", r.repeated->count) : "-"; }},
+        {{"mean", "iteration_time_mean_s", of_repeated}, of(&Spread::mean)},
+        {{"median", "iteration_time_median_s", of_repeated}, of(&Spread::median)},
+        {{"5 %", "iteration_time_p05_s", of_repeated}, of(&Spread::p05)},
+        {{"95 %", "iteration_time_p95_s", of_repeated}, of(&Spread::p95)},
+        {{"slowest expected", "expected_slowest_s", of_slowest},
+         [](const Result& r) { return seconds(r.expected_slowest_s); }},
+        {{"slowest factor", "expected_slowest_factor", of_slowest},
+         [](const Result& r) { return decimals(r.expected_slowest_factor, 4); }},
+    };
+}
+
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
     bool divided = false, priced = false;
@@ -108,7 +135,7 @@ std::vector<ResultColumn> columns_of(const Report& report) {
         {{"model", "workload", if_varied}, [](const Result& r) { return r.workload; }},
         {{"ranks", "ranks", if_varied}, [](const Result& r) { return fmt::format("{}", r.ranks); }},
     };
-    for (auto& part : {times(), others(report)}) all.insert(all.end(), part.begin(), part.end());
+    for (auto& part : {times(), spreads(report), others(report)}) all.insert(all.end(), part.begin(), part.end());
     for (const ResultField<Result>& field : fields_of<Result>()) {
         const bool there = std::any_of(all.begin(), all.end(),
                                        [&](const ResultColumn& one) { return one.column.field == field.name; });

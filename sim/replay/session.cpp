@@ -16,8 +16,9 @@ constexpr std::uint64_t report_every = 4096;  // in messages
 
 /// Returns true if all iterations compute and send the same.
 bool iterations_alike(const TaskGraph& graph) {
-    return std::all_of(graph.processes().begin(), graph.processes().end(),
-                       [](const Process& process) { return process.pace.jitter == 0; }) &&
+    return !graph.lateness().varies() &&
+           std::none_of(graph.processes().begin(), graph.processes().end(),
+                        [](const Process& process) { return process.pace.varies(); }) &&
            std::all_of(graph.tasks().begin(), graph.tasks().end(), [&](const Task& task) {
                return task.exchange == Task::no_exchange || graph.exchange(task.exchange).algorithm->period() == 1;
            });

@@ -332,10 +332,12 @@ double StreamReplay::rest_of_latency(const Ports& ports) {
     const Protocol& protocol = now_->exchange.protocol;
     const double now_s = simulator_.now_s();
     double rest_s = 0, last_s = -1;
-    const auto consider = [&](const Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
+    const Lateness& lateness = session_.graph.lateness();
+    const auto consider = [&](Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
                               bool waits) {
         const double latency_s =
-            peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
+            (peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s)) *
+            lateness.factor(peer.pair.channel, peer.pair.from, peer.pair.to, peer.delivered++);
         // A message delivered before the others has already had a part of its latency.
         const double free_s = waits ? end_s + latency_s : end_s;
         rest_s = std::max(rest_s, free_s - now_s);
@@ -376,7 +378,10 @@ StreamReplay::Peer StreamReplay::connect(const Exchange& exchange, ProcessId oth
 
 StreamReplay::Peer StreamReplay::turned(const Message& message, std::uint32_t repetition, bool outwards) {
     const auto members = static_cast<std::uint32_t>(now_->group.size());
-    return connect(now_->exchange, now_->group[peer_of(message, repetition, members)], outwards, false);
+    Peer made = connect(now_->exchange, now_->group[peer_of(message, repetition, members)], outwards, false);
+    // Such a connection has one message, so its number must differ from those of others between the two processes.
+    made.delivered = random_bits(session_.graph.tasks()[task_].exchange, iteration_, repetition);
+    return made;
 }
 
 void StreamReplay::turn(Ports& ports) {

@@ -38,6 +38,7 @@ private:
         double latency_s = 0;                      ///< of a message, after its end
         std::uint64_t bytes = 0;                   ///< sent in the measured iteration
         std::uint64_t on_wires = 0;                ///< the same on the wires
+        std::uint64_t delivered = 0;               ///< messages, which number their latencies' draws
         Recorder::Connection* recorded = nullptr;  ///< if messages are recorded
         Pair pair;
         bool inside_node = false;

@@ -129,6 +129,8 @@ public:
     /// and have the same priority. A stream is in at most one such queue, and completes an iteration before it begins
     /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
+    /// Sets the noise of all messages' latencies.
+    void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
 
     /// Sorts dependencies and streams; nothing may be added afterwards. Throws std::logic_error if tasks of one
     /// iteration form a cycle, streams' orders included, or if the streams of a queue differ.
@@ -140,6 +142,7 @@ public:
     const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
+    const Lateness& lateness() const { return lateness_; }
 
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
@@ -160,6 +163,7 @@ private:
     std::vector<Exchange> exchanges_;
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
+    Lateness lateness_;
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;

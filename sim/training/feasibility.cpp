@@ -20,6 +20,18 @@ void judge_fidelity(Fidelity fidelity, const Cluster& cluster, Complaints& compl
                               "message`"});
 }
 
+void judge_lateness(const Plan& plan, const Cluster& cluster, Complaints& complaints) {
+    if (plan.noise.message_jitter == 0) return;
+    if (!latency_is_ours(cluster.network))
+        complaints.push_back({"jitter.messages",
+                              "latencies cannot vary with this network model, whose latencies are SimGrid's",
+                              "write `network: exact` in the platform"});
+    if (plan.fidelity == Fidelity::folded)
+        complaints.push_back({"fidelity",
+                              "folding is not possible where latencies of messages vary, since no step repeats",
+                              "write `fidelity: message`, or remove `messages` from `jitter`"});
+}
+
 void judge_placement(const Cluster& cluster, const RankPlacement& placement, std::int64_t ranks,
                      Complaints& complaints) {
     if (placement.order != RankPlacement::Order::listed) return;
@@ -187,6 +199,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     complaints = judge(plan.compute, model, cluster.device);
     judge_precision(model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
+    judge_lateness(plan, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
     const bool selects = plan.selection && plan.exchange == ExchangeKind::allreduce;
     if (selects && (whole || !plan.selection->covers("allreduce")))

@@ -167,8 +167,12 @@ TaskGraph build_iteration(const Lowered& training) {
     TaskGraph graph;
     std::vector<ProcessId> workers;
     const std::vector<Pace> pace = paces(plan.noise, ranks);
-    for (const Place& place : training.places)
-        workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), pace[workers.size()]}));
+    for (const Place& place : training.places) {
+        Pace own = pace[workers.size()];
+        own.node = place.node;
+        workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
+    }
+    graph.set_lateness(plan.noise.lateness());
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));

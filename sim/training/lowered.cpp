@@ -89,7 +89,7 @@ std::uint32_t averaged_iterations(const Lowered& training) {
     const std::uint32_t window = idle ? enough * period : period;
     // One iteration of a random process says little, and there is no steady state to look for.
     const Plan& plan = training.plan;
-    return plan.noise.jitter > 0 ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
+    return plan.noise.varies() ? std::max(window, static_cast<std::uint32_t>(plan.iterations) - 1) : window;
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::vector<std::int64_t> shuffled(std::uint64_t seed, std::uint32_t ranks) {
 
 std::vector<Pace> paces(const Noise& noise, std::uint32_t ranks) {
     std::vector<Pace> result;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) result.push_back({1, noise.jitter, noise.seed, rank});
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        result.push_back({1, noise.jitter, noise.seed, rank, noise.node_jitter, 0});
     std::vector<std::int64_t> slow = noise.stragglers.ranks;
     if (slow.empty() && noise.stragglers.count > 0) {
         slow = shuffled(noise.seed, ranks);

@@ -5,8 +5,9 @@
 
 #include "sim/taskgraph/pace.hpp"
 
-/// Ranks that compute more slowly than planned: all of them slightly and differently in every iteration (jitter), some
-/// of them all the time (stragglers). See pace.hpp for the model and what it leaves out.
+/// Noise of a training: ranks that compute more slowly than planned, all of them slightly and differently in every
+/// iteration (jitter), by themselves or with their node, some of them all the time (stragglers); and messages of
+/// varying latency. See pace.hpp for the model and what it leaves out.
 namespace syncline {
 
 struct Stragglers {
@@ -16,14 +17,20 @@ struct Stragglers {
 };
 
 struct Noise {
-    double jitter = 0;  ///< coefficient of variation
+    double jitter = 0;  ///< coefficient of variation of each rank's computation
     Stragglers stragglers;
     std::uint64_t seed = 1;
+    double node_jitter = 0;     ///< coefficient of variation of the computation of a node's ranks together
+    double message_jitter = 0;  ///< coefficient of variation of a message's latency
 
-    bool any() const { return jitter > 0 || stragglers.count > 0 || !stragglers.ranks.empty(); }
+    /// Returns whether iterations differ.
+    bool varies() const { return jitter > 0 || node_jitter > 0 || message_jitter > 0; }
+    bool any() const { return varies() || stragglers.count > 0 || !stragglers.ranks.empty(); }
+    Lateness lateness() const { return {message_jitter, seed}; }
 };
 
-/// Returns the paces by rank. Drawn stragglers are nested: a larger count includes the ranks of a smaller one.
+/// Returns the paces by rank, all on node 0. Drawn stragglers are nested: a larger count includes the ranks of a
+/// smaller one.
 std::vector<Pace> paces(const Noise& noise, std::uint32_t ranks);
 
 }  // namespace syncline

@@ -153,6 +153,11 @@ struct Plan {
 
     /// Sets the seed of all random draws.
     void set_seed(std::uint64_t seed) { placement.seed = noise.seed = seed; }
+    /// Returns whether results depend on the seed.
+    bool draws() const {
+        return noise.varies() || noise.stragglers.count > 0 || placement.order == RankPlacement::Order::random ||
+               schedule == Schedule::random;
+    }
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }

@@ -16,14 +16,14 @@ namespace syncline::validation {
 
 namespace {
 
-constexpr std::uint64_t seed = 1;
 constexpr double for_ever_s = 3600;
 
 /// Simulates in a separate process, which returns only the number.
 std::string simulate(const RowRun& question) {
-    const std::optional<double> value = number_of(batch::simulate_run(question.scenario, seed), question.field);
+    const std::optional<double> value =
+        number_of(batch::simulate_run(question.scenario, question.seed, question.allow_oom), question.field);
     if (!value) throw ReplayError(fmt::format("its result has no '{}'", question.field));
-    if (*value <= 0)
+    if (question.positive && *value <= 0)
         throw ReplayError(fmt::format("its '{}' is {}, but must be above zero, since errors are relative to it",
                                       question.field, *value));
     return fmt::format("{}", *value);
@@ -31,8 +31,16 @@ std::string simulate(const RowRun& question) {
 
 }  // namespace
 
+std::uint64_t repeated_seed(std::uint64_t seed, std::uint64_t number) {
+    if (number == 0) return seed;
+    std::uint64_t bits = seed + number * 0x9e3779b97f4a7c15ULL;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
+    return bits ^ (bits >> 31);
+}
+
 std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
-    const auto key = [](const RowRun& question) { return Key{question.scenario, question.field}; };
+    const auto key = [](const RowRun& question) { return Key{question.scenario, question.field, question.seed}; };
     std::vector<const RowRun*> waiting;
     std::set<Key> noted;
     for (const RowRun& question : questions)

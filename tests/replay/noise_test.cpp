@@ -1,6 +1,12 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "sim/training/feasibility.hpp"
+#include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 #include "tests/replay/training_worlds.hpp"
@@ -108,6 +114,100 @@ TEST_CASE("with jitter an iteration takes the mean of the largest of N factors")
             CHECK(!result.closed_form.iteration_time_s);
         }
     }
+}
+
+TEST_CASE("over many seeds compute-bound iterations take the expected time of the slowest rank") {
+    constexpr int seeds = 60, iterations = 25;
+    Cluster cluster = plain_star(no_time_Bps, 0);
+    cluster.node.devices = 3;
+    cluster.node.link = {no_time_Bps, 0};
+    const Model model = one_layer(4);
+    for (const auto& [ranks, own, shared] : std::vector<std::tuple<std::int64_t, double, double>>{
+             {1, 0.3, 0.2}, {2, 0.1, 0.0}, {7, 0.1, 0.0}, {7, 0.0, 0.2}, {9, 0.1, 0.2}, {20, 0.2, 0.05}}) {
+        double sum = 0, squares = 0, expected_s = 0;
+        for (int seed = 1; seed <= seeds; ++seed) {
+            Plan plan = behind(ranks);
+            plan.noise.jitter = own;
+            plan.noise.node_jitter = shared;
+            plan.iterations = iterations + 1;
+            // Neighbouring seeds share draws: see validation::repeated_seed().
+            plan.set_seed(static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15ULL);
+            const Result result = simulate(lower(cluster, model, plan));
+            sum += result.time.iteration_s;
+            squares += result.time.iteration_s * result.time.iteration_s;
+            expected_s = result.expected_slowest_s.value();
+            CHECK(result.expected_slowest_factor.value() == Approx(expected_s / compute_s).epsilon(1e-12));
+        }
+        const double mean_s = sum / seeds, error_s = std::sqrt((squares / seeds - mean_s * mean_s) / (seeds - 1));
+        CAPTURE(ranks, own, shared, mean_s, error_s, expected_s);
+        CHECK(std::abs(mean_s - expected_s) < 4 * error_s);
+        CHECK(error_s < 0.02 * mean_s);
+        if (shared == 0)
+            CHECK(expected_s == Approx(compute_s * largest_of(static_cast<int>(ranks), own).first).epsilon(1e-7));
+    }
+    CHECK_FALSE(simulate(lower(cluster, model, behind(4))).expected_slowest_s);
+}
+
+TEST_CASE("a straggler counts in the expected time of the slowest rank") {
+    Plan plan = behind(3);
+    plan.noise.jitter = 0.02;
+    plan.noise.stragglers = {0, {1}, 10};
+    const Result result = simulate(lower(plain_star(no_time_Bps, 0), one_layer(4), plan));
+    CHECK(result.expected_slowest_factor.value() == Approx(10).epsilon(1e-6));
+}
+
+TEST_CASE("each message of a ring has its own latency") {
+    // Two ranks, two steps without bytes that matter: a step ends when its message has arrived, in order of the steps.
+    constexpr double alpha_s = 1e-3;
+    for (const bool blocking : {false, true})
+        for (const std::uint64_t seed : {1u, 2u, 3u}) {
+            Plan plan = behind(2);
+            plan.noise.message_jitter = 0.5;
+            plan.set_seed(seed);
+            plan.iterations = 1;
+            Cluster cluster = plain_star(no_time_Bps, alpha_s);
+            if (blocking) cluster.latency = Latency::blocking;
+            const Lowered training = lower(cluster, one_layer(4), plan);
+            const std::uint32_t channel = build_iteration(training).exchange(0).channel;
+            const Lateness lateness{0.5, seed};
+            std::array<double, 2> now{compute_s, compute_s};
+            for (std::uint64_t step = 0; step < 2; ++step) {
+                const double at_0 = now[1] + alpha_s * lateness.factor(channel, 1, 0, step);
+                const double at_1 = now[0] + alpha_s * lateness.factor(channel, 0, 1, step);
+                now = {std::max(now[0], at_0), std::max(now[1], at_1)};
+                if (blocking) now[0] = now[1] = std::max(at_0, at_1);
+            }
+            CAPTURE(blocking, seed);
+            const Result result = simulate(training);
+            CHECK(result.time.iteration_s == Approx(std::max(now[0], now[1])).epsilon(1e-12));
+            CHECK_FALSE(result.expected_slowest_s);
+            CHECK(simulate(training).time.iteration_s == result.time.iteration_s);
+        }
+}
+
+TEST_CASE("messages of varying latency are neither folded nor expected to repeat") {
+    Plan plan = behind(8);
+    plan.noise.message_jitter = 0.3;
+    plan.fidelity = Fidelity::automatic;
+    plan.iterations = 6;
+    const Cluster cluster = plain_star(1e9, 1e-4);
+    const Model model = one_layer(8'000);
+    const Result noisy = simulate(lower(cluster, model, plan));
+    CHECK(noisy.folded.messages_folded == 0);
+    CHECK(noisy.folded.iterations_folded == 0);
+    CHECK(noisy.folded.choice.why == "latencies of messages vary");
+    CHECK(noisy.time.standard_error > 0);
+    // Waiting for the latest of several messages takes longer than for messages in step.
+    plan.noise = {};
+    CHECK(noisy.time.iteration_s > simulate(lower(cluster, model, plan)).time.iteration_s);
+    plan.noise.message_jitter = 0.3;
+    plan.fidelity = Fidelity::folded;
+    CHECK(judge(cluster, model, plan, {}).complaints.at(0).key == "fidelity");
+    plan.fidelity = Fidelity::message;
+    Cluster simgrid = cluster;
+    simgrid.network = NetworkModel::LV08;
+    CHECK(judge(simgrid, model, plan, {}).complaints.at(0).key == "jitter.messages");
+    CHECK(judge(cluster, model, plan, {}).complaints.empty());
 }
 
 TEST_CASE("jitter multiplies a straggler's time, and draws depend only on the seed") {

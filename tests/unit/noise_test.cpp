@@ -110,6 +110,49 @@ TEST_CASE("jitter of ranks, iterations and seeds is independent") {
     CHECK(one == factors(0.1, 1, 0));
 }
 
+TEST_CASE("ranks of a node share its jitter and have their own on top") {
+    std::vector<double> own, shared, both, other_node;
+    for (std::uint32_t iteration = 0; iteration < draws; ++iteration) {
+        const double first = Pace{1, 0, 4, 0, 0.3, 2}.factor(iteration);
+        CHECK(first == Pace{1, 0, 4, 1, 0.3, 2}.factor(iteration));
+        shared.push_back(first);
+        own.push_back(Pace{1, 0.2, 4, 2}.factor(iteration));  // the rank has the node's number
+        other_node.push_back(Pace{1, 0, 4, 0, 0.3, 3}.factor(iteration));
+        both.push_back(Pace{1, 0.2, 4, 2, 0.3, 2}.factor(iteration));
+        CHECK(both.back() == Approx(own.back() * first).epsilon(1e-14));
+    }
+    const double chance = 4 / std::sqrt(draws);
+    CHECK(std::abs(correlation(own, shared)) < chance);
+    CHECK(std::abs(correlation(shared, other_node)) < chance);
+    CHECK(std::abs(correlation(shared, shared, 1)) < chance);
+    double sum = 0, squares = 0;
+    for (const double factor : both) sum += factor, squares += factor * factor;
+    const double mean = sum / draws, c = std::sqrt(1.04 * 1.09 - 1);
+    CHECK(std::abs(mean - 1) < 4 * c / std::sqrt(draws));
+    CHECK(std::sqrt(squares / draws - mean * mean) == Approx(c).epsilon(0.1));
+}
+
+TEST_CASE("latencies vary by message, connection and seed") {
+    const auto of = [](std::uint64_t seed, std::uint32_t channel, std::uint32_t from, std::uint32_t to) {
+        std::vector<double> all;
+        for (std::uint64_t number = 0; number < draws; ++number)
+            all.push_back(Lateness{0.4, seed}.factor(channel, from, to, number));
+        return all;
+    };
+    const std::vector<double> one = of(1, 0, 3, 5);
+    double sum = 0, squares = 0;
+    for (const double factor : one) sum += factor, squares += factor * factor;
+    const double mean = sum / draws;
+    CHECK(std::abs(mean - 1) < 4 * 0.4 / std::sqrt(draws));
+    CHECK(std::sqrt(squares / draws - mean * mean) == Approx(0.4).epsilon(0.1));
+    const double chance = 4 / std::sqrt(draws);
+    CHECK(one == of(1, 0, 3, 5));
+    for (const std::vector<double>& other : {of(2, 0, 3, 5), of(1, 1, 3, 5), of(1, 0, 5, 3), of(1, 0, 3, 6)})
+        CHECK(std::abs(correlation(one, other)) < chance);
+    CHECK(std::abs(correlation(one, one, 1)) < chance);
+    CHECK(Lateness{}.factor(0, 1, 2, 3) == 1);
+}
+
 TEST_CASE("without jitter a pace is exactly the slowdown") {
     for (const double slowdown : {1.0, 1.5, 0.1}) CHECK(Pace{slowdown, 0, 9, 9}.factor(7) == slowdown);
     CHECK(Pace{3, 0.1, 1, 2}.factor(4) == 3 * Pace{1, 0.1, 1, 2}.factor(4));
@@ -141,7 +184,18 @@ TEST_CASE("noise is read from scenarios") {
     CHECK(plan_of("jitter: 5 %").noise.jitter == Approx(0.05).epsilon(1e-15));
     CHECK(plan_of("jitter: 0.05").noise.jitter == 0.05);
     CHECK(plan_of("jitter: 100%").noise.jitter == 1);
-    for (const char* none : {"jitter: 0", "stragglers: none", "iterations: 4"}) CHECK(!plan_of(none).noise.any());
+    const Noise kinds = plan_of("jitter: {ranks: 5 %, nodes: 0.02, messages: 30%}").noise;
+    CHECK(kinds.jitter == Approx(0.05).epsilon(1e-15));
+    CHECK(kinds.node_jitter == 0.02);
+    CHECK(kinds.message_jitter == Approx(0.3).epsilon(1e-15));
+    for (const char* kind : {"ranks", "nodes", "messages"}) {
+        const Noise one = plan_of(std::string("jitter: {") + kind + ": 2 %}").noise;
+        CHECK(one.varies());
+        CHECK(one.jitter + one.node_jitter + one.message_jitter == Approx(0.02).epsilon(1e-15));
+        CHECK_FALSE(plan_of(std::string("jitter: {") + kind + ": none}").noise.any());
+    }
+    for (const char* none : {"jitter: 0", "jitter: {}", "stragglers: none", "iterations: 4"})
+        CHECK(!plan_of(none).noise.any());
     const Stragglers drawn = plan_of("stragglers: {ranks: 2, slowdown: 1.5}").noise.stragglers;
     CHECK(drawn.count == 2);
     CHECK(drawn.ranks.empty());
@@ -160,6 +214,11 @@ TEST_CASE("invalid noise is refused") {
     refused("jitter: -1 %", "'jitter' is '-1 %', not a number from 0");
     refused("jitter: 5", "'jitter' is 5, which is above 100 %");
     refused("jitter: 101 %", "'jitter'");
+    refused("jitter: {ranks: 5}", "'ranks' is 5, which is above 100 %");
+    refused("jitter: {nodes: -1 %}", "'nodes' is '-1 %'");
+    refused("jitter: {messages: fast}", "'messages' is 'fast', not a number");
+    refused("jitter: {rank: 5 %}", "unknown key 'rank'");
+    refused("jitter: [5 %]", "'jitter'");
     refused("stragglers: 2", "'stragglers'");
     refused("stragglers: {ranks: 2}", "slowdown");
     refused("stragglers: {slowdown: 2}", "ranks");

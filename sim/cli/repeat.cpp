@@ -1,0 +1,59 @@
+#include "sim/cli/repeat.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "sim/cli/progress.hpp"
+#include "sim/output/files.hpp"
+#include "sim/validation/simulator.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+constexpr std::size_t most_repeats = 100'000;
+
+std::string check_repeats(const std::string& text) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1 && number <= most_repeats;
+    return good ? "" : fmt::format("'{}' is not a whole number from 1 to {}", text, most_repeats);
+}
+
+}  // namespace
+
+CLI::Option* add_repeat(CLI::App& verb, std::size_t& times, const char* what) {
+    return verb.add_option("--repeat", times, what)->option_text("N")->check(check_repeats);
+}
+
+void repeat(const config::Scenario& scenario, Report& report, std::uint64_t seed, const Repeating& how,
+            bool allow_oom) {
+    ProgressLine line("repetitions");
+    validation::Simulator simulator(how.jobs, [&](std::size_t simulations) { line.count(simulations); });
+    std::vector<validation::RowRun> questions;
+    for (const config::Variant& variant : scenario.variants) {
+        if (!variant.plan.draws()) {
+            say("note: {}: nothing is random, so it is simulated only once\n", variant.name);
+            continue;
+        }
+        for (std::size_t i = 1; i < how.times; ++i)
+            questions.push_back({variant.resolved, "iteration_time_s",
+                                 fmt::format("{}, repetition {}", variant.name, i), validation::repeated_seed(seed, i),
+                                 allow_oom, false});
+    }
+    const std::vector<double> answers = simulator.answers(questions);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < report.results.size(); ++i) {
+        Result& result = report.results[i];
+        std::vector<double> times_s(how.times, result.time.iteration_s);
+        if (scenario.variants[i].plan.draws())
+            for (std::size_t other = 1; other < how.times; ++other) times_s[other] = answers[next++];
+        result.repeated = spread_of(std::move(times_s));
+    }
+}
+
+}  // namespace syncline::cli
