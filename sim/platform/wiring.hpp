@@ -12,11 +12,11 @@
 ///
 /// Between nodes a route is: device → its port → fabric → the other device's port → device. If the transport limits the
 /// total traffic of a node in each direction, the route includes a link for each limit ("node-3/transport-out"). Inside
-/// a node: the links between its devices, by the fewest hops; in a mesh the pair's own link, and without one over PCIe,
-/// if the node has it, as NCCL does in its rings (NVIDIA/nccl, issue 301). Between a device and its host, or from a
-/// place to itself: the node's loopback. Links that are unlimited and take no time are left out. A host uses its node's
-/// first port. If a node's ring of devices has two shortest paths, they are chosen as in a fabric without levels:
-/// `first`, or else `ecmp`.
+/// a node: the links between its devices, by the fewest hops. In a mesh: the pair's own link, and without one PCIe, if
+/// the node has it, as in NCCL's rings (NVIDIA/nccl, issue 301), or else a neighbour of both (issue 819). Between a
+/// device and its host, or from a place to itself: the node's loopback. Links that are unlimited and take no time are
+/// left out. A host uses its node's first port. If a node's ring or mesh of devices has several shortest paths, they are
+/// chosen as in a fabric without levels: `first`, or else `ecmp`.
 ///
 /// All nodes have the same links inside, so a route needs no table; see Router for the fabric.
 namespace syncline {
