@@ -100,6 +100,12 @@ void describe(Fields& fields, NodeDesign& node) {
                        node.link.bandwidth_Bps, Dimension::bandwidth, bandwidths);
         inner.quantity({"latency", "Latency of each link: `1 us`, or `none`.", true}, node.link.latency_s,
                        Dimension::seconds, {.word = "none", .most = 3600});
+        inner.flag({"reduces",
+                    "Reduction of data by the switch on its way (NVLS), which the algorithm `in-network` uses. Applies "
+                    "to `switch`."},
+                   node.switch_reduces);
+        if (inner.given("reduces") && node.links != NodeLinks::crossbar)
+            inner.reject("reduces", "'reduces' has no effect here", "remove it, or write `pattern: switch`");
         describe_mesh(inner, node);
     });
     if (node.devices > 1 && fields.sound() && !fields.given("links"))
@@ -206,7 +212,13 @@ void describe(Fields& fields, Cluster& cluster) {
                     "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
                     "topology, its file, or the name of one in topologies/.",
                     false, true, "simgrid_xml"},
-                   [&](Fields& inner) { describe_fabric(inner, cluster.fabric.topology); });
+                   [&](Fields& inner) {
+                       inner.flag({"reduces",
+                                   "Reduction of data by the switches on its way (SHARP), which the algorithm "
+                                   "`in-network` uses."},
+                                  cluster.fabric.reduces);
+                       describe_fabric(inner, cluster.fabric.topology);
+                   });
     fields.integer(
         {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
         cluster.nodes, 1, 1 << 24);

@@ -81,7 +81,8 @@ struct NodeDesign {
     std::int64_t devices = 1;
     std::optional<double> price_per_hour;  ///< in any currency; nothing: not given
     NodeLinks links = NodeLinks::crossbar;
-    Wire link;  ///< of each link, in each direction
+    Wire link;                    ///< of each link, in each direction
+    bool switch_reduces = false;  ///< the crossbar adds up data on its way (NVLS)
     std::int64_t devices_per_switch = 2;
     std::vector<DevicePair> pairs;  ///< of a mesh
     /// PCIe of a node with a mesh, for pairs without a link and for the ports. Without it, devices between the two
@@ -103,6 +104,7 @@ struct NodeDesign {
 struct Fabric {
     TopologySpec topology;  ///< its hosts are the nodes' ports: node n has hosts n·nics … n·nics + nics-1
     Routing routing;
+    bool reduces = false;  ///< its switches add up data on its way (SHARP)
 };
 
 /// Cost model of a message. `exact` is the α-β model with max-min sharing; `Constant` is its α alone, independent of

@@ -186,24 +186,27 @@ void Wiring::attach(const Place& place, std::uint32_t port, bool outwards, std::
 
 void Wiring::route(const Place& from, const Place& to, std::vector<Link>& links, std::uint32_t channel,
                    std::span<const std::uint32_t> in_flight) {
-    if (from.node == to.node) {
+    if (in_same_node(from, to)) {
         if (from == to || from.device == Place::host || to.device == Place::host)
             links.push_back(in_node(from.node, node_links_ - 1));
         else
-            within(from.node, from.device, to.device, links);
+            within(from.node, inner_vertex(from), inner_vertex(to), links);
         return;
     }
-    if (transport_links_ > 0) links.push_back(transport_link(from.node, true));
-    attach(from, port_of(from), true, links);
-    fabric_router_.route(fabric_host(from), fabric_host(to), links, channel, in_flight);
+    if (!from.in_fabric()) {
+        if (transport_links_ > 0) links.push_back(transport_link(from.node, true));
+        attach(from, port_of(from), true, links);
+    }
+    fabric_router_.route(fabric_vertex(from), fabric_vertex(to), links, channel, in_flight);
+    if (to.in_fabric()) return;
     attach(to, port_of(to), false, links);
     if (transport_links_ > 0) links.push_back(transport_link(to.node, false));
 }
 
 double Wiring::unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
                            std::uint64_t moved) {
-    if (from.node == to.node || link >= fabric_links_) return 0;
-    return fabric_router_.unused_ways(fabric_host(from), fabric_host(to), link, bytes, moved);
+    if (in_same_node(from, to) || link >= fabric_links_) return 0;
+    return fabric_router_.unused_ways(fabric_vertex(from), fabric_vertex(to), link, bytes, moved);
 }
 
 double Wiring::latency_s(const std::vector<Link>& links) const {

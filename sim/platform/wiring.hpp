@@ -15,8 +15,9 @@
 /// a node: the links between its devices, by the fewest hops. In a mesh: the pair's own link, and without one PCIe, if
 /// the node has it, as in NCCL's rings (NVIDIA/nccl, issue 301), or else a neighbour of both (issue 819). Between a
 /// device and its host, or from a place to itself: the node's loopback. Links that are unlimited and take no time are
-/// left out. A host uses its node's first port. If a node's ring or mesh of devices has several shortest paths, they are
-/// chosen as in a fabric without levels: `first`, or else `ecmp`.
+/// left out. A host uses its node's first port. A switch of the fabric is the end of a route at that vertex, and a
+/// node's switch between those of the route inside. If a node's ring or mesh of devices has several shortest paths,
+/// they are chosen as in a fabric without levels: `first`, or else `ecmp`.
 ///
 /// All nodes have the same links inside, so a route needs no table; see Router for the fabric.
 namespace syncline {
@@ -44,6 +45,12 @@ public:
     /// by link.
     double unused_ways(const Place& from, const Place& to, Link link, std::span<const std::uint64_t> bytes,
                        std::uint64_t moved);
+    /// Returns the network between nodes.
+    const Topology& fabric() const { return fabric_; }
+    /// Returns the fabric's host that is this place's port.
+    std::uint32_t fabric_host(const Place& place) const {
+        return place.node * static_cast<std::uint32_t>(node_.nics) + port_of(place);
+    }
     /// Returns the sum of the latencies.
     double latency_s(const std::vector<Link>& links) const;
 
@@ -64,9 +71,13 @@ private:
     std::uint32_t port_of(const Place& place) const {
         return place.device == Place::host ? 0 : node_.nic(place.device);
     }
-    /// Returns the fabric's host that is this place's port.
-    std::uint32_t fabric_host(const Place& place) const {
-        return place.node * static_cast<std::uint32_t>(node_.nics) + port_of(place);
+    /// Returns the vertex of the fabric that is this place, or its port.
+    std::uint32_t fabric_vertex(const Place& place) const {
+        return place.in_fabric() ? place.vertex() : fabric_host(place);
+    }
+    /// Returns the vertex of inside_ that is this place: a device, or the switch, which follows the devices.
+    std::uint32_t inner_vertex(const Place& place) const {
+        return place.device == Place::node_switch ? static_cast<std::uint32_t>(node_.devices) : place.device;
     }
 
     const NodeDesign node_;

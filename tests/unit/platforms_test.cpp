@@ -245,3 +245,15 @@ TEST_CASE("a mesh's mistake is located at its pair") {
         CHECK(error.diagnostics().front().where.column == 23);
     }
 }
+
+TEST_CASE("switches add up only if a platform says so") {
+    const std::string node = "per_node: {devices: 2, links: {pattern: switch, bandwidth: 1 GBps, latency: none";
+    CHECK_FALSE(written(small).fabric.reduces);
+    CHECK_FALSE(written(small + node + "}}\n").node.switch_reduces);
+    CHECK(written(small + node + ", reduces: true}}\n").node.switch_reduces);
+    const std::string device = "nodes: 2\ndevice: {flops: 1 Tflops, memory_bandwidth: 300 GBps}\n";
+    CHECK(written(device + "fabric: {bandwidth: 8 Gbps, latency: 1 us, reduces: true}\n").fabric.reduces);
+    CHECK_THROWS_AS(written(small + "per_node: {devices: 2, links: {pattern: ring, bandwidth: 1 GBps, latency: none, "
+                                    "reduces: true}}\n"),
+                    ConfigError);
+}
