@@ -17,6 +17,12 @@ bool adapts(const Cluster& cluster, std::uint32_t nodes) {
     return !Wiring(cluster, std::max(nodes, static_cast<std::uint32_t>(cluster.fabric_nodes()))).single_way();
 }
 
+bool reduces_in_network(const TaskGraph& graph) {
+    return std::any_of(graph.processes().begin(), graph.processes().end(), [](const Process& process) {
+        return process.place.in_fabric() || process.place.device == Place::node_switch;
+    });
+}
+
 }  // namespace
 
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint32_t nodes, std::uint64_t messages,
@@ -33,6 +39,8 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, std::uint
 
 FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const TaskGraph& graph, bool recorded) {
     if (asked != Fidelity::message && graph.lateness().varies()) return {asked, false, "latencies of messages vary"};
+    if (asked != Fidelity::message && reduces_in_network(graph))
+        return {asked, false, "switches take part, whose steps are not those of ranks"};
     std::uint32_t nodes = 0;
     for (const Process& process : graph.processes()) nodes = std::max(nodes, process.place.node + 1);
     return choose_fidelity(asked, cluster, nodes, asked == Fidelity::automatic ? count_messages(graph) : 0, recorded);

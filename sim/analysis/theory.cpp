@@ -9,6 +9,7 @@
 
 #include "sim/analysis/carried_cost.hpp"
 #include "sim/analysis/split_cost.hpp"
+#include "sim/analysis/switched_cost.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/platform/wiring.hpp"
 #include "sim/training/exchange.hpp"
@@ -111,6 +112,8 @@ std::optional<MessageCost> message_cost(const Cluster& cluster, const std::vecto
 }
 
 std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t bytes) {
+    if (const auto* switched = dynamic_cast<const InNetwork*>(chosen.algorithm.get()))
+        return switched_cost(cluster_, places_, *switched, bytes);
     const auto [message, added] = messages_.try_emplace(chosen.spec.name);
     if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
     if (!message->second) return std::nullopt;

@@ -14,6 +14,7 @@ namespace {
 /// The parameters of a spec that an algorithm accepts.
 struct Takes {
     bool overlay = false, segment = false, peers = false, subsets = false;
+    bool switches = false;  ///< not a parameter: switches are members
 };
 
 struct Entry {
@@ -37,6 +38,7 @@ const std::vector<Entry>& entries() {
         {"allreduce", "hierarchical-leaders", algorithms::hierarchical_leaders, {.overlay = true}},
         {"allreduce", "direct", algorithms::direct},
         {"allreduce", "reduce-scatter-allgather", algorithms::reduce_scatter_allgather, {.subsets = true}},
+        {"allreduce", "in-network", algorithms::in_network, {.segment = true, .switches = true}},
         {"reduce-scatter", "ring", algorithms::ring_reduce_scatter},
         {"reduce-scatter", "recursive-halving", algorithms::recursive_halving},
         {"reduce-scatter", "direct", algorithms::direct},
@@ -114,7 +116,7 @@ const std::vector<std::string>& operation_names() {
 std::vector<std::string> algorithm_names(const std::string& operation) {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
-        if (entry.operation == operation) names.emplace_back(entry.name);
+        if (entry.operation == operation && !entry.takes.switches) names.emplace_back(entry.name);
     if (names.empty()) throw std::logic_error(fmt::format("unknown operation '{}'", operation));
     return names;
 }
@@ -131,7 +133,7 @@ const std::vector<std::string>& exchange_operations() {
 std::vector<std::string> exchange_algorithms(const std::string& operation) {
     if (operation == "push" || operation == "pull") return {served_allreduce};
     std::vector<std::string> names = algorithm_names(operation);
-    if (operation == "allreduce") names.push_back(served_allreduce);
+    if (operation == "allreduce") names.insert(names.end(), {in_network_allreduce, served_allreduce});
     return names;
 }
 

@@ -55,6 +55,9 @@ bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
 /// The all-reduce that also involves processes other than ranks: see parameter_server.hpp.
 inline const std::string served_allreduce = "parameter-server";
 
+/// The all-reduce that also involves switches: see in_network.hpp.
+inline const std::string in_network_allreduce = "in-network";
+
 /// Peers of a rank in one round of gossip: all its neighbours; one, in turn; or by groups of the size of the innermost
 /// level of a hierarchical overlay, as in inner_outer.cpp and machine_gossip.cpp.
 enum class Peers { all, one, inner_outer, machine };
@@ -96,14 +99,16 @@ public:
 /// Returns the names of the operations, allreduce first.
 const std::vector<std::string>& operation_names();
 
-/// Returns the algorithms of an operation, its default first. Throws std::logic_error if the operation is unknown.
+/// Returns the algorithms of an operation whose members are ranks alone, its default first. Throws std::logic_error if
+/// the operation is unknown.
 std::vector<std::string> algorithm_names(const std::string& operation);
 
 /// Returns those and the operations of ranks with parameter servers: `push`, every rank's buffer to the servers, which
 /// add them up, and `pull`, the servers' buffer to every rank. An allreduce is both.
 const std::vector<std::string>& exchange_operations();
 
-/// Returns the algorithms of one of these, with `parameter-server` for servers. Throws like algorithm_names().
+/// Returns the algorithms of one of these, with `in-network` for switches and `parameter-server` for servers. Throws
+/// like algorithm_names().
 std::vector<std::string> exchange_algorithms(const std::string& operation);
 
 /// Returns true if an algorithm can leave out ranks that do not contribute.

@@ -25,11 +25,12 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
          "a directed exponential graph for gossip.",
          false, true},
         [&](Fields& inner) { describe(inner, algorithm.overlay.emplace()); });
-    fields.quantity({"segment",
-                     "Maximum size of the segments in which the buffer, or each block of it, is sent: `1 MiB`. Applies "
-                     "to pipelined-tree, segmented-ring, ring-broadcast and double-binary-tree. Default: one segment, "
-                     "and 512 KiB for double-binary-tree."},
-                    algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
+    fields.quantity(
+        {"segment",
+         "Maximum size of the segments in which the buffer, or each block of it, is sent: `1 MiB`. Applies "
+         "to pipelined-tree, segmented-ring, ring-broadcast, double-binary-tree and in-network. Default: one "
+         "segment; 512 KiB for double-binary-tree, and 128 KiB for in-network."},
+        algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of(
         {"peers",
          "Peers of a rank in gossip: all neighbours in every iteration (`all`), one neighbour per iteration in turn "

@@ -5,6 +5,7 @@
 
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/mesh.hpp"
 
 namespace syncline::config {
 
@@ -86,29 +87,33 @@ void describe(Fields& fields, NodeDesign& node) {
         inner.one_of({"pattern",
                       "Pattern of the links: one between every two devices (`all-to-all`: NVLink), one to the next "
                       "device, also for messages to others (`ring`), all devices on one switch (`switch`: NVSwitch), "
-                      "or on PCIe switches below the host bridge (`pcie`).",
+                      "on PCIe switches below the host bridge (`pcie`), or links between listed pairs (`mesh`: the "
+                      "NVLink of a DGX-1).",
                       true},
                      node.links,
                      {{"all-to-all", NodeLinks::all_to_all},
                       {"ring", NodeLinks::ring},
                       {"switch", NodeLinks::crossbar},
-                      {"pcie", NodeLinks::pcie}});
+                      {"pcie", NodeLinks::pcie},
+                      {"mesh", NodeLinks::mesh}});
         inner.quantity({"bandwidth", "Bandwidth of each link in each direction: `25 GBps`.", true},
                        node.link.bandwidth_Bps, Dimension::bandwidth, bandwidths);
         inner.quantity({"latency", "Latency of each link: `1 us`, or `none`.", true}, node.link.latency_s,
                        Dimension::seconds, {.word = "none", .most = 3600});
-        inner.integer({"devices_per_switch", "Number of devices on each PCIe switch. Applies to `pcie`."},
-                      node.devices_per_switch, 1, 256);
-        if (inner.given("devices_per_switch") && node.links != NodeLinks::pcie)
-            inner.reject("devices_per_switch", "'devices_per_switch' has no effect here",
-                         "remove it, or write `pattern: pcie`");
+        inner.flag({"reduces",
+                    "Reduction of data by the switch on its way (NVLS), which the algorithm `in-network` uses. Applies "
+                    "to `switch`."},
+                   node.switch_reduces);
+        if (inner.given("reduces") && node.links != NodeLinks::crossbar)
+            inner.reject("reduces", "'reduces' has no effect here", "remove it, or write `pattern: switch`");
+        describe_mesh(inner, node);
     });
     if (node.devices > 1 && fields.sound() && !fields.given("links"))
         fields.reject("links", fmt::format("{} devices in a node need 'links'", node.devices),
                       "`links: {pattern: all-to-all, bandwidth: 25 GBps, latency: 1 us}`");
     fields.integer({"nics", "Number of network ports of each node."}, node.nics, 1, 256);
     fields.section({"nic_link",
-                    "Link from a device to its network port; with `pcie` from the PCIe switch of the first device that "
+                    "Link from a device to its network port; with PCIe from the PCIe switch of the first device that "
                     "uses the port. Default: it costs nothing."},
                    [&](Fields& inner) {
                        inner.quantity({"bandwidth", "Bandwidth in each direction: `12 GBps`.", true},
@@ -228,7 +233,13 @@ void describe(Fields& fields, Cluster& cluster) {
                     "Network between nodes, whose hosts are the nodes' ports, node by node: a shape, the keys of a "
                     "topology, its file, or the name of one in topologies/.",
                     false, true, "simgrid_xml"},
-                   [&](Fields& inner) { describe_fabric(inner, cluster.fabric.topology); });
+                   [&](Fields& inner) {
+                       inner.flag({"reduces",
+                                   "Reduction of data by the switches on its way (SHARP), which the algorithm "
+                                   "`in-network` uses."},
+                                  cluster.fabric.reduces);
+                       describe_fabric(inner, cluster.fabric.topology);
+                   });
     fields.integer(
         {"nodes", "Number of nodes. Default: as many as the fabric's parameters determine, or else as many as needed."},
         cluster.nodes, 1, 1 << 24);

@@ -10,6 +10,13 @@ namespace syncline::config {
 
 namespace {
 
+/// Returns the algorithms of an all-reduce that are not exchanges of their own.
+std::vector<std::string> training_algorithms() {
+    std::vector<std::string> names = algorithm_names("allreduce");
+    names.push_back(in_network_allreduce);
+    return names;
+}
+
 void describe(Fields& fields, Fusion& fusion) {
     fields.quantity({"threshold", "Maximum size of a bucket of merged gradients: `64 MiB`.", true},
                     fusion.threshold_bytes, Dimension::bytes, {.word = "none"});
@@ -165,7 +172,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                    {served_allreduce, ExchangeKind::parameter_server},
                    {"gossip", ExchangeKind::gossip}});
     fields.one_of({"algorithm", "Algorithm of the all-reduce; other exchanges use none."}, plan.algorithm.name,
-                  algorithm_names("allreduce"));
+                  training_algorithms());
     describe_algorithm(fields, plan.algorithm);
     describe_selection(fields, plan.selection);
     fields.one_of({"overlap",

@@ -113,8 +113,8 @@ private:
     double alone_s(const MessageRecord& message, const std::vector<std::uint32_t>& route) const {
         const auto bytes = static_cast<double>(message.bytes);
         const std::vector<Process>& processes = recorded_.graph().processes();
-        const bool inside = processes[recorded_.process_of(message.sender)].place.node ==
-                            processes[recorded_.process_of(message.receiver)].place.node;
+        const bool inside = in_same_node(processes[recorded_.process_of(message.sender)].place,
+                                         processes[recorded_.process_of(message.receiver)].place);
         double rate_Bps = (inside ? cluster_.transport.inside : cluster_.transport.between).limit_Bps(bytes);
         for (const std::uint32_t link : route) rate_Bps = std::min(rate_Bps, trace_.links[link].bandwidth_Bps);
         return bytes / rate_Bps;

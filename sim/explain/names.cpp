@@ -4,7 +4,8 @@
 
 namespace syncline {
 
-TaskNames::TaskNames(const Lowered& training) : ranks_(static_cast<std::uint32_t>(training.plan.ranks)) {
+TaskNames::TaskNames(const Lowered& training)
+    : ranks_(static_cast<std::uint32_t>(training.plan.ranks)), served_(training.served()) {
     for (const Layer& layer : training.model.layers) layers_.push_back(layer.name);
     for (const Bucket& bucket : training.buckets) {
         // The layers are in backward order: the first one to be ready is the last one in the model.
@@ -65,7 +66,8 @@ std::string TaskNames::task(const Task& task) const {
 }
 
 std::string TaskNames::process(ProcessId process) const {
-    return process < ranks_ ? fmt::format("rank {}", process) : fmt::format("server {}", process - ranks_);
+    return process < ranks_ ? fmt::format("rank {}", process)
+                            : fmt::format("{} {}", served_ ? "server" : "switch", process - ranks_);
 }
 
 std::vector<std::string> TaskNames::of(const TaskGraph& graph) const {

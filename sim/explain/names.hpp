@@ -15,7 +15,7 @@ public:
 
     /// Returns for example "backward of fc6", "bucket 3 (fc6)", "push of bucket 0 (fc8)", "activations of fc6".
     std::string task(const Task& task) const;
-    /// Returns for example "rank 3", "server 0".
+    /// Returns for example "rank 3", "server 0", "switch 0".
     std::string process(ProcessId process) const;
 
     /// Returns the names of all tasks of `graph`.
@@ -25,6 +25,7 @@ private:
     std::string bucket(std::uint32_t number) const;
 
     std::uint32_t ranks_;
+    bool served_;  ///< processes that are not ranks are servers, else switches
     std::vector<std::string> layers_, buckets_;
 };
 

@@ -110,6 +110,7 @@ void change_node(Setting& setting, double factor) {
     require_own_links(setting);
     if (setting.cluster.node.devices == 1) throw std::invalid_argument("each node has one device");
     setting.cluster.node.link.bandwidth_Bps *= factor;
+    if (setting.cluster.node.mesh_pcie) setting.cluster.node.mesh_pcie->bandwidth_Bps *= factor;
 }
 
 void change_latency(Setting& setting, double factor) {
@@ -120,6 +121,7 @@ void change_latency(Setting& setting, double factor) {
     for (double* latency_s : {&cluster.node.nic_link.latency_s, &cluster.node.link.latency_s,
                               &cluster.transport.between.latency_s, &cluster.transport.inside.latency_s})
         *latency_s *= factor;
+    if (cluster.node.mesh_pcie) cluster.node.mesh_pcie->latency_s *= factor;
 }
 
 void change_transport(Setting& setting, double factor) {

@@ -45,11 +45,11 @@ public:
 
     const Transport& transport() const { return transport_; }
     /// Returns true if both processes are on one node, which determines the terms of their messages.
-    bool inside_node(std::uint32_t from, std::uint32_t to) const { return places_[from].node == places_[to].node; }
+    bool inside_node(std::uint32_t from, std::uint32_t to) const { return in_same_node(places_[from], places_[to]); }
     const MessageTerms& terms(std::uint32_t from, std::uint32_t to) const {
         return inside_node(from, to) ? transport_.inside : transport_.between;
     }
-    bool on_device(std::uint32_t process) const { return places_[process].device != Place::host; }
+    bool on_device(std::uint32_t process) const { return places_[process].on_device(); }
     /// Returns true if the process copies each message out of its device, or into it.
     bool copies_messages(std::uint32_t process) const {
         return transport_.staging.unit == Staging::Unit::message && on_device(process);

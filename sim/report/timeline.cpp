@@ -146,9 +146,10 @@ std::string name_of(const TimelineView& view, const Bar& bar) {
     return first == last ? first : first + " \u2026 " + last;
 }
 
-std::string process_name(ProcessId process, std::int64_t ranks) {
-    const bool server = process >= ranks;
-    return fmt::format("{} {}", server ? "server" : "rank", server ? process - ranks : process);
+std::string process_name(const TaskGraph& graph, ProcessId process, std::int64_t ranks) {
+    if (process < ranks) return fmt::format("rank {}", process);
+    const bool server = graph.processes()[process].place.device == Place::host;
+    return fmt::format("{} {}", server ? "server" : "switch", process - ranks);
 }
 
 }  // namespace
@@ -193,8 +194,9 @@ Json page_timeline(const TimelineView& view, std::int64_t ranks, std::uint32_t l
                   static_cast<double>(names.of(name_of(view, bar))), static_cast<double>(bar.tasks)})
                 flat.push_back(static_cast<std::int64_t>(value));
         }
-        drawn.push_back(
-            {{"process", process_name(lane.first, ranks)}, {"stream", word(lane.second)}, {"bars", std::move(flat)}});
+        drawn.push_back({{"process", process_name(view.graph, lane.first, ranks)},
+                         {"stream", word(lane.second)},
+                         {"bars", std::move(flat)}});
     }
     Json notes = Json::array();
     if (chosen.size() < processes)

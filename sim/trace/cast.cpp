@@ -31,7 +31,9 @@ Cast::Cast(const TaskGraph& graph)
 }
 
 std::string Cast::process(ProcessId process) const {
-    return fmt::format("{} {}", is_rank_[process] ? "rank" : "server", number_[process]);
+    const Place& place = graph_.processes()[process].place;
+    const bool server = place.on_device() || place.device == Place::host;
+    return fmt::format("{} {}", is_rank_[process] ? "rank" : server ? "server" : "switch", number_[process]);
 }
 
 std::string Cast::stream(StreamId stream) const {

@@ -7,6 +7,7 @@
 
 #include "sim/platform/wiring.hpp"
 #include "sim/training/placement.hpp"
+#include "sim/training/switches.hpp"
 
 namespace syncline {
 
@@ -40,7 +41,10 @@ Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, Algor
                  const std::optional<Selection>& selection)
     : named_(std::move(named)),
       selection_(selection),
-      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}) {}
+      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}) {
+    if (!selection && named_.name == in_network_allreduce && places.size() > 1)
+        switches_ = switch_tree(cluster, places);
+}
 
 Choice Chooser::decide(std::uint64_t bytes) const {
     if (selection_) return syncline::choose(*selection_, named_.operation, bytes, terrain_);
@@ -53,6 +57,7 @@ Choice Chooser::decide(std::uint64_t bytes) const {
 Chosen Chooser::choose(std::uint64_t bytes) {
     const Choice choice = decide(bytes);
     auto& made = made_[{choice.row, choice.candidate}];
+    if (!made && switches_) made = std::make_shared<InNetwork>(*switches_, choice.algorithm.segment_bytes);
     if (!made) made = make_algorithm(choice.algorithm, terrain_.ranks);
     return {choice.algorithm, choice.protocol, choice.why, made};
 }

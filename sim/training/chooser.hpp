@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/collective/in_network.hpp"
 #include "sim/collective/selection.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
@@ -41,6 +42,7 @@ private:
     const AlgorithmSpec named_;
     const std::optional<Selection> selection_;
     const Terrain terrain_;
+    std::optional<SwitchTree> switches_;  ///< for an in-network reduction
     std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const CollectiveAlgorithm>> made_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "sim/collective/parameter_server.hpp"
 #include "sim/taskgraph/pace.hpp"
+#include "sim/training/switches.hpp"
 
 namespace syncline {
 
@@ -68,6 +69,7 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
     const auto answer = std::make_shared<const Pull>();
     const GroupId group = graph.add_group(workers);
     if (!coordination.urgency.empty()) graph.take_by_priority(streams);
+    SwitchedExchanges switches(graph, workers, streams);
 
     Arrivals results{{}, std::vector<std::vector<Arrival>>(workers.size())};
     std::vector<TaskId> agreed;  // by rank: the negotiation of the bucket whose pieces are added
@@ -94,6 +96,15 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             agreed = add({answer, group, 0, bytes, 0}, &asked);
         }
         const Collective& collective = buckets[bucket];
+        if (const auto in_network = std::dynamic_pointer_cast<const InNetwork>(collective.algorithm);
+            in_network && in_network->tree().ranks() > 1) {
+            const std::vector<TaskId> results_of_ranks =
+                switches.add(in_network, bucket, collective.bytes, collective.protocol, negotiated ? &agreed : own,
+                             negotiated && ahead ? own : nullptr);
+            for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
+                results.own[rank].push_back({bucket, results_of_ranks[rank]});
+            continue;
+        }
         const double gamma_s_per_B = gamma_of(reduction_Bps(cluster));
         std::vector<TaskId> tasks =
             add({collective.algorithm, group, 0, collective.bytes, gamma_s_per_B, collective.protocol, collective.kind},

@@ -8,6 +8,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/training/feasibility_parts.hpp"
+#include "sim/training/switches.hpp"
 
 namespace syncline {
 
@@ -143,6 +144,31 @@ void judge_colocated(const Cluster& cluster, const Plan& plan, Complaints& compl
              hint});
 }
 
+/// Complains if there are no switches that could carry out an in-network all-reduce. The ranks must fit.
+void judge_switches(Cluster cluster, const RankPlacement& placement, std::int64_t ranks, Complaints& complaints) {
+    if (ranks == 1) return;
+    give_nodes(cluster, placement, ranks, 0);
+    const std::string obstacle =
+        reduction_obstacle(cluster, place_ranks(cluster, placement, static_cast<std::uint32_t>(ranks)));
+    if (!obstacle.empty())
+        complaints.push_back({"algorithm", fmt::format("'{}' is not possible: {}", in_network_allreduce, obstacle),
+                              "`platform.fabric.reduces: true`, or within one node with `pattern: switch` "
+                              "`platform.per_node.links.reduces: true`, says that switches add up"});
+}
+
+void judge_switches(const Cluster& cluster, const Plan& plan, Complaints& complaints) {
+    if (!plan.parallelism.data_only())
+        complaints.push_back({"algorithm",
+                              fmt::format("'{}' needs ranks that all hold the same weights", in_network_allreduce),
+                              "remove 'parallelism', or choose another algorithm"});
+    else if (plan.schedule != Schedule::fifo)
+        complaints.push_back(
+            {"schedule", fmt::format("'{}' sends buckets in the order in which they are ready", in_network_allreduce),
+             "`schedule: fifo`"});
+    else
+        judge_switches(cluster, plan.placement, plan.ranks, complaints);
+}
+
 /// Complains about a round that does not exist. The algorithm must fit.
 void judge_round(const CollectivePlan& plan, Complaints& complaints) {
     if (plan.round == CollectivePlan::all_rounds) return;
@@ -216,6 +242,9 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     judge_pieces(plan, bytes, plan.ranks * (sliced ? servers : 1), complaints);
     judge_connections(plan.ranks, servers, complaints);
     if (colocated) judge_colocated(cluster, plan, complaints);
+    const bool switched = plan.exchange == ExchangeKind::allreduce && !plan.selection;
+    if (complaints.empty() && switched && plan.algorithm.name == in_network_allreduce)
+        judge_switches(cluster, plan, complaints);
     if (!complaints.empty()) return found;
 
     Cluster filled = cluster;
@@ -242,6 +271,8 @@ Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);
     judge_bytes(sweep ? "sweep" : "bytes", largest, plan.ranks, algorithm.operation == "neighbour-exchange",
                 complaints);
+    if (complaints.empty() && !plan.selection && algorithm.name == in_network_allreduce)
+        judge_switches(cluster, plan.placement, plan.ranks, complaints);
     return complaints;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "sim/collective/in_network.hpp"
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
 #include "sim/training/exchange.hpp"
@@ -77,6 +78,7 @@ public:
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes, double groups,
              double times = 1) {
         if (groups == 0 || times == 0) return;
+        if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm)) members = switched->members();
         const Count count = count_of(algorithm, members, bytes);
         work_.tasks += times * groups * members;
         work_.messages += times * groups * count.sent;

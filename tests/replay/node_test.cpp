@@ -62,6 +62,24 @@ TEST_CASE("node: a ring of devices forwards messages") {
     check(nodes_of(2, NodeLinks::ring), {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{1, 0, 4 * MB}, 1 * us + 1 * ms}});
 }
 
+TEST_CASE("node: a mesh has its pairs' links and forwards or goes over PCIe") {
+    // 0 = 1 - 2 - 3, with two links between 0 and 1: 8 GB/s.
+    Cluster cluster = nodes_of(4, NodeLinks::mesh);
+    cluster.node.pairs = {{0, 1, 2}, {1, 2, 1}, {2, 3, 1}};
+    check(cluster, {{{0, 1, 8 * MB}, 1 * us + 1 * ms}, {{1, 0, 8 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 1, 4 * MB}, 1 * us + 1 * ms}, {{0, 1, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 3, 4 * MB}, 3 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 4 * MB}, 2 * us + 2 * ms}, {{1, 2, 4 * MB}, 1 * us + 2 * ms}});
+    // PCIe of 2 GB/s and 3 us, two devices a switch: 0 and 1, 2 and 3. Pairs with a link do not use it.
+    cluster.node.mesh_pcie = Wire{2e9, 3 * us};
+    check(cluster, {{{0, 1, 8 * MB}, 1 * us + 1 * ms}, {{1, 2, 4 * MB}, 1 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 2 * MB}, 12 * us + 1 * ms}});
+    check(cluster, {{{0, 2, 2 * MB}, 12 * us + 2 * ms}, {{0, 3, 2 * MB}, 12 * us + 2 * ms}});
+    // The port is on the first switch.
+    check(cluster, {{{0, 4, MB}, 26 * us + 1 * ms}});
+    check(cluster, {{{3, 7, MB}, 38 * us + 1 * ms}});
+}
+
 TEST_CASE("node: a crossbar has a link to each device") {
     const Cluster cluster = nodes_of(4, NodeLinks::crossbar);
     check(cluster, {{{0, 3, 4 * MB}, 2 * us + 1 * ms}});

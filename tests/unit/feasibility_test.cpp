@@ -379,3 +379,43 @@ TEST_CASE("single exchanges are judged in the same way") {
         check_keys(complaints, "collective");
     }
 }
+
+TEST_CASE("an in-network reduction needs switches that add up") {
+    const auto asked = [](Training& training) { training.plan.algorithm.name = "in-network"; };
+    const auto complaint = [&](const std::function<void(Training&)>& change) {
+        const Complaints found = complaints_of([&](Training& training) {
+            asked(training);
+            change(training);
+        });
+        return found.empty() ? std::string() : found.front().key + ": " + found.front().message;
+    };
+    const std::string none = "algorithm: 'in-network' is not possible: no switch between these ranks adds up data";
+    CHECK(complaint([](Training&) {}) == none);
+    CHECK(complaint([](Training& training) { training.cluster.fabric.reduces = true; }).empty());
+    CHECK(complaint([](Training& training) {
+              training.cluster.fabric.reduces = true;
+              training.plan.schedule = Schedule::priority;
+          }) == "schedule: 'in-network' sends buckets in the order in which they are ready");
+    const auto node = [](Training& training) {
+        training.cluster.node.devices = 8;
+        training.cluster.node.link = {1e9, 0};
+        training.cluster.node.switch_reduces = true;
+    };
+    CHECK(complaint(node).empty());
+    CHECK(complaint([&](Training& training) {
+              node(training);
+              training.plan.ranks = 16;  // two nodes
+          }) == none);
+    // A fabric of hosts alone has no switches.
+    CHECK(complaint([](Training& training) {
+              training.cluster.fabric.topology.shape = Shape::ring;
+              training.cluster.fabric.reduces = true;
+          }) == "algorithm: 'in-network' is not possible: no switch of the fabric reaches all ranks");
+    CollectivePlan alone;
+    alone.ranks = 8;
+    alone.algorithm.name = "in-network";
+    Cluster cluster = sixteen_nodes();
+    CHECK(judge(cluster, alone).size() == 1);
+    cluster.fabric.reduces = true;
+    CHECK(judge(cluster, alone).empty());
+}

@@ -1,10 +1,12 @@
 #include "sim/platform/wiring.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "sim/training/placement.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/dgx1.hpp"
 
 // Links and routes of a cluster, and the devices of ranks.
 
@@ -18,6 +20,11 @@ Cluster cluster_of(std::int64_t nodes, std::int64_t devices, NodeLinks links, st
     cluster.node.links = links;
     cluster.node.link = {4e9, 1e-6};
     cluster.node.nics = nics;
+    if (links == NodeLinks::mesh) {
+        // A chain in which every second pair has two links.
+        for (std::uint32_t device = 0; device + 1 < devices; ++device)
+            cluster.node.pairs.push_back({device, device + 1, 1 + device % 2});
+    }
     return cluster;
 }
 
@@ -62,10 +69,17 @@ TEST_CASE("wiring: a route's links have names") {
 }
 
 TEST_CASE("wiring: every route ends, is never empty, and has no link twice") {
-    for (const NodeLinks links : {NodeLinks::all_to_all, NodeLinks::ring, NodeLinks::crossbar, NodeLinks::pcie}) {
+    struct Case {
+        NodeLinks links;
+        std::optional<Wire> mesh_pcie;
+    };
+    for (const Case& kind :
+         {Case{NodeLinks::all_to_all, {}}, Case{NodeLinks::ring, {}}, Case{NodeLinks::crossbar, {}},
+          Case{NodeLinks::pcie, {}}, Case{NodeLinks::mesh, {}}, Case{NodeLinks::mesh, Wire{3e9, 2e-6}}}) {
         for (const std::int64_t count : {1, 2, 3, 8}) {
             for (std::int64_t nics = 1; nics <= count + 1; ++nics) {
-                Cluster cluster = cluster_of(3, count, links, nics);
+                Cluster cluster = cluster_of(3, count, kind.links, nics);
+                cluster.node.mesh_pcie = kind.mesh_pcie;
                 cluster.node.nic_link = {2e9, 1e-6};
                 Wiring wiring(cluster, 3);
                 std::vector<Place> places;
@@ -92,6 +106,58 @@ TEST_CASE("wiring: every route ends, is never empty, and has no link twice") {
             }
         }
     }
+}
+
+TEST_CASE("wiring: a mesh has a link for each of its pairs and the rest goes over PCIe or over other devices") {
+    using Names = std::vector<std::string>;
+    Cluster cluster = star_cluster(2, 1e9, 1e-6);
+    cluster.node = dgx1_v100();
+    cluster.node.nics = 4;
+    CHECK(names(cluster, {1, 0}, {1, 3}) == Names{"node-1/device-0->device-3"});
+    CHECK(names(cluster, {1, 7}, {1, 4}) == Names{"node-1/device-7->device-4"});
+    CHECK(names(cluster, {0, 2}, {1, 5}) == Names{"host-1->switch-0", "switch-0->host-6"});
+    // Without PCIe: over one of the two neighbours that both have.
+    const Names relay = names(cluster, {0, 3}, {0, 4});
+    CHECK(relay.size() == 2);
+    const bool over_0 = relay == Names{"node-0/device-3->device-0", "node-0/device-0->device-4"};
+    const bool over_7 = relay == Names{"node-0/device-3->device-7", "node-0/device-7->device-4"};
+    CHECK((over_0 || over_7));
+    cluster.node.mesh_pcie = Wire{12e9, 2e-6};
+    CHECK(names(cluster, {1, 0}, {1, 3}) == Names{"node-1/device-0->device-3"});
+    CHECK(names(cluster, {0, 3}, {0, 4}) == Names{"node-0/device-3->pcie-1", "node-0/pcie-1->host-bridge",
+                                                  "node-0/host-bridge->pcie-2", "node-0/pcie-2->device-4"});
+    // Ports are on the PCIe switches.
+    CHECK(names(cluster, {0, 2}, {1, 5}) ==
+          Names{"node-0/device-2->pcie-1", "host-1->switch-0", "switch-0->host-6", "node-1/pcie-2->device-5"});
+    // Parallel links are one link with the sum of their bandwidths.
+    Wiring wiring(cluster, 2);
+    for (Wiring::Link link = 0; link < wiring.links(); ++link) {
+        const std::string name = wiring.name(link);
+        const Wire wire = wiring.wire(link);
+        if (name == "node-1/device-0->device-3" || name == "node-1/device-3->device-0")
+            CHECK(wire.bandwidth_Bps == 40e9);
+        if (name == "node-1/device-0->device-1") CHECK(wire.bandwidth_Bps == 20e9);
+        if (name == "node-1/device-0->pcie-0" || name == "node-1/host-bridge->pcie-3") {
+            CHECK(wire.bandwidth_Bps == 12e9);
+            CHECK(wire.latency_s == 2e-6);
+        }
+    }
+}
+
+TEST_CASE("wiring: routes end at switches of the fabric and of a node") {
+    using Names = std::vector<std::string>;
+    Cluster cluster = cluster_of(3, 4, NodeLinks::crossbar, 2);
+    cluster.node.nic_link = {2e9, 0};
+    const Place on_fabric = Place::fabric_switch(0, 6), in_node{1, Place::node_switch};
+    CHECK(names(cluster, {1, 3}, on_fabric) == Names{"node-1/device-3->nic-1", "host-3->switch-0"});
+    CHECK(names(cluster, on_fabric, {1, 3}) == Names{"switch-0->host-3", "node-1/nic-1->device-3"});
+    CHECK(names(cluster, {0, 0}, on_fabric) == Names{"node-0/device-0->nic-0", "host-0->switch-0"});
+    CHECK(names(cluster, {1, 3}, in_node) == Names{"node-1/device-3->switch"});
+    CHECK(names(cluster, in_node, {1, 0}) == Names{"node-1/switch->device-0"});
+    CHECK_FALSE(in_same_node({0, 0}, on_fabric));
+    CHECK(in_same_node({1, 0}, in_node));
+    CHECK_FALSE(on_fabric.on_device());
+    CHECK_FALSE(in_node.on_device());
 }
 
 TEST_CASE("wiring: devices are divided evenly among ports, or as listed") {

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+
+/// All-reduce in the network: switches add up what arrives from below, pass the sum on to the switch above them, and
+/// the topmost switch sends the result back down the same tree.
+///
+/// Every rank sends S bytes up once and receives S bytes once. The buffer is cut into m segments, so that a switch adds
+/// segment i while segment i-1 goes on, and results come down while later segments go up. With equal segments of c
+/// bytes, and h hops from a rank to the root, each of which takes α' + c·β and is shared by no two children:
+///     T = 2hα' + (m + 2h - 1)c·β, for one switch 2α' + S·β + c·β,
+/// which tends to 2hα' + S·β for many segments: half of a ring's 2(N-1)/N·S·β for many ranks. With one segment it is
+/// 2α' + S·β up + S·β down. If α' blocks, each of the m + 2h - 1 steps has it. Additions at line rate take no time.
+///
+/// Sources: R. Graham et al., "Scalable hierarchical aggregation protocol (SHArP)", COM-HPC 2016, for trees of switches
+/// between nodes; NCCL's NVLS (since 2.17) for a node's NVSwitch, whose default segment (NCCL_NVLS_CHUNKSIZE, 128 KiB)
+/// is the default here, too.
+///
+/// Left out: the switches' limited buffers and number of trees; the 1/N of the buffer that NVLS moves in addition; NVLS
+/// and SHARP in one tree.
+namespace syncline {
+
+/// The switches that take part; number 0 is the topmost one.
+struct SwitchTree {
+    std::vector<std::uint32_t> above_rank;    ///< by rank: the switch to which it sends
+    std::vector<std::uint32_t> above_switch;  ///< by switch: the next one towards number 0; itself for number 0
+    /// By switch: its vertex in the fabric; empty if there is one, inside a node.
+    std::vector<std::uint32_t> vertices;
+
+    std::uint32_t ranks() const { return static_cast<std::uint32_t>(above_rank.size()); }
+    std::uint32_t switches() const { return static_cast<std::uint32_t>(above_switch.size()); }
+};
+
+/// Its group has more members than ranks, since a rank, and a switch that is not the topmost one, sends up and receives
+/// from above independently: for N ranks and K switches, members 0 … N-1 are the ranks' upper halves, N … 2N-1 their
+/// lower halves, which get the result, 2N … 2N+K-1 the switches' upper halves, of which the topmost one is whole, and
+/// then the lower halves of the others.
+class InNetwork : public CollectiveAlgorithm {
+public:
+    /// `segment_bytes` 0: the default.
+    InNetwork(SwitchTree tree, double segment_bytes);
+
+    const SwitchTree& tree() const { return tree_; }
+    std::uint32_t members() const { return 2 * tree_.ranks() + 2 * tree_.switches() - 1; }
+    std::uint32_t rank_below(std::uint32_t rank) const { return tree_.ranks() + rank; }
+    std::uint32_t upper(std::uint32_t number) const { return 2 * tree_.ranks() + number; }
+    /// Returns the half of a switch that sends results down.
+    std::uint32_t lower(std::uint32_t number) const {
+        return number == 0 ? upper(0) : 2 * tree_.ranks() + tree_.switches() + number - 1;
+    }
+
+    Program program(std::uint32_t member, std::uint32_t members, std::uint64_t bytes,
+                    std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula(bool travels) const override;
+
+private:
+    SwitchTree tree_;
+    double segment_bytes_;
+    std::vector<std::vector<std::uint32_t>> from_below_, to_below_;  ///< by switch: members
+};
+
+}  // namespace syncline

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/collective/in_network.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/platform/place.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+
+/// Switches that add up, as processes of the task graph.
+namespace syncline {
+
+/// Returns why no switches of the cluster can add up the data of these ranks; empty if some can.
+std::string reduction_obstacle(const Cluster& cluster, const std::vector<Place>& places);
+
+/// Returns the tree of switches for ranks at these places: the switch of their node, if all of them are in one and it
+/// adds up. Otherwise switches of the fabric: those on the shortest paths from the ranks' ports to a root, which is the
+/// switch whose longest path is shortest, and of these the one with the fewest cables, and of these the first. Throws
+/// AlgorithmError if there is an obstacle.
+SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places);
+
+/// Returns the place of a switch of the tree; `node`: any of the ranks' nodes.
+Place place_of_switch(const SwitchTree& tree, std::uint32_t number, std::uint32_t node);
+
+/// Adds in-network all-reduces to the exchange streams of ranks. Processes of switches are added with the first one.
+class SwitchedExchanges {
+public:
+    SwitchedExchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams)
+        : graph_(graph), workers_(workers), streams_(streams) {}
+
+    /// Adds an exchange, which begins on each rank after a task of its own, if `after` is given. Returns the tasks, by
+    /// rank, after which ranks have the result.
+    std::vector<TaskId> add(const std::shared_ptr<const InNetwork>& algorithm, std::uint32_t bucket,
+                            std::uint64_t bytes, const Protocol& protocol, const std::vector<TaskId>* after);
+
+private:
+    void add_switches(const InNetwork& algorithm);
+
+    TaskGraph& graph_;
+    const std::vector<ProcessId>& workers_;
+    std::vector<StreamId> streams_;  ///< by member, when the switches are added
+    GroupId group_ = 0;
+    bool added_ = false;
+};
+
+}  // namespace syncline
