@@ -143,7 +143,9 @@ std::vector<TaskId> SwitchedExchanges::add(const std::shared_ptr<const InNetwork
         tasks.push_back(graph_.add_task({streams_[member], Phase::exchange, bucket, 0, exchange, member}));
         if (after && member < 2 * ranks) graph_.depend(tasks.back(), (*after)[member % ranks]);
     }
-    return {tasks.begin() + ranks, tasks.begin() + 2 * ranks};
+    for (std::uint32_t rank = 0; rank < before_.size(); ++rank) graph_.depend(tasks[rank], before_[rank]);
+    before_.assign(tasks.begin() + ranks, tasks.begin() + 2 * ranks);
+    return before_;
 }
 
 }  // namespace syncline

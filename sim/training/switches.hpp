@@ -25,7 +25,8 @@ SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places)
 /// Returns the place of a switch of the tree; `node`: any of the ranks' nodes.
 Place place_of_switch(const SwitchTree& tree, std::uint32_t number, std::uint32_t node);
 
-/// Adds in-network all-reduces to the exchange streams of ranks. Processes of switches are added with the first one.
+/// Adds in-network all-reduces to the exchange streams of ranks. Processes of switches are added with the first one. A
+/// rank begins an exchange when it has the result of the one before, as kernels on a stream follow each other.
 class SwitchedExchanges {
 public:
     SwitchedExchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams)
@@ -42,6 +43,7 @@ private:
     TaskGraph& graph_;
     const std::vector<ProcessId>& workers_;
     std::vector<StreamId> streams_;  ///< by member, when the switches are added
+    std::vector<TaskId> before_;     ///< by rank: its result of the exchange before
     GroupId group_ = 0;
     bool added_ = false;
 };

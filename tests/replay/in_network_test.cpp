@@ -2,6 +2,7 @@
 #include "tests/catch.hpp"
 #include "tests/replay/allreduce.hpp"
 #include "tests/replay/every_shape.hpp"
+#include "tests/replay/training_worlds.hpp"
 
 // In-network all-reduces on switches of a fabric and of a node, compared with the pipeline's closed form.
 
@@ -139,4 +140,24 @@ TEST_CASE("in-network: every cable of the tree carries the buffer once in each d
         ++with;
     }
     CHECK(with >= 4);
+}
+
+TEST_CASE("in-network: iterations equal the recurrence over buckets") {
+    std::mt19937 random(5);
+    for (int round = 0; round < 12; ++round) {
+        Cluster cluster = test::plain_star(2e9, 6 * us);
+        cluster.fabric.reduces = true;
+        const Model model = test::random_layers(random, 1 + random() % 8, chunk, 20);
+        Plan plan;
+        plan.ranks = 2 + random() % 7;
+        plan.batch_per_rank = 1;
+        plan.algorithm.name = "in-network";
+        plan.overlap = round % 2 == 0 ? Overlap::none : Overlap::wait_free;
+        if (round % 3 == 0) plan.fusion.threshold_bytes = 10.0 * chunk;
+        CAPTURE(round, plan.ranks);
+        const Result result = simulate(lower(cluster, model, plan));
+        REQUIRE(result.closed_form.iteration_time_s);
+        CHECK(result.time.iteration_s == Approx(*result.closed_form.iteration_time_s).epsilon(1e-9));
+        CHECK(result.bytes_sent == 2 * static_cast<std::uint64_t>(plan.ranks) * result.gradient_bytes);
+    }
 }
