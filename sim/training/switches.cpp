@@ -134,14 +134,15 @@ void SwitchedExchanges::add_switches(const InNetwork& algorithm) {
 
 std::vector<TaskId> SwitchedExchanges::add(const std::shared_ptr<const InNetwork>& algorithm, std::uint32_t bucket,
                                            std::uint64_t bytes, const Protocol& protocol,
-                                           const std::vector<TaskId>* after) {
+                                           const std::vector<TaskId>* after, const std::vector<TaskId>* and_after) {
     if (!added_) add_switches(*algorithm);
     const auto ranks = static_cast<std::uint32_t>(workers_.size());
     const ExchangeId exchange = graph_.add_exchange({algorithm, group_, 0, bytes, 0, protocol});
     std::vector<TaskId> tasks;
     for (std::uint32_t member = 0; member < streams_.size(); ++member) {
         tasks.push_back(graph_.add_task({streams_[member], Phase::exchange, bucket, 0, exchange, member}));
-        if (after && member < 2 * ranks) graph_.depend(tasks.back(), (*after)[member % ranks]);
+        for (const std::vector<TaskId>* before : {after, and_after})
+            if (before && member < 2 * ranks) graph_.depend(tasks.back(), (*before)[member % ranks]);
     }
     for (std::uint32_t rank = 0; rank < before_.size(); ++rank) graph_.depend(tasks[rank], before_[rank]);
     before_.assign(tasks.begin() + ranks, tasks.begin() + 2 * ranks);

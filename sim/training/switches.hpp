@@ -32,10 +32,11 @@ public:
     SwitchedExchanges(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams)
         : graph_(graph), workers_(workers), streams_(streams) {}
 
-    /// Adds an exchange, which begins on each rank after a task of its own, if `after` is given. Returns the tasks, by
-    /// rank, after which ranks have the result.
+    /// Adds an exchange, which begins on each rank after tasks of its own, if `after` or `and_after` are given. Returns
+    /// the tasks, by rank, after which ranks have the result.
     std::vector<TaskId> add(const std::shared_ptr<const InNetwork>& algorithm, std::uint32_t bucket,
-                            std::uint64_t bytes, const Protocol& protocol, const std::vector<TaskId>* after);
+                            std::uint64_t bytes, const Protocol& protocol, const std::vector<TaskId>* after,
+                            const std::vector<TaskId>* and_after);
 
 private:
     void add_switches(const InNetwork& algorithm);
