@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,6 +39,29 @@ public:
     virtual Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
                             std::uint32_t round) const = 0;
 
+    /// Returns the number of programs that every member runs side by side, its lanes. Each works on a part of the
+    /// buffer, exchanges messages with the same lane of other members only, and is done when its program is; an
+    /// exchange is done when all its lanes are. program() is that of lane 0.
+    virtual std::uint32_t lanes() const { return 1; }
+
+    /// Returns a member's program in lane `lane` < lanes().
+    virtual Program lane_program(std::uint32_t lane, std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
+                                 std::uint32_t round) const {
+        (void)lane;
+        return program(rank, ranks, bytes, round);
+    }
+
+    /// Returns the number of lanes among which a device divides its reductions: each has this part of the device's
+    /// rate, since its thread blocks run beside the others'.
+    virtual std::uint32_t channels() const { return 1; }
+
+    /// Returns the member whose block a block of this lane's partition is, for operations in which blocks belong to
+    /// members; empty: block i is member i's.
+    virtual std::span<const std::uint32_t> order(std::uint32_t lane) const {
+        (void)lane;
+        return {};
+    }
+
     /// Returns the number of rounds after which programs repeat.
     virtual std::uint32_t period() const { return 1; }
 
@@ -48,6 +72,10 @@ public:
     /// Returns the cost in the literature's notation, for display, if α travels or blocks.
     virtual std::string formula(bool travels) const = 0;
 };
+
+/// Counts the messages that this member sends in a round, in all lanes.
+std::uint64_t messages_sent(const CollectiveAlgorithm& algorithm, std::uint32_t rank, std::uint32_t ranks,
+                            std::uint64_t bytes, std::uint32_t round);
 
 /// Returns whether some rank has nothing to do in some round. Its state after that round depends on its neighbours'.
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
@@ -108,6 +136,10 @@ std::vector<std::string> exchange_algorithms(const std::string& operation);
 
 /// Returns true if an algorithm can leave out ranks that do not contribute.
 bool takes_subsets(const std::string& operation, const std::string& name);
+
+/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: rings and double binary trees of
+/// all-reduces, and rings whose blocks belong to members.
+bool takes_channels(const AlgorithmSpec& spec);
 
 /// Returns the algorithm for a group of `ranks`. Throws AlgorithmError if ranks, overlay and algorithm do not fit each
 /// other; std::logic_error if there is no algorithm of that name.

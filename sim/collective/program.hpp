@@ -78,6 +78,7 @@ struct Step {
 struct Program {
     Partition partition;
     std::vector<Step> steps;
+    std::uint64_t offset = 0;  ///< of the partition, in a buffer that several lanes share; in bytes
 };
 
 /// Returns the value of `number` in repetition `repetition` of a step if it moves by `by` each time, modulo `size`.

@@ -37,10 +37,11 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
 }
 
 Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
-                 const std::optional<Selection>& selection)
+                 const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels)
     : named_(std::move(named)),
       selection_(selection),
-      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}) {}
+      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}),
+      orders_(cluster, places, requested_channels(cluster, channels)) {}
 
 Choice Chooser::decide(std::uint64_t bytes) const {
     if (selection_) return syncline::choose(*selection_, named_.operation, bytes, terrain_);
@@ -52,9 +53,8 @@ Choice Chooser::decide(std::uint64_t bytes) const {
 
 Chosen Chooser::choose(std::uint64_t bytes) {
     const Choice choice = decide(bytes);
-    auto& made = made_[{choice.row, choice.candidate}];
-    if (!made) made = make_algorithm(choice.algorithm, terrain_.ranks);
-    return {choice.algorithm, choice.protocol, choice.why, made};
+    return {choice.algorithm, choice.protocol, choice.why,
+            orders_.make(choice.algorithm, bytes, fmt::format("{}.{}", choice.row, choice.candidate))};
 }
 
 std::string algorithm_label(const std::optional<Selection>& selection, const std::vector<Chosen>& chosen) {

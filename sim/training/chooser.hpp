@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include "sim/collective/selection.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/platform/place.hpp"
+#include "sim/training/channel_orders.hpp"
 
 /// Chooses the algorithm for an exchange of a given size on a cluster, and makes it ready to run: the one that the plan
 /// names, or the one that its selection chooses.
@@ -31,7 +31,7 @@ class Chooser {
 public:
     /// `selection`, if present, decides in place of `named`, for the operation of `named`.
     Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
-            const std::optional<Selection>& selection);
+            const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels);
 
     Chosen choose(std::uint64_t bytes);
 
@@ -41,7 +41,7 @@ private:
     const AlgorithmSpec named_;
     const std::optional<Selection> selection_;
     const Terrain terrain_;
-    std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const CollectiveAlgorithm>> made_;
+    ChannelOrders orders_;
 };
 
 /// Returns the algorithm's label in results: its name, or "mpich: rabenseifner, recursive-doubling", in the order of

@@ -148,7 +148,8 @@ void judge_round(const CollectivePlan& plan, Complaints& complaints) {
 void judge_algorithm(const AlgorithmSpec& algorithm, std::int64_t ranks, std::uint64_t bytes, Complaints& complaints) {
     try {
         const auto members = static_cast<std::uint32_t>(ranks);
-        make_algorithm(algorithm, members)->program(0, members, bytes, 0);
+        const auto made = make_algorithm(algorithm, members);
+        for (std::uint32_t lane = 0; lane < made->lanes(); ++lane) made->lane_program(lane, 0, members, bytes, 0);
     } catch (const AlgorithmError& error) {
         complaints.push_back({error.key, error.what(), error.hint});
     }

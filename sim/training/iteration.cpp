@@ -94,9 +94,7 @@ public:
         const Sharding sharding = parallelism.sharding;
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and then all shares are gathered.
-        for (std::size_t b = 0; b < buckets.size(); ++b)
-            collectives[b] = {buckets[b].bytes,
-                              make_algorithm(parallelism.weight_gathering(), buckets[b].replicas.size)};
+        for (std::size_t b = 0; b < buckets.size(); ++b) collectives[b] = {buckets[b].bytes, training_.gatherings[b]};
         add_runs(collectives, nullptr, results);
         return results;
     }

@@ -14,6 +14,8 @@
 /// with the right timing and the wrong data fails. Every rank starts with its own contribution in every block; the
 /// initial data can be changed before `run`, for operations that begin differently (promises.hpp).
 ///
+/// Of an algorithm with several lanes it runs one; others have their own buffers.
+///
 /// As in the simulation, a message is sent when both its ends have reached it, and a step ends when all its messages
 /// are delivered; a program that could deadlock there gets stuck here.
 namespace syncline {
@@ -23,14 +25,15 @@ using Buffer = std::vector<Contributions>;  ///< by block
 
 class Machine {
 public:
-    Machine(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round = 0)
+    Machine(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round = 0,
+            std::uint32_t lane = 0)
         : heard(ranks, std::vector<bool>(ranks, false)),
           received(ranks),
           bytes_received(ranks, 0),
           bytes_sent_by(ranks, 0),
           ranks_(ranks) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            programs.push_back(algorithm.program(rank, ranks, bytes, round));
+            programs.push_back(algorithm.lane_program(lane, rank, ranks, bytes, round));
             Buffer own(programs.back().partition.blocks, Contributions(ranks, 0));
             for (Contributions& block : own) block[rank] = 1;
             buffers.push_back(std::move(own));
