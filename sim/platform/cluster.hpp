@@ -66,8 +66,16 @@ struct Host {
 
 /// Links between the devices of a node. `all_to_all`: a separate link for every pair (NVLink); `ring`: each device is
 /// connected to the next, and messages to others go around; `crossbar`: all on one switch (NVSwitch); `pcie`:
-/// `devices_per_switch` on each PCIe switch, and all of these on the host bridge.
-enum class NodeLinks { all_to_all, ring, crossbar, pcie };
+/// `devices_per_switch` on each PCIe switch, and all of these on the host bridge; `mesh`: links between the listed
+/// pairs (NVLink's hybrid cube mesh).
+enum class NodeLinks { all_to_all, ring, crossbar, pcie, mesh };
+
+/// Two devices of a mesh, a < b, and the number of parallel links between them. Hardware spreads the traffic of a pair
+/// over its parallel links, so they are one link with the sum of their bandwidths.
+struct DevicePair {
+    std::uint32_t a = 0, b = 1;
+    std::uint32_t links = 1;
+};
 
 struct NodeDesign {
     std::int64_t devices = 1;
@@ -75,13 +83,21 @@ struct NodeDesign {
     NodeLinks links = NodeLinks::crossbar;
     Wire link;  ///< of each link, in each direction
     std::int64_t devices_per_switch = 2;
-    /// Network ports. A device uses one of them, over a link of its own; with `pcie` the port is attached to the PCIe
+    std::vector<DevicePair> pairs;  ///< of a mesh
+    /// PCIe of a node with a mesh, for pairs without a link and for the ports. Without it, devices between the two
+    /// forward their messages.
+    std::optional<Wire> mesh_pcie;
+    /// Network ports. A device uses one of them, over a link of its own; with PCIe the port is attached to the PCIe
     /// switch of the first device that uses it, and devices on other switches reach it over the host bridge.
     std::int64_t nics = 1;
     Wire nic_link{unlimited, 0};
     std::vector<std::int64_t> nic_of_device;  ///< empty: divided evenly, the first devices on the first port
 
     std::uint32_t nic(std::uint32_t device) const;
+    /// Returns true if the node has PCIe switches below a host bridge.
+    bool has_pcie() const { return links == NodeLinks::pcie || (links == NodeLinks::mesh && mesh_pcie); }
+    /// Returns the wire between a device and its PCIe switch, and between that and the host bridge.
+    const Wire& pcie_wire() const { return links == NodeLinks::mesh && mesh_pcie ? *mesh_pcie : link; }
 };
 
 struct Fabric {

@@ -35,6 +35,11 @@ Routing inside_routing(const Routing& fabric) {
     return routing;
 }
 
+/// Returns the parallel links of a pair as one.
+Wire merged(const DevicePair& pair, const Wire& link) {
+    return {link.bandwidth_Bps * pair.links, link.latency_s};
+}
+
 }  // namespace
 
 Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
@@ -47,7 +52,7 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
       inside_(inside(cluster.node)),
       inside_router_(inside_, inside_routing(cluster.fabric.routing)) {
     const auto devices = static_cast<std::uint32_t>(node_.devices), nics = static_cast<std::uint32_t>(node_.nics);
-    const bool pcie = node_.links == NodeLinks::pcie;
+    const bool pcie = node_.has_pcie();
     if (pcie) {
         for (std::uint32_t nic = 0; nic < nics; ++nic) {
             std::uint32_t first = 0;
@@ -58,7 +63,9 @@ Wiring::Wiring(const Cluster& cluster, std::uint32_t nodes)
         }
     }
     fabric_links_ = static_cast<Link>(fabric_router_.hops().size());
-    node_hops_ = static_cast<std::uint32_t>(inside_router_.hops().size());
+    switch_hops_ = static_cast<std::uint32_t>(inside_router_.hops().size());
+    if (node_.links == NodeLinks::mesh && pcie) add_direct_links();
+    node_hops_ = switch_hops_ + static_cast<std::uint32_t>(direct_links_.size());
     port_links_ = is_there(node_.nic_link) ? (pcie ? nics : devices) : 0;
     transport_links_ = std::isinf(transport_Bps_) ? 0 : 2;
     node_links_ = node_hops_ + 2 * port_links_ + transport_links_ + 1;
@@ -71,8 +78,8 @@ Topology Wiring::inside(const NodeDesign& design) {
     Topology topology;
     const auto devices = static_cast<std::uint32_t>(design.devices);
     for (std::uint32_t device = 0; device < devices; ++device) topology.add_host(fmt::format("device-{}", device));
-    if (devices == 1 && design.links != NodeLinks::pcie) return topology;
-    switch (design.links) {
+    if (devices == 1 && !design.has_pcie()) return topology;
+    switch (design.has_pcie() ? NodeLinks::pcie : design.links) {
         case NodeLinks::all_to_all:
             for (std::uint32_t a = 0; a < devices; ++a) {
                 for (std::uint32_t b = a + 1; b < devices; ++b) topology.add_cable(a, b, design.link);
@@ -93,50 +100,72 @@ Topology Wiring::inside(const NodeDesign& design) {
             const std::uint32_t switches = (devices + each - 1) / each;
             for (std::uint32_t s = 0; s < switches; ++s) topology.add_switch(fmt::format("pcie-{}", s), 1);
             const std::uint32_t bridge = topology.add_switch("host-bridge", 2);
-            for (std::uint32_t a = 0; a < devices; ++a) topology.add_cable(a, devices + a / each, design.link);
-            for (std::uint32_t s = 0; s < switches; ++s) topology.add_cable(devices + s, bridge, design.link);
+            for (std::uint32_t a = 0; a < devices; ++a) topology.add_cable(a, devices + a / each, design.pcie_wire());
+            for (std::uint32_t s = 0; s < switches; ++s) topology.add_cable(devices + s, bridge, design.pcie_wire());
             break;
         }
+        case NodeLinks::mesh:
+            for (const DevicePair& pair : design.pairs) topology.add_cable(pair.a, pair.b, merged(pair, design.link));
+            break;
     }
     return topology;
+}
+
+void Wiring::add_direct_links() {
+    const auto devices = static_cast<std::uint32_t>(node_.devices);
+    direct_.assign(std::size_t{devices} * devices, no_link);
+    for (const DevicePair& pair : node_.pairs) {
+        for (const auto& [from, to] : {std::pair{pair.a, pair.b}, std::pair{pair.b, pair.a}}) {
+            direct_[std::size_t{from} * devices + to] = switch_hops_ + static_cast<std::uint32_t>(direct_links_.size());
+            direct_links_.push_back({from, to, 0, merged(pair, node_.link)});
+        }
+    }
 }
 
 Wire Wiring::wire(Link link) const {
     if (link < fabric_links_) return fabric_router_.hops()[link].wire;
     const std::uint32_t local = (link - fabric_links_) % node_links_;
-    if (local < node_hops_) return inside_router_.hops()[local].wire;
+    if (local < switch_hops_) return inside_router_.hops()[local].wire;
+    if (local < node_hops_) return direct_links_[local - switch_hops_].wire;
     if (local < node_hops_ + 2 * port_links_) return node_.nic_link;
     if (local < node_links_ - 1) return {transport_Bps_, 0};
     return {loopback_Bps_, 0};
 }
 
 std::string Wiring::name(Link link) const {
-    const auto named = [](const Router& router, const Topology& topology, std::uint32_t hop) {
-        const Router::Hop& ends = router.hops()[hop];
+    const auto named = [](const Router::Hop& ends, const Topology& topology) {
         return fmt::format("{}->{}", topology.graph[ends.from].name, topology.graph[ends.to].name);
     };
-    if (link < fabric_links_) return named(fabric_router_, fabric_, link);
+    if (link < fabric_links_) return named(fabric_router_.hops()[link], fabric_);
     const std::uint32_t node = (link - fabric_links_) / node_links_, local = (link - fabric_links_) % node_links_;
-    if (local < node_hops_) return fmt::format("node-{}/{}", node, named(inside_router_, inside_, local));
+    if (local < switch_hops_) return fmt::format("node-{}/{}", node, named(inside_router_.hops()[local], inside_));
+    if (local < node_hops_) return fmt::format("node-{}/{}", node, named(direct_links_[local - switch_hops_], inside_));
     if (local == node_links_ - 1) return fmt::format("node-{}/loopback", node);
     if (local >= node_hops_ + 2 * port_links_)
         return fmt::format("node-{}/transport-{}", node, link == transport_link(node, true) ? "out" : "in");
     const std::uint32_t attachment = (local - node_hops_) / 2;
     const bool outwards = (local - node_hops_) % 2 == 0;
     const std::string near =
-        node_.links == NodeLinks::pcie ? inside_.graph[port_switch_[attachment]].name : inside_.graph[attachment].name;
-    const std::string port = fmt::format("nic-{}", node_.links == NodeLinks::pcie ? attachment : node_.nic(attachment));
+        node_.has_pcie() ? inside_.graph[port_switch_[attachment]].name : inside_.graph[attachment].name;
+    const std::string port = fmt::format("nic-{}", node_.has_pcie() ? attachment : node_.nic(attachment));
     return fmt::format("node-{}/{}->{}", node, outwards ? near : port, outwards ? port : near);
 }
 
 void Wiring::within(std::uint32_t node, std::uint32_t from, std::uint32_t to, std::vector<Link>& links) {
+    const auto devices = static_cast<std::uint32_t>(node_.devices);
+    if (!direct_.empty() && from < devices && to < devices) {
+        if (const std::uint32_t link = direct_[std::size_t{from} * devices + to]; link != no_link) {
+            links.push_back(in_node(node, link));
+            return;
+        }
+    }
     hop_buffer_.clear();
     inside_router_.route(from, to, hop_buffer_);
     for (const std::uint32_t hop : hop_buffer_) links.push_back(in_node(node, hop));
 }
 
 void Wiring::attach(const Place& place, std::uint32_t port, bool outwards, std::vector<Link>& links) {
-    const bool pcie = node_.links == NodeLinks::pcie;
+    const bool pcie = node_.has_pcie();
     const auto own = [&] {
         const std::uint32_t attachment = pcie ? port : place.device;
         if (port_links_ > 0) links.push_back(in_node(place.node, node_hops_ + 2 * attachment + (outwards ? 0 : 1)));

@@ -12,10 +12,11 @@
 ///
 /// Between nodes a route is: device → its port → fabric → the other device's port → device. If the transport limits the
 /// total traffic of a node in each direction, the route includes a link for each limit ("node-3/transport-out"). Inside
-/// a node: the links between its devices, by the fewest hops. Between a device and its host, or from a place to itself:
-/// the node's loopback. Links that are unlimited and take no time are left out. A host uses its node's first port. If a
-/// node's ring of devices has two shortest paths, they are chosen as in a fabric without levels: `first`, or else
-/// `ecmp`.
+/// a node: the links between its devices, by the fewest hops; in a mesh the pair's own link, and without one over PCIe,
+/// if the node has it, as NCCL does in its rings (NVIDIA/nccl, issue 301). Between a device and its host, or from a
+/// place to itself: the node's loopback. Links that are unlimited and take no time are left out. A host uses its node's
+/// first port. If a node's ring of devices has two shortest paths, they are chosen as in a fabric without levels:
+/// `first`, or else `ecmp`.
 ///
 /// All nodes have the same links inside, so a route needs no table; see Router for the fabric.
 namespace syncline {
@@ -48,8 +49,9 @@ public:
 
 private:
     /// Returns the inside of every node: its devices, then PCIe switches and the host bridge, if any; ports are not
-    /// included.
+    /// included, nor the direct links of a mesh beside PCIe.
     static Topology inside(const NodeDesign& design);
+    void add_direct_links();
 
     Link in_node(std::uint32_t node, std::uint32_t link) const { return fabric_links_ + node * node_links_ + link; }
     Link transport_link(std::uint32_t node, bool outwards) const {
@@ -77,7 +79,13 @@ private:
     std::vector<std::uint32_t> hop_buffer_;
     /// With PCIe: for each port, the switch that it is attached to, as a vertex of inside_.
     std::vector<std::uint32_t> port_switch_;
+    /// In a mesh beside PCIe: its links, as ends in both directions, and by source and destination the number of the
+    /// link, or `no_link`.
+    static constexpr std::uint32_t no_link = ~std::uint32_t{0};
+    std::vector<Router::Hop> direct_links_;
+    std::vector<std::uint32_t> direct_;
     Link fabric_links_;
+    std::uint32_t switch_hops_;             // per node: between devices and switches, without direct_links_
     std::uint32_t node_hops_, port_links_;  // per node: between devices; attachments to ports, in each direction
     std::uint32_t transport_links_;         // per node: outwards and inwards, or none
     std::uint32_t node_links_;              // per node, in total: the transport's after the ports', the loopback last
