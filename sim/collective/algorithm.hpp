@@ -39,9 +39,13 @@ public:
     virtual Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
                             std::uint32_t round) const = 0;
 
-    /// Returns the number of programs that every member runs side by side, its lanes. Each works on a part of the
-    /// buffer, exchanges messages with the same lane of other members only, and is done when its program is; an
-    /// exchange is done when all its lanes are. program() is that of lane 0.
+    /// Returns the number of programs that every member runs side by side, its lanes. An exchange is done when all its
+    /// lanes are. program() is that of lane 0.
+    ///
+    /// A lane works on one of parts() parts of the buffer; several lanes may work on the same. Its messages are in one
+    /// of as many channels as there are lanes: in a channel, the messages from one member to another are received in
+    /// the order in which they are sent, so that lanes of a member share a channel only if none of their peers is the
+    /// same in the same direction.
     virtual std::uint32_t lanes() const { return 1; }
 
     /// Returns a member's program in lane `lane` < lanes().
@@ -51,14 +55,14 @@ public:
         return program(rank, ranks, bytes, round);
     }
 
-    /// Returns the number of lanes among which a device divides its reductions: each has this part of the device's
+    /// Returns the number of parts. A device divides its reductions among them: each has this part of the device's
     /// rate, since its thread blocks run beside the others'.
-    virtual std::uint32_t channels() const { return 1; }
+    virtual std::uint32_t parts() const { return 1; }
 
-    /// Returns the member whose block a block of this lane's partition is, for operations in which blocks belong to
-    /// members; empty: block i is member i's.
-    virtual std::span<const std::uint32_t> order(std::uint32_t lane) const {
-        (void)lane;
+    /// Returns the member whose block a block of this part is, for operations in which blocks belong to members; empty:
+    /// block i is member i's.
+    virtual std::span<const std::uint32_t> order(std::uint32_t part) const {
+        (void)part;
         return {};
     }
 
@@ -110,6 +114,8 @@ struct AlgorithmSpec {
     Peers peers = Peers::all;  ///< for gossip
     /// For allgather and allreduce: number of ranks that contribute, and number of ranks that receive; 0: all.
     std::uint32_t contributors = 0, receivers = 0;
+    /// For nccl-tree: the number of consecutive ranks on each node; empty: one. Whoever knows the machine fills it in.
+    std::vector<std::uint32_t> node_ranks = {};
 };
 
 /// An invalid choice. `key` is the parameter to blame: "algorithm", "overlay", "segment", "peers", "contributors",
@@ -137,8 +143,8 @@ std::vector<std::string> exchange_algorithms(const std::string& operation);
 /// Returns true if an algorithm can leave out ranks that do not contribute.
 bool takes_subsets(const std::string& operation, const std::string& name);
 
-/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: rings and double binary trees of
-/// all-reduces, and rings whose blocks belong to members.
+/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, and the trees of
+/// all-reduces.
 bool takes_channels(const AlgorithmSpec& spec);
 
 /// Returns the algorithm for a group of `ranks`. Throws AlgorithmError if ranks, overlay and algorithm do not fit each

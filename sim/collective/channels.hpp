@@ -20,7 +20,8 @@
 /// negligible difference: for a number of bytes that the members times k do not divide, some blocks differ by a byte.
 ///
 /// Source: NVIDIA NCCL 2.28, src/graph/connect.cc (channels and their rings), src/enqueue.cc (shares of the bytes).
-/// Left out: NCCL cuts each channel's share into chunks of its buffers' slots, and sends one while it receives the next.
+/// Left out: NCCL cuts each channel's share into chunks of its buffers' slots, and sends one while it receives the
+/// next.
 namespace syncline {
 
 /// Returns `of` in channels, one for each order of the members. Every order holds each member once. An algorithm in

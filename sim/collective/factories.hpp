@@ -11,8 +11,8 @@ namespace syncline::algorithms {
 using Factory = std::shared_ptr<const CollectiveAlgorithm>(const AlgorithmSpec& spec, std::uint32_t ranks);
 
 Factory binomial_gather, binomial_scatter, binomial_tree, bruck_all_to_all, bruck_allgather, direct, dissemination,
-    double_binary_tree, gossip, hierarchical, hierarchical_leaders, inner_outer_gossip, padded_ring, pairwise,
-    pipelined_tree, rabenseifner, recursive_doubling, recursive_doubling_allgather, recursive_halving,
+    double_binary_tree, gossip, hierarchical, hierarchical_leaders, inner_outer_gossip, nccl_tree, padded_ring,
+    pairwise, pipelined_tree, rabenseifner, recursive_doubling, recursive_doubling_allgather, recursive_halving,
     reduce_scatter_allgather, ring_allgather, ring_allreduce, ring_broadcast, ring_reduce_scatter, scatter_allgather,
     segmented_ring, spread_doubling;
 

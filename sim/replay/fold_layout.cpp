@@ -25,7 +25,7 @@ struct Places {
     ProcessId process(std::uint32_t place) const { return group[member(place)]; }
     /// Returns the place of the same lane of another member.
     std::uint32_t beside(std::uint32_t place, std::uint32_t peer) const { return peer * each + lane(place); }
-    std::uint32_t channel(std::uint32_t place) const { return lanes.channel(exchange, lane(place)); }
+    std::uint32_t channel(const Program& program) const { return lanes.channel(exchange, program); }
 };
 
 /// A repeating run of a lane of a member.
@@ -41,6 +41,7 @@ struct Repeating {
 
 /// The parts of one program that matter here.
 struct Outline {
+    std::uint32_t channel = 0;
     std::vector<Repeating> runs;
     bool nothing_else = true;
 };
@@ -95,7 +96,7 @@ RingSection section_of(const Program& program, const Run& run, const Places& pla
         for (const Message& message : program.steps[i].sends) {
             // If pairs are alike, what this member uses in other repetitions is used by other members in this one.
             section.uses_all = section.uses_all || (message.turn != 0 && !alike);
-            wires.append_shared(process, places.group[message.peer], places.channel(place), section.uses);
+            wires.append_shared(process, places.group[message.peer], places.channel(program), section.uses);
         }
         if (run.repeats) break;
     }
@@ -112,6 +113,7 @@ Outline outline_of(const Program& program, const std::vector<Run>& runs, const P
                    const Wires& wires) {
     const Exchange& exchange = places.exchange;
     Outline outline;
+    outline.channel = places.channel(program);
     for (std::uint32_t i = 0; i < runs.size(); ++i) {
         if (!runs[i].repeats) {
             outline.nothing_else = false;
@@ -136,7 +138,7 @@ Outline outline_of(const Program& program, const std::vector<Run>& runs, const P
         }
         if (step.reduce)
             run.byte_s +=
-                static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B * exchange.algorithm->channels();
+                static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B * exchange.algorithm->parts();
         for (const Message& message : step.receives) run.receives.push_back(places.beside(place, message.peer));
         outline.runs.push_back(std::move(run));
     }
@@ -199,7 +201,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
             Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
                         wires.latency_s(from, to) + (inside ? protocol.inside_latency_s : protocol.between_latency_s),
                         run.bytes, inside};
-            for (const std::uint32_t link : wires.route_numbers(from, to, places.channel(part.member)))
+            for (const std::uint32_t link : wires.route_numbers(from, to, outlines[part.member].channel))
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
@@ -220,7 +222,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     const std::uint32_t members = places.count();
     FoldLayout layout;
     std::vector<Outline> outlines;
-    bool filled = true, even = true, empty = false;
+    bool filled = true, even = true, empty = false, waits = false;
     const bool alike = wires.pairs_alike(group);
     for (std::uint32_t member = 0; member < members; ++member) {
         const Program program =
@@ -233,9 +235,12 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         // If fewer ranks contribute than there are blocks, some blocks are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
+        // Steps that wait for another lane of the member do not follow from those of the ring alone.
+        waits = waits || std::any_of(program.steps.begin(), program.steps.end(),
+                                     [](const Step& step) { return step.after_lane != Step::no_lane; });
         empty = empty || program.partition.bytes < program.partition.blocks;
     }
-    if (!filled || (!even && members <= exact_members)) return layout;
+    if (waits || !filled || (!even && group.size() <= exact_members)) return layout;
 
     const bool together = in_step(outlines);
     // The rings of one lane share links with those of others, unless all are one.

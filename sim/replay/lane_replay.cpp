@@ -21,9 +21,10 @@ bool turns(const Message& message) {
 
 }  // namespace
 
-LaneReplay::LaneReplay(Session& session, LaneId lane)
+LaneReplay::LaneReplay(Session& session, LaneId lane, const std::vector<std::unique_ptr<LaneReplay>>& siblings)
     : session_(session),
       lane_(lane),
+      siblings_(siblings),
       stream_(session.lanes.stream(lane)),
       process_(session.graph.streams()[stream_].process),
       transport_(session.wires.transport()),
@@ -60,11 +61,11 @@ Coroutine<> LaneReplay::spend(Rest rest) {
 LaneReplay::Current::Current(const Session& session, const Task& task, std::uint32_t iteration, std::uint32_t lane)
     : exchange(session.graph.exchange(task.exchange)),
       id(task.exchange),
-      channel(session.lanes.channel(exchange, lane)),
       place(task.member * exchange.algorithm->lanes() + lane),
       group(session.graph.group(exchange.group)),
       program(exchange.algorithm->lane_program(lane, task.member, static_cast<std::uint32_t>(group.size()),
                                                exchange.bytes, iteration)),
+      channel(session.lanes.channel(exchange, program)),
       walk(program),
       posted(program) {}
 
@@ -72,6 +73,7 @@ void LaneReplay::prepare(TaskId id, std::uint32_t iteration, std::uint32_t numbe
     task_ = id;
     iteration_ = iteration;
     recorder_ = session_.recorder(iteration);
+    steps_done_ = 0;
     now_.emplace(session_, session_.graph.tasks()[id], iteration, number);
     const std::vector<Step>& steps = now_->program.steps;
     ports_.resize(std::max(ports_.size(), steps.size()));
@@ -231,6 +233,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
         const auto bytes_of = [&](const Message& message) {
             return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
         };
+        if (step.after_lane != Step::no_lane) co_await await_lane(step);
         simulator_.begin_step(lane_, static_cast<std::uint32_t>(ports.in.size()));
         recorded_.clear();
         travelling_.clear();
@@ -263,7 +266,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
             }
             if (step.reduce) reduced += bytes_of(step.receives[i]);
         }
-        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->channels();
+        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->parts();
         if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
         if (recorder() != nullptr) {
             co_await spend(rest);
@@ -276,11 +279,21 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
         walk.next();
         now_->ahead = walk != now_->posted;
         ++taken;
+        ++steps_done_;
+        for (const LaneId lane : std::exchange(follow_, {})) simulator_.unpark(lane);
         if (visit.ring == nullptr) continue;
         const Folding::Skip folded = session_.folding()->stepped(visit, taken, simulator_.untaken(lane_));
         skip(folded.steps);
         taken += folded.steps;
         co_await simulator_.sleep(lane_, folded.seconds);
+    }
+}
+
+Coroutine<> LaneReplay::await_lane(const Step& step) {
+    LaneReplay& other = *siblings_[step.after_lane];
+    while (other.steps_done_ < step.after_steps) {
+        other.follow_.push_back(lane_);
+        co_await simulator_.park(lane_);
     }
 }
 

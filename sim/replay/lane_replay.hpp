@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -22,7 +23,8 @@ namespace syncline {
 
 class LaneReplay {
 public:
-    LaneReplay(Session& session, LaneId lane);
+    /// `siblings`: the lanes of the stream, this one included.
+    LaneReplay(Session& session, LaneId lane, const std::vector<std::unique_ptr<LaneReplay>>& siblings);
 
     /// Prepares the program of lane `number` of an exchange's task.
     void prepare(TaskId id, std::uint32_t iteration, std::uint32_t number);
@@ -83,13 +85,13 @@ private:
 
         const Exchange& exchange;
         ExchangeId id;
-        std::uint32_t channel;  ///< of the lane
-        std::uint32_t place;    ///< of this lane of the member: see FoldLayout
+        std::uint32_t place;  ///< of this lane of the member: see FoldLayout
         std::span<const ProcessId> group;
         Program program;
-        Walk walk;           ///< the current step
-        Walk posted;         ///< the first step whose receives are not posted
-        bool ahead = false;  ///< the receives of the current step are posted
+        std::uint32_t channel;  ///< of its messages
+        Walk walk;              ///< the current step
+        Walk posted;            ///< the first step whose receives are not posted
+        bool ahead = false;     ///< the receives of the current step are posted
     };
 
     Coroutine<> spend(Rest rest);
@@ -97,6 +99,8 @@ private:
     void record(ActKind kind, double start_s, double end_s);
     /// Runs steps, from the current one on: this number or, if they are fewer, those that are left.
     Coroutine<> run_steps(std::uint32_t count, Folding::Visit visit);
+    /// Waits until the lane that the step follows has done enough steps.
+    Coroutine<> await_lane(const Step& step);
     /// Skips folded steps and counts what they send.
     void skip(std::uint32_t steps);
     /// Posts the receives of the next step that has any.
@@ -134,12 +138,15 @@ private:
 
     Session& session_;
     const LaneId lane_;
+    const std::vector<std::unique_ptr<LaneReplay>>& siblings_;
     const StreamId stream_;
     const ProcessId process_;
     const Transport& transport_;
     Simulator& simulator_;
     const bool travels_;  ///< latency
     bool started_ = false, awaited_ = false, closed_ = false;
+    std::uint64_t steps_done_ = 0;  ///< in this exchange, if others may wait for them
+    std::vector<LaneId> follow_;    ///< lanes that wait for more
     std::uint32_t iteration_ = 0;
     TaskId task_ = 0;
     Recorder* recorder_ = nullptr;  ///< of this iteration

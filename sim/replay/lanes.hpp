@@ -9,7 +9,8 @@
 ///
 /// A stream that takes part in an exchange runs its lanes (CollectiveAlgorithm::lanes()) side by side. The first is the
 /// stream itself and has its number; further ones are numbered after all streams. Simulators, folding and traces know
-/// lanes only. Each lane has channels of its own, on which the messages of its exchanges are ordered.
+/// lanes only. The channels of an exchange's programs are told apart from those of other exchanges by a number that
+/// follows from the exchange's own channel.
 namespace syncline {
 
 using LaneId = std::uint32_t;
@@ -20,17 +21,15 @@ public:
 
     /// Counts all lanes of all streams.
     std::uint32_t count() const { return static_cast<std::uint32_t>(stream_.size()); }
-    /// Returns the most lanes that any exchange has.
-    std::uint32_t most() const { return most_; }
     /// Returns the lanes of a stream; the first is its own number.
     std::vector<LaneId> of(StreamId stream) const;
     StreamId stream(LaneId lane) const { return stream_[lane]; }
     /// Returns the stream of each lane.
     const std::vector<StreamId>& streams() const { return stream_; }
 
-    /// Returns the channel of the messages in a lane of an exchange, and the number of these channels.
-    std::uint32_t channel(const Exchange& exchange, std::uint32_t lane) const {
-        return exchange.channel * most_ + lane;
+    /// Returns the channel of the messages of a program of an exchange, and the number of these channels.
+    std::uint32_t channel(const Exchange& exchange, const Program& program) const {
+        return exchange.channel * most_ + program.channel;
     }
     std::uint32_t channels() const { return channels_; }
 

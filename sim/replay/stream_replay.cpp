@@ -7,7 +7,8 @@ StreamReplay::StreamReplay(Session& session, StreamId stream)
       stream_(stream),
       process_(session.graph.streams()[stream].process),
       simulator_(session.simulator) {
-    for (const LaneId lane : session.lanes.of(stream)) lanes_.push_back(std::make_unique<LaneReplay>(session, lane));
+    for (const LaneId lane : session.lanes.of(stream))
+        lanes_.push_back(std::make_unique<LaneReplay>(session, lane, lanes_));
 }
 
 std::vector<Coroutine<>> StreamReplay::further() {

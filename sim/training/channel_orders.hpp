@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,14 @@ public:
 
     /// Returns the number of channels for an exchange of this size.
     std::uint32_t count(std::uint64_t bytes) const;
+    /// Returns the same, but 1 for an algorithm that does not run in channels.
+    std::uint32_t count(const AlgorithmSpec& spec, std::uint64_t bytes) const {
+        return takes_channels(spec) ? count(bytes) : 1;
+    }
+    /// Return the number of ports that the members use on each node, and the number of rings that share no link there:
+    /// the fewest of any node.
+    std::uint32_t ports() const;
+    std::uint32_t rings() const;
     /// Returns the members in the order of each of `count` channels.
     std::vector<std::vector<std::uint32_t>> orders(std::uint32_t count) const;
 
@@ -49,12 +58,14 @@ public:
                                                     const std::string& name);
 
 private:
-    std::vector<std::uint32_t> order(std::uint32_t channel) const;
-
     struct OnNode {
         std::vector<std::uint32_t> members;
         std::vector<std::vector<std::uint32_t>> rings;  ///< of these members, by their index
     };
+
+    /// Returns a node's members in the order of a channel, which ends at a port that is not among `exits`, if possible,
+    /// and adds it.
+    std::vector<std::uint32_t> chain(const OnNode& node, std::uint32_t channel, std::set<std::uint32_t>& exits) const;
 
     std::uint32_t members_ = 1, most_ = 1;
     bool given_ = false;

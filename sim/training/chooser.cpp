@@ -10,7 +10,8 @@
 
 namespace syncline {
 
-Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
+Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
+                   const std::optional<std::int64_t>& channels) {
     Terrain terrain;
     terrain.ranks = static_cast<std::uint32_t>(places.size());
     std::set<std::uint32_t> nodes;
@@ -33,6 +34,10 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
     const auto beside =
         std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });
     if (beside != places.end()) narrow(first, *beside);
+    const ChannelOrders orders(cluster, places, requested_channels(cluster, channels));
+    const std::uint32_t most = orders.count(~std::uint64_t{0});
+    terrain.between_Bps *= std::min(most, orders.ports());
+    terrain.inside_Bps *= std::min(most, orders.rings());
     return terrain;
 }
 
@@ -40,7 +45,7 @@ Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, Algor
                  const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels)
     : named_(std::move(named)),
       selection_(selection),
-      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}),
+      terrain_(selection ? terrain_of(cluster, places, channels) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}),
       orders_(cluster, places, requested_channels(cluster, channels)) {}
 
 Choice Chooser::decide(std::uint64_t bytes) const {
@@ -53,7 +58,9 @@ Choice Chooser::decide(std::uint64_t bytes) const {
 
 Chosen Chooser::choose(std::uint64_t bytes) {
     const Choice choice = decide(bytes);
-    return {choice.algorithm, choice.protocol, choice.why,
+    const std::uint32_t channels = orders_.count(choice.algorithm, bytes);
+    const std::string why = channels > 1 ? fmt::format("{}; in {} channels", choice.why, channels) : choice.why;
+    return {choice.algorithm, choice.protocol, why,
             orders_.make(choice.algorithm, bytes, fmt::format("{}.{}", choice.row, choice.candidate))};
 }
 

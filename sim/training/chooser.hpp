@@ -23,9 +23,10 @@ struct Chosen {
     std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< the same object for the same choice
 };
 
-/// Returns ranks, nodes and bandwidths of a group. For a platform in SimGrid's format the bandwidths are unknown here:
+/// Returns ranks, nodes and bandwidths of a group, the latter of as many channels as are asked for (see Plan). For a platform in SimGrid's format the bandwidths are unknown here:
 /// they are infinite.
-Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places);
+Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
+                   const std::optional<std::int64_t>& channels = {});
 
 class Chooser {
 public:

@@ -155,6 +155,18 @@ void judge_algorithm(const AlgorithmSpec& algorithm, std::int64_t ranks, std::ui
     }
 }
 
+namespace {
+
+/// Complains about channels of an algorithm that has one.
+void judge_channels(const std::optional<std::int64_t>& channels, const AlgorithmSpec& algorithm,
+                    Complaints& complaints) {
+    if (channels && *channels > 1 && !takes_channels(algorithm))
+        complaints.push_back({"channels", fmt::format("'{}' does not run in channels", algorithm.name),
+                              "'ring', 'segmented-ring', 'double-binary-tree' and 'nccl-tree' do"});
+}
+
+}  // namespace
+
 void judge_selection(const Selection& selection, const std::string& operation, const Cluster& cluster,
                      std::int64_t ranks, std::uint64_t bytes, Complaints& complaints) {
     if (!selection.covers(operation))
@@ -191,6 +203,7 @@ Feasibility judge(const Cluster& cluster, const Model& model, const Plan& plan, 
         judge_selection(*plan.selection, "allreduce", cluster, plan.ranks, bytes, complaints);
     else if (whole && !served)
         judge_algorithm(plan.algorithm, plan.ranks, bytes, complaints);
+    if (whole && !served && !selects) judge_channels(plan.channels, plan.algorithm, complaints);
     if (!complaints.empty()) return found;
 
     const bool colocated = served && plan.servers.colocated();
@@ -222,6 +235,7 @@ Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
         judge_selection(*plan.selection, algorithm.operation, cluster, plan.ranks, largest, complaints);
     else
         judge_algorithm(algorithm, plan.ranks, largest, complaints);
+    if (!plan.served() && !plan.selection) judge_channels(plan.channels, algorithm, complaints);
     if (complaints.empty() && !plan.served() && !plan.selection) judge_round(plan, complaints);
     if (!complaints.empty()) return complaints;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);

@@ -120,3 +120,38 @@ TEST_CASE("channels: bus bandwidth of two nodes with eight GPUs is that of publi
         CHECK(GBps == Approx(row.measured_GBps).epsilon(0.15));
     }
 }
+
+TEST_CASE("hierarchical: its levels work at the same time on different segments") {
+    // Four nodes of four devices. Inside, a device sends at `inside_Bps`; between nodes each rank has its own port.
+    CollectivePlan plan = allreduce_of(16, 16 * 64 * 10'000);
+    plan.algorithm.name = "hierarchical";
+    plan.algorithm.overlay.emplace().shape = Shape::hierarchical;
+    for (const std::int64_t size : {4, 4}) {
+        HierarchyLevel level;
+        level.size = size;
+        plan.algorithm.overlay->levels.push_back(level);
+    }
+    const double port_Bps = 1e9, bytes = 16 * 64 * 10'000;
+    for (const double inside_Bps : {1e18, 8e9, 2e9}) {
+        CAPTURE(inside_Bps);
+        Cluster cluster = nodes_of_eight(4, 4, port_Bps, inside_Bps, 0);
+        cluster.node.devices = 4;
+        plan.algorithm.segment_bytes = 0;
+        const double whole_s = simulate_collective(cluster, plan).completion_time_s;
+        // Reduce-scatter and allgather inside carry 3/4 of the bytes over each device's link, and the ring between the
+        // nodes, of a fourth of them, 2·3/4.
+        const double inner_s = 0.75 * bytes / inside_Bps, outer_s = 1.5 * bytes / 4 / port_Bps;
+        CHECK(whole_s == Approx(2 * inner_s + outer_s).epsilon(1e-6));
+        double before_s = whole_s;
+        for (const double segments : {2, 8, 32}) {
+            plan.algorithm.segment_bytes = bytes / segments;
+            const double time_s = simulate_collective(cluster, plan).completion_time_s;
+            CAPTURE(segments, time_s, whole_s);
+            CHECK(time_s >= std::max(2 * inner_s, outer_s) * (1 - 1e-9));
+            CHECK(time_s <= before_s * (1 + 1e-9));
+            // The first and the last segment are alone at the inner level, and no level waits longer than that.
+            CHECK(time_s <= std::max(2 * inner_s, outer_s) + (2 * inner_s + outer_s) / segments * 1.5);
+            before_s = time_s;
+        }
+    }
+}

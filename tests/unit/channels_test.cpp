@@ -24,26 +24,33 @@ std::vector<std::vector<std::uint32_t>> drawn_orders(std::uint32_t channels, std
     return orders;
 }
 
-/// Runs one lane; the blocks of its members are those of its order.
-std::string broken_lane(const CollectiveAlgorithm& algorithm, const std::string& operation, std::uint32_t ranks,
-                        std::uint64_t bytes, std::uint32_t lane) {
-    Machine machine(algorithm, ranks, bytes, 0, lane);
-    const std::span<const std::uint32_t> order = algorithm.order(lane);
-    const auto owner = [&](std::uint32_t block) { return order.empty() ? block : order[block]; };
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        for (std::uint32_t block = 0; block < machine.buffers[rank].size(); ++block) {
-            const bool has = operation != "allgather" || owner(block) == rank;
-            machine.buffers[rank][block] = has ? promises::only(rank, ranks) : Contributions(ranks, 0);
-        }
+/// Runs all lanes; the blocks of a channel are those of its order. Returns what is wrong in the end.
+std::string broken_channels(const CollectiveAlgorithm& algorithm, const std::string& operation, std::uint32_t ranks,
+                            std::uint64_t bytes) {
+    Machine machine(algorithm, ranks, bytes);
+    const std::uint32_t channels = algorithm.parts();
+    const auto each = [&](auto&& act) {
+        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+            for (std::uint32_t channel = 0; channel < channels; ++channel) {
+                const std::span<const std::uint32_t> order = algorithm.order(channel);
+                Buffer& buffer = machine.buffers[rank * channels + channel];
+                for (std::uint32_t block = 0; block < buffer.size(); ++block)
+                    act(rank, channel, block, order.empty() || buffer.size() != ranks ? block : order[block],
+                        buffer[block]);
+            }
+    };
+    each([&](std::uint32_t rank, std::uint32_t, std::uint32_t, std::uint32_t owner, Contributions& held) {
+        held = operation != "allgather" || owner == rank ? promises::only(rank, ranks) : Contributions(ranks, 0);
+    });
     if (!machine.run()) return "stuck, or a message is left over";
     const Contributions all(ranks, 1);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-        for (std::uint32_t block = 0; block < machine.buffers[rank].size(); ++block) {
-            if (operation == "reduce-scatter" && owner(block) != rank) continue;
-            if (machine.buffers[rank][block] != (operation == "allgather" ? promises::only(owner(block), ranks) : all))
-                return fmt::format("rank {}, block {}", rank, block);
-        }
-    return "";
+    std::string wrong;
+    each([&](std::uint32_t rank, std::uint32_t channel, std::uint32_t block, std::uint32_t owner, Contributions& held) {
+        if (operation == "reduce-scatter" && owner != rank) return;
+        if (held != (operation == "allgather" ? promises::only(owner, ranks) : all))
+            wrong = fmt::format("rank {}, channel {}, block {}", rank, channel, block);
+    });
+    return wrong;
 }
 
 }  // namespace
@@ -63,9 +70,9 @@ TEST_CASE("channels: every member holds what the operation promises in every cha
                 CHECK(algorithm->lanes() == channels);
                 for (const std::uint64_t bytes : buffer_sizes(ranks)) {
                     CAPTURE(operation, name, ranks, channels, bytes);
+                    CHECK(broken_channels(*algorithm, operation, ranks, bytes) == "");
                     std::uint64_t end = 0, sent = 0;
                     for (std::uint32_t lane = 0; lane < channels; ++lane) {
-                        CHECK(broken_lane(*algorithm, operation, ranks, bytes, lane) == "");
                         // The lanes' parts cover the buffer one after the other.
                         const Program program = algorithm->lane_program(lane, 0, ranks, bytes, 0);
                         CHECK(program.offset == end);
@@ -132,4 +139,39 @@ TEST_CASE("channels: a small buffer takes as many as have 32 KiB each") {
     CHECK(ChannelOrders(cluster, places, 3).count(4) == 3);
     // A native platform's ports are unknown, and a member that is alone needs none.
     CHECK(ChannelOrders(cluster, {{0, 0}}, automatic_channels).count(1 << 30) == 1);
+}
+
+namespace {
+
+AlgorithmSpec in_segments(const std::vector<std::int64_t>& sizes, double segment_bytes) {
+    AlgorithmSpec spec{.name = "hierarchical", .overlay = TopologySpec{}, .segment_bytes = segment_bytes};
+    spec.overlay->shape = Shape::hierarchical;
+    for (const std::int64_t size : sizes) {
+        HierarchyLevel level;
+        level.size = size;
+        spec.overlay->levels.push_back(level);
+    }
+    return spec;
+}
+
+}  // namespace
+
+TEST_CASE("hierarchical: in segments every rank holds the sum and sends what it sends without") {
+    const std::vector<std::vector<std::int64_t>> shapes{{2, 3}, {4, 2}, {2, 2, 2}, {1, 4}, {3, 1}, {2, 1, 3}, {5, 4}};
+    for (const std::vector<std::int64_t>& sizes : shapes) {
+        std::uint32_t ranks = 1;
+        for (const std::int64_t size : sizes) ranks *= static_cast<std::uint32_t>(size);
+        const auto whole = make_algorithm(in_segments(sizes, 0), ranks);
+        for (const double segment_bytes : {1.0, 7.0, 64.0, 1e6}) {
+            for (const std::uint64_t bytes : buffer_sizes(ranks)) {
+                const auto algorithm = make_algorithm(in_segments(sizes, segment_bytes), ranks);
+                CAPTURE(ranks, sizes.size(), segment_bytes, bytes);
+                CHECK(algorithm->lanes() == 2 * sizes.size() - 1);
+                Machine machine(*algorithm, ranks, bytes), as_one(*whole, ranks, bytes);
+                CHECK(broken(machine, {.operation = "allreduce", .ranks = ranks}) == "");
+                REQUIRE(as_one.run());
+                CHECK(machine.bytes_sent == as_one.bytes_sent);
+            }
+        }
+    }
 }
