@@ -20,6 +20,7 @@ Ways ways(const std::vector<Place>& places) {
 }  // namespace
 
 bool in_step(const CollectiveAlgorithm& algorithm, std::uint32_t ranks, std::uint64_t bytes) {
+    if (algorithm.lanes() > 1) return false;
     for (std::uint32_t round = 0; round < algorithm.period(); ++round) {
         std::vector<Program> programs;
         for (std::uint32_t rank = 0; rank < ranks; ++rank)

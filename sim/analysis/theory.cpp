@@ -115,6 +115,8 @@ std::optional<double> ExchangeCosts::of(const Chosen& chosen, std::uint64_t byte
     if (const auto* switched = dynamic_cast<const InNetwork*>(chosen.algorithm.get()))
         return switched_cost(cluster_, places_, *switched, bytes);
     const auto [message, added] = messages_.try_emplace(chosen.spec.name);
+    // Channels take the ranks in other orders, over links of which some are shared and others are not.
+    if (chosen.algorithm->parts() > 1 && !is_flat(cluster_)) return std::nullopt;
     if (added) message->second = message_cost(cluster_, places_, chosen.spec.name);
     if (!message->second) return std::nullopt;
     return carried_cost(cluster_, places_, *chosen.algorithm, bytes, *message->second, chosen.protocol);

@@ -73,6 +73,7 @@ void add_collective(CLI::App& program, Action& action) {
     add("selection", choice);
     add("overlay", choice, " Keys are written {topology: ring}");
     add("segment", "SIZE");
+    add("channels", "N|auto");
     add("peers", "all|one|inner-outer|machine");
     add("round", "K");
     add("placement", "ORDER");

@@ -13,7 +13,7 @@ namespace {
 
 /// The parameters of a spec that an algorithm accepts.
 struct Takes {
-    bool overlay = false, segment = false, peers = false, subsets = false;
+    bool overlay = false, segment = false, peers = false, subsets = false, channels = false;
     bool switches = false;  ///< not a parameter: switches are members
 };
 
@@ -27,22 +27,23 @@ struct Entry {
 /// Returns all algorithms; the first of an operation is its default.
 const std::vector<Entry>& entries() {
     static const std::vector<Entry> all{
-        {"allreduce", "ring", algorithms::ring_allreduce, {.subsets = true}},
-        {"allreduce", "segmented-ring", algorithms::segmented_ring, {.segment = true}},
+        {"allreduce", "ring", algorithms::ring_allreduce, {.subsets = true, .channels = true}},
+        {"allreduce", "segmented-ring", algorithms::segmented_ring, {.segment = true, .channels = true}},
         {"allreduce", "recursive-doubling", algorithms::recursive_doubling},
         {"allreduce", "rabenseifner", algorithms::rabenseifner},
         {"allreduce", "binomial-tree", algorithms::binomial_tree},
         {"allreduce", "pipelined-tree", algorithms::pipelined_tree, {.overlay = true, .segment = true}},
-        {"allreduce", "double-binary-tree", algorithms::double_binary_tree, {.segment = true}},
-        {"allreduce", "hierarchical", algorithms::hierarchical, {.overlay = true}},
+        {"allreduce", "double-binary-tree", algorithms::double_binary_tree, {.segment = true, .channels = true}},
+        {"allreduce", "nccl-tree", algorithms::nccl_tree, {.segment = true, .channels = true}},
+        {"allreduce", "hierarchical", algorithms::hierarchical, {.overlay = true, .segment = true}},
         {"allreduce", "hierarchical-leaders", algorithms::hierarchical_leaders, {.overlay = true}},
         {"allreduce", "direct", algorithms::direct},
         {"allreduce", "reduce-scatter-allgather", algorithms::reduce_scatter_allgather, {.subsets = true}},
         {"allreduce", "in-network", algorithms::in_network, {.segment = true, .switches = true}},
-        {"reduce-scatter", "ring", algorithms::ring_reduce_scatter},
+        {"reduce-scatter", "ring", algorithms::ring_reduce_scatter, {.channels = true}},
         {"reduce-scatter", "recursive-halving", algorithms::recursive_halving},
         {"reduce-scatter", "direct", algorithms::direct},
-        {"allgather", "ring", algorithms::ring_allgather, {.subsets = true}},
+        {"allgather", "ring", algorithms::ring_allgather, {.subsets = true, .channels = true}},
         {"allgather", "recursive-doubling", algorithms::recursive_doubling_allgather},
         {"allgather", "bruck", algorithms::bruck_allgather},
         {"allgather", "direct", algorithms::direct},
@@ -143,6 +144,13 @@ bool takes_subsets(const std::string& operation, const std::string& name) {
     });
 }
 
+bool takes_channels(const AlgorithmSpec& spec) {
+    return spec.contributors == 0 && spec.receivers == 0 &&
+           std::any_of(entries().begin(), entries().end(), [&](const Entry& entry) {
+               return entry.operation == spec.operation && entry.name == spec.name && entry.takes.channels;
+           });
+}
+
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks) {
     const auto entry = std::find_if(entries().begin(), entries().end(), [&](const Entry& one) {
         return one.operation == spec.operation && one.name == spec.name;
@@ -152,6 +160,14 @@ std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& s
     if (ranks == 0) throw AlgorithmError("ranks", "a group needs at least one rank");
     require_parameters_fit(spec, entry->takes, ranks);
     return entry->make(spec, ranks);
+}
+
+std::uint64_t messages_sent(const CollectiveAlgorithm& algorithm, std::uint32_t rank, std::uint32_t ranks,
+                            std::uint64_t bytes, std::uint32_t round) {
+    std::uint64_t messages = 0;
+    for (std::uint32_t lane = 0; lane < algorithm.lanes(); ++lane)
+        messages += messages_sent(algorithm.lane_program(lane, rank, ranks, bytes, round));
+    return messages;
 }
 
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,6 +39,33 @@ public:
     virtual Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
                             std::uint32_t round) const = 0;
 
+    /// Returns the number of programs that every member runs side by side, its lanes. An exchange is done when all its
+    /// lanes are. program() is that of lane 0.
+    ///
+    /// A lane works on one of parts() parts of the buffer; several lanes may work on the same. Its messages are in one
+    /// of as many channels as there are lanes: in a channel, the messages from one member to another are received in
+    /// the order in which they are sent, so that lanes of a member share a channel only if none of their peers is the
+    /// same in the same direction.
+    virtual std::uint32_t lanes() const { return 1; }
+
+    /// Returns a member's program in lane `lane` < lanes().
+    virtual Program lane_program(std::uint32_t lane, std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
+                                 std::uint32_t round) const {
+        (void)lane;
+        return program(rank, ranks, bytes, round);
+    }
+
+    /// Returns the number of parts. A device divides its reductions among them: each has this part of the device's
+    /// rate, since its thread blocks run beside the others'.
+    virtual std::uint32_t parts() const { return 1; }
+
+    /// Returns the member whose block a block of this part is, for operations in which blocks belong to members; empty:
+    /// block i is member i's.
+    virtual std::span<const std::uint32_t> order(std::uint32_t part) const {
+        (void)part;
+        return {};
+    }
+
     /// Returns the number of rounds after which programs repeat.
     virtual std::uint32_t period() const { return 1; }
 
@@ -48,6 +76,10 @@ public:
     /// Returns the cost in the literature's notation, for display, if α travels or blocks.
     virtual std::string formula(bool travels) const = 0;
 };
+
+/// Counts the messages that this member sends in a round, in all lanes.
+std::uint64_t messages_sent(const CollectiveAlgorithm& algorithm, std::uint32_t rank, std::uint32_t ranks,
+                            std::uint64_t bytes, std::uint32_t round);
 
 /// Returns whether some rank has nothing to do in some round. Its state after that round depends on its neighbours'.
 bool leaves_idle(const CollectiveAlgorithm& algorithm, std::uint32_t ranks);
@@ -85,6 +117,8 @@ struct AlgorithmSpec {
     Peers peers = Peers::all;  ///< for gossip
     /// For allgather and allreduce: number of ranks that contribute, and number of ranks that receive; 0: all.
     std::uint32_t contributors = 0, receivers = 0;
+    /// For nccl-tree: the number of consecutive ranks on each node; empty: one. Whoever knows the machine fills it in.
+    std::vector<std::uint32_t> node_ranks = {};
 };
 
 /// An invalid choice. `key` is the parameter to blame: "algorithm", "overlay", "segment", "peers", "contributors",
@@ -113,6 +147,10 @@ std::vector<std::string> exchange_algorithms(const std::string& operation);
 
 /// Returns true if an algorithm can leave out ranks that do not contribute.
 bool takes_subsets(const std::string& operation, const std::string& name);
+
+/// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, and the trees of
+/// all-reduces.
+bool takes_channels(const AlgorithmSpec& spec);
 
 /// Returns the algorithm for a group of `ranks`. Throws AlgorithmError if ranks, overlay and algorithm do not fit each
 /// other; std::logic_error if there is no algorithm of that name.

@@ -9,7 +9,7 @@ namespace syncline {
 namespace {
 
 bool is_tree(const std::string& operation, const std::string& algorithm) {
-    return operation == "allreduce" && algorithm == "double-binary-tree";
+    return operation == "allreduce" && (algorithm == "nccl-tree" || algorithm == "double-binary-tree");
 }
 
 double narrowest_Bps(const Terrain& terrain) {
@@ -30,9 +30,12 @@ double predicted_time_s(const std::string& operation, const std::string& algorit
     if (!is_predictable(operation, algorithm)) throw std::logic_error("no prediction for " + algorithm);
     if (terrain.ranks <= 1) return protocol.launch_s;
     const double ranks = terrain.ranks, nodes = terrain.nodes;
-    const double bus_Bps = protocol.bandwidth_factor * narrowest_Bps(terrain);
+    double bus_Bps = protocol.bandwidth_factor * narrowest_Bps(terrain);
     const auto size = static_cast<double>(bytes);
     if (is_tree(operation, algorithm)) {
+        // Between two nodes each tree sends up in one direction and down in the other.
+        if (nodes == 2 && terrain.ranks > 2)
+            bus_Bps = protocol.bandwidth_factor * std::min(terrain.inside_Bps, 2 * terrain.between_Bps);
         const double down = terrain.ranks / terrain.nodes - 1;  // integer division, as in NCCL
         const double levels = std::bit_width(terrain.nodes) - 1;
         return protocol.launch_s + 2 * (down * protocol.inside_latency_s + levels * protocol.between_latency_s) +

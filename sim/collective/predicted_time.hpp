@@ -12,9 +12,10 @@
 /// t = latency + S/bandwidth for N ranks on M nodes and a buffer of S bytes. Ring: latency = launch + (n-i)·inside +
 /// i·between, with n = 2(N-1) steps of an all-reduce and N-1 of a reduce-scatter or an allgather, i = 2(M-1) or M-1 of
 /// them between nodes; bandwidth = f·B·N/n. Double binary tree (all-reduce): latency = launch + 2((⌊N/M⌋-1)·inside +
-/// ⌊lg M⌋·between), bandwidth = f·B/2. B is the narrowest link's, in bytes per second; launch, inside, between
-/// (seconds) and f are the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and
-/// ncclTopoGetAlgoTime.
+/// ⌊lg M⌋·between), bandwidth = f·B/2. B is the narrowest link's, in bytes per second, times the number of channels
+/// that have such a link each; for trees on two nodes B is what the links inside carry, but at most twice what those
+/// between carry, as NCCL takes the inner bandwidth for up to two nodes; launch, inside, between (seconds) and f are
+/// the protocol's. Source: NVIDIA NCCL 2.28, src/graph/tuning.cc, ncclTopoTuneModel and ncclTopoGetAlgoTime.
 ///
 /// NCCL features left out: caps of bandwidth by channel and GPU generation, its table that corrects trees of medium
 /// size, the plateau of rings, the CPU's overhead of posting, and the trees' latency for rings with one rank per node.
@@ -23,9 +24,10 @@ namespace syncline {
 /// Properties of the machine that a prediction depends on.
 struct Terrain {
     std::uint32_t ranks = 1;
-    std::uint32_t nodes = 1;                                       ///< nodes that have a rank
-    double inside_Bps = std::numeric_limits<double>::infinity();   ///< the narrowest link between ranks of a node ...
-    double between_Bps = std::numeric_limits<double>::infinity();  ///< ... and between nodes
+    std::uint32_t nodes = 1;  ///< nodes that have a rank
+    /// Bandwidth of the narrowest link between ranks of a node, and between nodes, of all channels together.
+    double inside_Bps = std::numeric_limits<double>::infinity();
+    double between_Bps = std::numeric_limits<double>::infinity();
 };
 
 /// Returns true if there is a prediction for this algorithm of this operation.

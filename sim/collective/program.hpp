@@ -66,6 +66,8 @@ struct Message {
 /// Messages that start together. The step ends when those sent have left (or, if latency blocks, are delivered), and
 /// those received are there and reduced.
 struct Step {
+    static constexpr std::uint32_t no_lane = ~std::uint32_t{0};
+
     std::vector<Message> sends;
     std::vector<Message> receives;
     bool reduce = false;       ///< received data is added to the buffer (γ per byte), otherwise it replaces it
@@ -73,11 +75,16 @@ struct Step {
     /// This step and the following body-1 steps form a loop body that is executed `repeat` times; the `repeat` of the
     /// following ones equals that of the first.
     std::uint32_t body = 1;
+    /// The step begins when this lane of the same member has done so many steps, repetitions included.
+    std::uint32_t after_lane = no_lane, after_steps = 0;
 };
 
 struct Program {
     Partition partition;
     std::vector<Step> steps;
+    std::uint64_t offset = 0;   ///< of the partition in the buffer, in bytes
+    std::uint32_t part = 0;     ///< number of this part of the buffer, and channel of the messages: see
+    std::uint32_t channel = 0;  ///< CollectiveAlgorithm::lanes()
 };
 
 /// Returns the value of `number` in repetition `repetition` of a step if it moves by `by` each time, modulo `size`.

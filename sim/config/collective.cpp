@@ -107,6 +107,7 @@ void describe(Fields& fields, CollectivePlan& plan) {
             "all ranks."},
            algorithm.receivers);
     describe_selection(fields, plan.selection);
+    describe_channels(fields, plan.channels);
     fields.integer(
         {"servers",
          "Number of parameter servers, each on its own node, with a slice of the buffer. Applies to parameter-server."},

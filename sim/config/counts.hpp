@@ -10,6 +10,9 @@ namespace syncline::config {
 
 /// Maximum of any count, in one layer or in all layers together.
 inline constexpr std::int64_t largest_count = 100'000'000'000'000'000;
+/// Maximum number of channels: NCCL's MAXCHANNELS.
+inline constexpr std::int64_t most_channels = 64;
+
 /// Maximum of one dimension: channels, pixels, words, units.
 inline constexpr std::int64_t largest_extent = 1 << 24;
 

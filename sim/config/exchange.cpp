@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/counts.hpp"
 #include "sim/config/files.hpp"
+#include "sim/training/channel_orders.hpp"
 
 namespace syncline::config {
 
@@ -41,6 +43,18 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
         {{"all", Peers::all}, {"one", Peers::one}, {"inner-outer", Peers::inner_outer}, {"machine", Peers::machine}});
 }
 
+void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
+    std::int64_t number = automatic_channels;
+    fields.integer_or_word(
+        {"channels",
+         "Number of parts of the buffer that are exchanged side by side, each by its own ring or tree through another "
+         "port of a node, or over other links inside it: as many as there are ports and paths, fewer for small buffers "
+         "(`auto`: NCCL), or a number. Applies to ring, segmented-ring and double-binary-tree. Default: the "
+         "transport's, or `auto`."},
+        number, most_channels, "auto");
+    if (fields.given("channels")) channels = number;
+}
+
 void describe(Fields& fields, Fidelity& fidelity) {
     fields.one_of({"fidelity",
                    "Level of detail: every message is simulated (`message`), repeated steps are simulated once and "
@@ -62,7 +76,7 @@ void reject_given(Fields& fields, const std::vector<const char*>& keys, const ch
 }
 
 void reject_unserved(Fields& fields) {
-    reject_given(fields, {"overlay", "segment", "peers", "round", "contributors", "receivers"},
+    reject_given(fields, {"overlay", "segment", "channels", "peers", "round", "contributors", "receivers"},
                  "'{}' has no effect with a parameter server", "remove it");
 }
 

@@ -26,6 +26,9 @@ void describe(Fields& fields, Fidelity& fidelity);
 /// Describes the key `placement`.
 void describe(Fields& fields, RankPlacement& placement);
 
+/// Describes the key `channels`.
+void describe_channels(Fields& fields, std::optional<std::int64_t>& channels);
+
 /// Rejects each complaint at its key.
 void report(Fields& fields, const Complaints& complaints);
 

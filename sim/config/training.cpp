@@ -175,6 +175,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                   training_algorithms());
     describe_algorithm(fields, plan.algorithm);
     describe_selection(fields, plan.selection);
+    describe_channels(fields, plan.channels);
     fields.one_of({"overlap",
                    "Overlap of exchanges with computation: exchanges start after the whole backward pass (`none`), or "
                    "each when its gradients are ready (`wait-free`); with `across-iterations`, in addition, a layer's "

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/bandwidths.hpp"
+#include "sim/config/counts.hpp"
 #include "sim/config/files.hpp"
 
 namespace syncline::config {
@@ -109,6 +110,11 @@ void describe(Fields& fields, Transport& transport) {
         [&](Fields& inner) { describe(inner, transport.reduction); });
     fields.quantity({"launch", "Launch time of each collective on every rank, before its first step."},
                     transport.launch_s, Dimension::seconds, times);
+    fields.integer_or_word(
+        {"channels",
+         "Number of channels of a collective, unless `channels` of the training says otherwise: NCCL "
+         "has one for each port of a node and each path between its devices (`auto`), MPI has 1."},
+        transport.channels, most_channels, "auto");
     fields.integer({"window", "Maximum number of messages of one step that a rank has in flight. Default: no limit."},
                    transport.window, 1, 1 << 24);
     std::int64_t taken = 0;

@@ -55,6 +55,8 @@ public:
     virtual void flag(Key key, bool& value) = 0;
     virtual void integer(Key key, std::int64_t& value, std::int64_t least,
                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) = 0;
+    /// A whole number from 1, or a word, which means 0.
+    virtual void integer_or_word(Key key, std::int64_t& value, std::int64_t most, const char* word) = 0;
     /// A list of exactly `size` whole numbers; a single number means `size` equal ones.
     virtual void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) = 0;
     /// A list of whole numbers, not empty.

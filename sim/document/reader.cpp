@@ -117,6 +117,15 @@ public:
             if (const auto number = whole(key, *node, least, most)) value = *number;
     }
 
+    void integer_or_word(Key key, std::int64_t& value, std::int64_t most, const char* word) override {
+        const Node* node = scalar(key, fmt::format("a whole number or '{}'", word).c_str());
+        if (!node) return;
+        if (node->scalar == word)
+            value = 0;
+        else if (const auto number = whole(key, *node, 1, most))
+            value = *number;
+    }
+
     void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
         const Node* node = find(key);
         if (!node) return;

@@ -57,6 +57,9 @@ public:
         // A value out of range means that the key is not given.
         add(key, whole(least, most), value < least ? Json() : Json(value));
     }
+    void integer_or_word(Key key, std::int64_t& value, std::int64_t most, const char* word) override {
+        add(key, {{"anyOf", {whole(1, most), {{"const", word}}}}}, value == 0 ? Json(word) : Json(value));
+    }
     void integers(Key key, std::vector<std::int64_t>& values, std::size_t size, std::int64_t least) override {
         const Json list{{"type", "array"}, {"items", whole(least)}, {"minItems", size}, {"maxItems", size}};
         add(key, {{"anyOf", {whole(least), list}}}, values.size() == size ? Json(values) : Json());

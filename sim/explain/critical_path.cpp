@@ -77,9 +77,12 @@ public:
                        std::pair(recorded.interval(b).start_s, recorded.interval(b).end_s);
             });
         const TaskGraph& graph = recorded.graph();
+        lanes_.resize(graph.streams().size());
+        const std::vector<StreamId>& stream_of_lane = recorded.trace().stream_of_lane;
+        for (std::uint32_t lane = 0; lane < stream_of_lane.size(); ++lane) lanes_[stream_of_lane[lane]].push_back(lane);
         const std::vector<MessageRecord>& messages = recorded.trace().messages;
         for (MessageId id = 0; id < messages.size() && recorded.trace().latency_travels; ++id)
-            received_.emplace_back(graph.tasks()[messages[id].receiver].stream, messages[id].through_s, id);
+            received_.emplace_back(messages[id].receiver_lane, messages[id].through_s, id);
         std::sort(received_.begin(), received_.end());
         place_.resize((recorded.last_iteration() + 1 - recorded.first_iteration()) * graph.tasks().size());
         for (const std::vector<Ran>& tasks : ran_)
@@ -125,16 +128,30 @@ private:
             // The steps have no length, or none were recorded.
             const Ran last = last_member(at_);
             if (recorded_.interval(last).start_s < now_s_) at_ = last;
+            lane_ = any_lane;
         }
         const std::string where = names_.process(recorded_.process_of(at_.task));
         add(kind_of(task), names_.task(task), where, recorded_.interval(at_).start_s);
         return to_cause();
     }
 
-    /// Returns the act of the stream in this task right before `now_s_`.
-    const Act* act_before_now(StreamId stream) const {
-        if (recorded_.trace().empty()) return nullptr;
-        const std::vector<Act>& acts = recorded_.trace().acts[stream];
+    /// Returns the act in this task right before `now_s_`: of the lane that the path is in; or, where it comes from the
+    /// task's end, or reaches the lane's start, of the stream's lane whose act ended last.
+    const Act* act_before_now(StreamId stream) {
+        const Act* last = nullptr;
+        for (const std::uint32_t lane : lanes_[stream]) {
+            const Act* act = act_before_now_in(lane);
+            if (act == nullptr) continue;
+            if (lane == lane_ && act->end_s >= now_s_) return act;
+            if (last != nullptr && act->end_s <= last->end_s) continue;
+            last = act;
+            lane_ = lane;
+        }
+        return last;
+    }
+
+    const Act* act_before_now_in(std::uint32_t lane) const {
+        const std::vector<Act>& acts = recorded_.trace().acts[lane];
         const auto next =
             std::partition_point(acts.begin(), acts.end(), [this](const Act& act) { return act.start_s < now_s_; });
         if (next == acts.begin()) return nullptr;
@@ -155,18 +172,17 @@ private:
             const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
             add(PathKind::latency, what, where, message.through_s);
             add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
-            at_ = {message.put_s >= message.got_s ? message.sender : message.receiver, message.iteration};
-            id = message.put_s >= message.got_s ? Act::no_message
-                                                : received_at(stream_of(message.receiver), message.got_s);
+            const bool by_sender = message.put_s >= message.got_s;
+            at_ = {by_sender ? message.sender : message.receiver, message.iteration};
+            lane_ = by_sender ? message.sender_lane : message.receiver_lane;
+            id = by_sender ? Act::no_message : received_at(message.receiver_lane, message.got_s);
         }
     }
 
-    StreamId stream_of(TaskId task) const { return recorded_.graph().tasks()[task].stream; }
-
-    /// Returns the message whose end let the stream post its next receive at this time; none if the stream did itself.
-    MessageId received_at(StreamId stream, double at_s) const {
-        auto found = std::lower_bound(received_.begin(), received_.end(), std::tuple(stream, at_s, MessageId{0}));
-        for (; found != received_.end() && std::get<0>(*found) == stream && std::get<1>(*found) == at_s; ++found)
+    /// Returns the message whose end let the lane post its next receive at this time; none if the lane did itself.
+    MessageId received_at(std::uint32_t lane, double at_s) const {
+        auto found = std::lower_bound(received_.begin(), received_.end(), std::tuple(lane, at_s, MessageId{0}));
+        for (; found != received_.end() && std::get<0>(*found) == lane && std::get<1>(*found) == at_s; ++found)
             if (recorded_.trace().messages[std::get<2>(*found)].start_s() < at_s) return std::get<2>(*found);
         return Act::no_message;
     }
@@ -201,6 +217,7 @@ private:
         const double end_s = recorded_.interval(*cause_).end_s;
         add(PathKind::waiting, names_.task(task), names_.process(recorded_.process_of(at_.task)), end_s);
         at_ = *cause_;
+        lane_ = any_lane;
         return true;
     }
 
@@ -233,12 +250,16 @@ private:
     const Recorded& recorded_;
     const TaskNames& names_;
     const BusiestLinks busiest_;
-    std::vector<std::vector<Ran>> ran_;  ///< by stream, in order of time
-    std::vector<std::tuple<StreamId, double, MessageId>>
-        received_;                      ///< with the time of the last byte, in order; if latency travels
+    std::vector<std::vector<Ran>> ran_;              ///< by stream, in order of time
+    std::vector<std::vector<std::uint32_t>> lanes_;  ///< by stream
+    std::vector<std::tuple<std::uint32_t, double, MessageId>>
+        received_;                      ///< by lane, with the time of the last byte, in order; if latency travels
     std::vector<std::uint32_t> place_;  ///< index in its stream's list, by place_of()
     std::vector<PathPiece> pieces_;     ///< in reverse order of time
+    static constexpr std::uint32_t any_lane = ~std::uint32_t{0};
+
     Ran at_;
+    std::uint32_t lane_ = any_lane;  ///< of its stream, that the path is in
     double now_s_ = 0;
     std::optional<Ran> cause_;
 };

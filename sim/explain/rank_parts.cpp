@@ -112,10 +112,11 @@ public:
             if (graph.streams()[stream].kind == StreamKind::compute)
                 for (const Interval& wait : dependency_waits(graph, recorded.timeline(), stream, recorded.iterations()))
                     add(graph.streams()[stream].process, Doing::wait, wait);
-        for (StreamId stream = 0; stream < recorded.trace().acts.size(); ++stream)
-            for (const Act& act : recorded.trace().acts[stream])
+        for (std::size_t lane = 0; lane < recorded.trace().acts.size(); ++lane)
+            for (const Act& act : recorded.trace().acts[lane])
                 if (const std::optional<Doing> what = doing(act.kind))
-                    add(graph.streams()[stream].process, *what, {act.start_s, act.end_s});
+                    add(graph.streams()[recorded.trace().stream_of_lane[lane]].process, *what,
+                        {act.start_s, act.end_s});
         const auto communicate = [&](TaskId side, double start_s, double end_s) {
             // A stream that waits for another stage takes no time of the rank.
             const Stream& stream = graph.streams()[graph.tasks()[side].stream];

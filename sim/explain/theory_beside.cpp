@@ -23,12 +23,16 @@ double computation_s(const Recorded& recorded, ProcessId rank) {
     return sum_s;
 }
 
-/// Returns the number of steps of a member, including repetitions.
+/// Returns the number of steps of a member in its longest lane, including repetitions.
 std::size_t steps_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes) {
-    const Program program = algorithm.program(0, members, bytes, 0);
-    std::size_t steps = 0;
-    for (Walk walk(program); !walk.done(); walk.next()) ++steps;
-    return steps;
+    std::size_t most = 0;
+    for (std::uint32_t lane = 0; lane < algorithm.lanes(); ++lane) {
+        const Program program = algorithm.lane_program(lane, 0, members, bytes, 0);
+        std::size_t steps = 0;
+        for (Walk walk(program); !walk.done(); walk.next()) ++steps;
+        most = std::max(most, steps);
+    }
+    return most;
 }
 
 /// Adds the terms of the largest bucket: its bytes, steps, and the time of its exchange by the closed form.

@@ -81,8 +81,8 @@ public:
     /// Loads a platform, and checks its links and the routes between nodes. Throws ReplayError with the problem found;
     /// SimGrid may also end the process, and say why on standard error.
     virtual Hosts inspect(const NativePlatform& platform) = 0;
-    /// Returns a simulator with SimGrid's network models. It is never destroyed.
-    virtual Simulator* actors(Wires& wires, const TaskGraph& graph) = 0;
+    /// Returns a simulator with SimGrid's network models, for lanes of these processes. It is never destroyed.
+    virtual Simulator* actors(Wires& wires, std::vector<ProcessId> processes) = 0;
     /// Runs until the clockwork is over. `stuck` is called, and must throw, if nothing will happen before.
     virtual void run(Clockwork& clockwork, const std::function<void()>& stuck) = 0;
 };

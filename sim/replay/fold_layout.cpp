@@ -12,7 +12,23 @@ namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// A repeating run of a member.
+/// The lanes of an exchange's members, each of which is a place (FoldLayout::sections).
+struct Places {
+    std::span<const ProcessId> group;
+    const Exchange& exchange;
+    const Lanes& lanes;
+    std::uint32_t each = exchange.algorithm->lanes();
+
+    std::uint32_t count() const { return static_cast<std::uint32_t>(group.size()) * each; }
+    std::uint32_t lane(std::uint32_t place) const { return place % each; }
+    std::uint32_t member(std::uint32_t place) const { return place / each; }
+    ProcessId process(std::uint32_t place) const { return group[member(place)]; }
+    /// Returns the place of the same lane of another member.
+    std::uint32_t beside(std::uint32_t place, std::uint32_t peer) const { return peer * each + lane(place); }
+    std::uint32_t channel(const Program& program) const { return lanes.channel(exchange, program); }
+};
+
+/// A repeating run of a lane of a member.
 struct Repeating {
     std::uint32_t section = 0;
     std::uint32_t taken = 0;
@@ -23,8 +39,9 @@ struct Repeating {
     std::vector<std::uint32_t> sends, receives;
 };
 
-/// The parts of one member's program that matter here.
+/// The parts of one program that matter here.
 struct Outline {
+    std::uint32_t channel = 0;
     std::vector<Repeating> runs;
     bool nothing_else = true;
 };
@@ -70,15 +87,16 @@ bool closed(const std::vector<Outline>& all, std::size_t number, bool alike) {
     return true;
 }
 
-RingSection section_of(const Program& program, const Run& run, ProcessId process, std::span<const ProcessId> group,
-                       std::uint32_t channel, bool alike, Wires& wires) {
+RingSection section_of(const Program& program, const Run& run, const Places& places, std::uint32_t place, bool alike,
+                       Wires& wires) {
+    const ProcessId process = places.process(place);
     RingSection section;
     section.taken = run.taken;
     for (std::uint32_t i = run.first; i < run.end; ++i) {
         for (const Message& message : program.steps[i].sends) {
             // If pairs are alike, what this member uses in other repetitions is used by other members in this one.
             section.uses_all = section.uses_all || (message.turn != 0 && !alike);
-            wires.append_shared(process, group[message.peer], channel, section.uses);
+            wires.append_shared(process, places.group[message.peer], places.channel(program), section.uses);
         }
         if (run.repeats) break;
     }
@@ -91,28 +109,37 @@ RingSection section_of(const Program& program, const Run& run, ProcessId process
     return section;
 }
 
-Outline outline_of(const Exchange& exchange, const Program& program, const std::vector<Run>& runs, ProcessId process,
-                   std::span<const ProcessId> group, const Wires& wires) {
+Outline outline_of(const Program& program, const std::vector<Run>& runs, const Places& places, std::uint32_t place,
+                   const Wires& wires) {
+    const Exchange& exchange = places.exchange;
     Outline outline;
+    outline.channel = places.channel(program);
     for (std::uint32_t i = 0; i < runs.size(); ++i) {
         if (!runs[i].repeats) {
             outline.nothing_else = false;
             continue;
         }
         const Step& step = program.steps[runs[i].first];
-        Repeating run{
-            i, runs[i].taken, keeps_largest(program, runs[i], static_cast<std::uint32_t>(group.size())), 0, 0, 0, {},
-            {}};
+        Repeating run{i,
+                      runs[i].taken,
+                      keeps_largest(program, runs[i], static_cast<std::uint32_t>(places.group.size())),
+                      0,
+                      0,
+                      0,
+                      {},
+                      {}};
         for (const Message& message : step.sends) {
             const std::uint64_t bytes = largest_bytes(program.partition, message);
-            const MessageTerms& terms = wires.terms(process, group[message.peer]);
+            const MessageTerms& terms = wires.terms(places.process(place), places.group[message.peer]);
             run.bytes = std::max(run.bytes, bytes);
             run.byte_s = std::max(run.byte_s, 1 / terms.limit_Bps(static_cast<double>(bytes)));
-            run.sends.push_back(message.peer);
+            run.sends.push_back(places.beside(place, message.peer));
             run.turn = message.turn;
         }
-        if (step.reduce) run.byte_s += static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B;
-        for (const Message& message : step.receives) run.receives.push_back(message.peer);
+        if (step.reduce)
+            run.byte_s +=
+                static_cast<double>(step.receives.size()) * exchange.gamma_s_per_B * exchange.algorithm->parts();
+        for (const Message& message : step.receives) run.receives.push_back(places.beside(place, message.peer));
         outline.runs.push_back(std::move(run));
     }
     return outline;
@@ -148,9 +175,9 @@ bool passes_on(const FoldedRing& ring) {
 
 /// Fills in the values that depend on the number of a step's messages on each link. `loads`: for all links, 0 before
 /// and after.
-void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& layout, const Exchange& exchange,
-           const std::vector<Outline>& outlines, std::span<const ProcessId> group, Wires& wires,
-           std::vector<std::uint32_t>& loads) {
+void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& layout, const Places& places,
+           const std::vector<Outline>& outlines, Wires& wires, std::vector<std::uint32_t>& loads) {
+    const Exchange& exchange = places.exchange;
     const auto run_in = [&](const Part& part) -> const Repeating& { return outlines[part.member].runs[part.run]; };
     const auto each_link = [&](auto&& act) {
         for (const Part& part : parts)
@@ -166,15 +193,15 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
     for (const Part& part : parts) {
         const Repeating& run = run_in(part);
         own_byte_s = std::max(own_byte_s, run.byte_s);
-        const ProcessId from = group[part.member];
+        const ProcessId from = places.process(part.member);
         for (const std::uint32_t peer : run.sends) {
-            const ProcessId to = group[peer];
+            const ProcessId to = places.process(peer);
             const Protocol& protocol = exchange.protocol;
             const bool inside = wires.inside_node(from, to);
             Terms terms{wires.terms(from, to).limit_Bps(static_cast<double>(run.bytes)),
                         wires.latency_s(from, to) + (inside ? protocol.inside_latency_s : protocol.between_latency_s),
                         run.bytes, inside};
-            for (const std::uint32_t link : wires.route_numbers(from, to, exchange.channel))
+            for (const std::uint32_t link : wires.route_numbers(from, to, outlines[part.member].channel))
                 terms.rate_Bps = std::min(terms.rate_Bps, wires.bandwidth_Bps(link) / std::max(loads[link], 1u));
             if (!first) first = terms;
             ring.uniform = ring.uniform && terms == *first;
@@ -190,27 +217,34 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
 }  // namespace
 
 FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
-                       Surroundings around, Wires& wires) {
-    const auto members = static_cast<std::uint32_t>(group.size());
+                       Surroundings around, Wires& wires, const Lanes& lanes) {
+    const Places places{group, exchange, lanes};
+    const std::uint32_t members = places.count();
     FoldLayout layout;
     std::vector<Outline> outlines;
-    bool filled = true, even = true, empty = false;
+    bool filled = true, even = true, empty = false, waits = false;
     const bool alike = wires.pairs_alike(group);
     for (std::uint32_t member = 0; member < members; ++member) {
-        const Program program = exchange.algorithm->program(member, members, exchange.bytes, iteration);
+        const Program program =
+            exchange.algorithm->lane_program(places.lane(member), places.member(member),
+                                             static_cast<std::uint32_t>(group.size()), exchange.bytes, iteration);
         const std::vector<Run> runs = runs_of(program);
-        outlines.push_back(outline_of(exchange, program, runs, group[member], group, wires));
+        outlines.push_back(outline_of(program, runs, places, member, wires));
         std::vector<RingSection>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs)
-            sections.push_back(section_of(program, run, group[member], group, exchange.channel, alike, wires));
+        for (const Run& run : runs) sections.push_back(section_of(program, run, places, member, alike, wires));
         // If fewer ranks contribute than there are blocks, some blocks are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
+        // Steps that wait for another lane of the member do not follow from those of the ring alone.
+        waits = waits || std::any_of(program.steps.begin(), program.steps.end(),
+                                     [](const Step& step) { return step.after_lane != Step::no_lane; });
         empty = empty || program.partition.bytes < program.partition.blocks;
     }
-    if (!filled || (!even && members <= exact_members)) return layout;
+    if (waits || !filled || (!even && group.size() <= exact_members)) return layout;
 
     const bool together = in_step(outlines);
+    // The rings of one lane share links with those of others, unless all are one.
+    around.sole = around.sole && (places.each == 1 || together);
     std::size_t most_runs = 0;
     for (const Outline& outline : outlines) most_runs = std::max(most_runs, outline.runs.size());
     std::vector<std::vector<Part>> parts;  // by ring
@@ -243,7 +277,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     }
     std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
-        weigh(layout.rings[ring], parts[ring], layout, exchange, outlines, group, wires, loads);
+        weigh(layout.rings[ring], parts[ring], layout, places, outlines, wires, loads);
     // Empty messages are neither copied nor reduced, so one byte would add more than its own time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);

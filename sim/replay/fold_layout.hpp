@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/replay/lanes.hpp"
 #include "sim/replay/wires.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -13,6 +14,8 @@
 /// ring if their messages go to each other and they have the same number of steps. If all members' programs consist
 /// only of runs of the same lengths, the j-th runs of all members form one ring, because the rings among them may have
 /// links in common and stay in step.
+///
+/// Lanes of a member are members of their own here, whose messages go to the same lane of others.
 ///
 /// Blocks that differ by a byte keep the steps of a ring from being equal. In groups of up to `exact_members` such a
 /// ring is not folded. In larger groups all its blocks count as the largest, if no two messages of a step share a
@@ -64,7 +67,7 @@ struct FoldedRing {
 };
 
 struct FoldLayout {
-    std::vector<std::vector<RingSection>> sections;  ///< by member
+    std::vector<std::vector<RingSection>> sections;  ///< by place: lane l of member m is at m·lanes + l
     std::vector<FoldedRing> rings;
 };
 
@@ -76,6 +79,6 @@ struct Surroundings {
 
 /// Returns the layout of `exchange` in iteration `iteration`.
 FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
-                       Surroundings around, Wires& wires);
+                       Surroundings around, Wires& wires, const Lanes& lanes);
 
 }  // namespace syncline

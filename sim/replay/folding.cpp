@@ -38,7 +38,7 @@ bool decides_nothing(const TaskGraph& graph) {
 class Folding::Ring {
 public:
     struct Member {
-        StreamId stream = 0;
+        LaneId lane = 0;
         const RingSection* section = nullptr;
         double last_s = 0;          ///< time at which it was last between two steps, or will be after the folded ones
         std::uint32_t untaken = 0;  ///< messages that it had received and not taken then
@@ -82,8 +82,10 @@ public:
     bool anything = false;     ///< true if any step was folded
 };
 
-Folding::Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded, Simulator& simulator)
+Folding::Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const std::vector<std::uint32_t>& unfolded,
+                 Simulator& simulator)
     : graph_(graph),
+      lanes_(lanes),
       wires_(wires),
       unfolded_(unfolded),
       simulator_(simulator),
@@ -100,7 +102,8 @@ const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) 
     const std::uint32_t round = iteration % of.algorithm->period();
     std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.channel, of.bytes, round}];
     if (!found)
-        found = std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_));
+        found =
+            std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_, lanes_));
     return *found;
 }
 
@@ -108,11 +111,12 @@ bool Folding::folds(ExchangeId exchange) const {
     return std::find(unfolded_.begin(), unfolded_.end(), graph_.exchange(exchange).channel) == unfolded_.end();
 }
 
-Folding::Pass Folding::begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration) {
+Folding::Pass Folding::begin(ExchangeId exchange, std::uint32_t place, std::uint32_t iteration) {
     if (times_.size() <= exchange) times_.resize(exchange + 1);
     std::vector<std::uint32_t>& times = times_[exchange];
-    times.resize(graph_.group(graph_.exchange(exchange).group).size(), 0);
-    return {exchange, iteration, times[member]++, &layout(exchange, iteration).sections[member]};
+    const FoldLayout& parts = layout(exchange, iteration);
+    times.resize(parts.sections.size(), 0);
+    return {exchange, iteration, times[place]++, &parts.sections[place]};
 }
 
 void Folding::use(const RingSection& section, const Ring* by) {
@@ -128,7 +132,7 @@ void Folding::use(const RingSection& section, const Ring* by) {
         if (ring.get() != by && (ring->cut > 0 || ring->waits())) disturb(*ring);
 }
 
-Coroutine<Folding::Visit> Folding::enter(StreamId stream, const Pass& pass, const RingSection& section) {
+Coroutine<Folding::Visit> Folding::enter(LaneId lane, const Pass& pass, const RingSection& section) {
     if (section.ring == RingSection::no_ring || !folds(pass.exchange)) {
         use(section, nullptr);
         co_return Visit{&section, nullptr, 0, false};
@@ -146,20 +150,20 @@ Coroutine<Folding::Visit> Folding::enter(StreamId stream, const Pass& pass, cons
     if (watched)
         for (const std::uint32_t resource : section.uses) folded_[resource] = &ring;
     const auto place = static_cast<std::uint32_t>(ring.members.size());
-    ring.members.push_back({stream, &section, simulator_.now_s(), simulator_.untaken(stream)});
+    ring.members.push_back({lane, &section, simulator_.now_s(), simulator_.untaken(lane)});
     if (!shape.gathers) co_return Visit{&section, &ring, place, shape.padded};
     if (ring.members.size() < shape.members) {
-        while (ring.members.size() < shape.members) co_await simulator_.park(stream);
+        while (ring.members.size() < shape.members) co_await simulator_.park(lane);
     } else {
         let_go(ring);
         // Waking a member lets others run, which may finish the ring.
-        std::vector<StreamId> others;
+        std::vector<LaneId> others;
         if (shape.delays) add_error(ring, simulator_.now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
             member.last_s = simulator_.now_s();
-            if (member.stream != stream) others.push_back(member.stream);
+            if (member.lane != lane) others.push_back(member.lane);
         }
-        for (const StreamId other : others) simulator_.unpark(other);
+        for (const LaneId other : others) simulator_.unpark(other);
     }
     co_return Visit{&section, &ring, place, shape.padded};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/replay/fold_layout.hpp"
+#include "sim/replay/lanes.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -41,7 +42,8 @@ struct Disturbed {
 class Folding {
 public:
     /// Exchanges of the channels `unfolded` are not folded.
-    Folding(const TaskGraph& graph, Wires& wires, const std::vector<std::uint32_t>& unfolded, Simulator& simulator);
+    Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const std::vector<std::uint32_t>& unfolded,
+            Simulator& simulator);
     ~Folding();
     Folding(const Folding&) = delete;
     Folding& operator=(const Folding&) = delete;
@@ -49,7 +51,7 @@ public:
     /// A ring in one exchange, while its members are in it.
     class Ring;
 
-    /// A member in one of its sections.
+    /// A lane of a member in one of its sections.
     struct Visit {
         const RingSection* section = nullptr;
         Ring* ring = nullptr;  ///< null if the section does not repeat
@@ -57,18 +59,19 @@ public:
         bool padded = false;
     };
 
-    /// One execution of an exchange by a member: several tasks of an iteration may be the same exchange, once per
-    /// micro-batch.
+    /// One execution of an exchange by a lane of a member: several tasks of an iteration may be the same exchange, once
+    /// per micro-batch.
     struct Pass {
         ExchangeId exchange = 0;
         std::uint32_t iteration = 0;
-        std::uint32_t time = 0;  ///< number of the execution by this member, counted from 0
+        std::uint32_t time = 0;  ///< number of the execution by this lane, counted from 0
         const std::vector<RingSection>* sections = nullptr;
     };
-    Pass begin(ExchangeId exchange, std::uint32_t member, std::uint32_t iteration);
+    /// `place`: of a lane of a member, as in FoldLayout::sections.
+    Pass begin(ExchangeId exchange, std::uint32_t place, std::uint32_t iteration);
 
     /// Waits until the ring's other members have arrived, if the ring gathers.
-    Coroutine<Visit> enter(StreamId stream, const Pass& pass, const RingSection& section);
+    Coroutine<Visit> enter(LaneId lane, const Pass& pass, const RingSection& section);
     struct Skip {
         std::uint32_t steps = 0;
         double seconds = 0;
@@ -97,6 +100,7 @@ private:
     void add_error(const Ring& ring, double seconds);
 
     const TaskGraph& graph_;
+    const Lanes& lanes_;
     Wires& wires_;
     const std::vector<std::uint32_t>& unfolded_;
     Simulator& simulator_;
@@ -104,7 +108,7 @@ private:
     std::map<std::tuple<const CollectiveAlgorithm*, GroupId, std::uint32_t, std::uint64_t, std::uint32_t>,
              std::unique_ptr<FoldLayout>>
         layouts_;
-    std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and member: number of executions begun
+    std::vector<std::vector<std::uint32_t>> times_;  ///< by exchange and place: number of executions begun
     std::map<Key, std::unique_ptr<Ring>> rings_;
     const Surroundings around_;
     std::vector<std::uint32_t> users_;  ///< by resource: active sections that use it

@@ -38,6 +38,7 @@ MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_
     const MessageId id = matched(connection, true, trace_.messages);
     MessageRecord& message = trace_.messages[id];
     message.sender = sender.task;
+    message.sender_lane = sender.lane;
     message.iteration = sender.iteration;
     message.put_s = sender.now_s;
     message.route = connection.route;
@@ -49,6 +50,7 @@ MessageId Recorder::got(Connection& connection, const Side& receiver) {
     const MessageId id = matched(connection, false, trace_.messages);
     MessageRecord& message = trace_.messages[id];
     message.receiver = receiver.task;
+    message.receiver_lane = receiver.lane;
     message.iteration = receiver.iteration;
     message.got_s = receiver.now_s;
     return id;

@@ -5,10 +5,11 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/replay/lanes.hpp"
 #include "sim/replay/trace.hpp"
 #include "sim/replay/wires.hpp"
 
-/// Writes a Trace while streams act. The two sides of a connection are matched in order: the n-th put and the n-th get
+/// Writes a Trace while lanes act. The two sides of a connection are matched in order: the n-th put and the n-th get
 /// are one message.
 namespace syncline {
 
@@ -23,12 +24,14 @@ public:
     };
     struct Side {
         TaskId task = 0;
+        LaneId lane = 0;
         std::uint32_t iteration = 0;
         double now_s = 0;
     };
 
-    Recorder(Trace& trace, Wires& wires, std::size_t streams) : trace_(trace), wires_(wires) {
-        trace_.acts.resize(streams);
+    Recorder(Trace& trace, Wires& wires, const Lanes& lanes) : trace_(trace), wires_(wires) {
+        trace_.acts.resize(lanes.count());
+        trace_.stream_of_lane = lanes.streams();
         trace_.latency_travels = wires.latency_travels();
     }
 
@@ -44,8 +47,8 @@ public:
     }
 
     /// Records an act, unless it took no time.
-    void acted(StreamId stream, const Act& act) {
-        if (act.end_s > act.start_s) trace_.acts[stream].push_back(act);
+    void acted(LaneId lane, const Act& act) {
+        if (act.end_s > act.start_s) trace_.acts[lane].push_back(act);
     }
 
     /// Adds the names of the links.

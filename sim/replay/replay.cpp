@@ -16,18 +16,13 @@ namespace syncline {
 
 namespace {
 
-/// Counts the channels, which are numbered from 0.
-std::uint32_t channels(const TaskGraph& graph) {
-    std::uint32_t count = 1;
-    for (const Task& task : graph.tasks())
-        if (task.exchange != Task::no_exchange) count = std::max(count, graph.exchange(task.exchange).channel + 1);
-    return count;
-}
-
-Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, Wires& wires, const ReplayOptions& options) {
+Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const Lanes& lanes, Wires& wires,
+                          const ReplayOptions& options) {
     if (latency_is_ours(cluster.network) && !cluster.native && options.oracle == ReplayOptions::Oracle::none)
-        return new EventSimulator(wires, graph.streams().size());
-    return engine().actors(wires, graph);
+        return new EventSimulator(wires, lanes.count());
+    std::vector<ProcessId> processes;
+    for (const StreamId stream : lanes.streams()) processes.push_back(graph.streams()[stream].process);
+    return engine().actors(wires, processes);
 }
 
 }  // namespace
@@ -42,15 +37,18 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     std::vector<Place> places;
     for (const Process& process : graph.processes()) places.push_back(process.place);
     // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
-    static Wires* const wires = new Wires(cluster, places, channels(graph), options.contention);
-    static Simulator* const simulator = make_simulator(cluster, graph, *wires, options);
-    static Session* const session = new Session(*simulator, *wires, graph, options);
+    static const Lanes* const lanes = new Lanes(graph);
+    static Wires* const wires = new Wires(cluster, places, lanes->channels(), options.contention);
+    static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
+    static Session* const session = new Session(*simulator, *wires, graph, *lanes, options);
     static auto* const streams = new std::vector<std::unique_ptr<StreamReplay>>;
     static auto* const programs = new std::vector<Coroutine<>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
         streams->push_back(std::make_unique<StreamReplay>(*session, stream));
         programs->push_back(streams->back()->run());
     }
+    for (const auto& stream : *streams)
+        for (Coroutine<>& program : stream->further()) programs->push_back(std::move(program));
     const auto stuck = [&cluster] {
         const std::string where = session->stuck([](StreamId stream) { return (*streams)[stream]->at(); });
         // A platform in SimGrid's format may have links that fail over time.

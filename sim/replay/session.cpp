@@ -26,10 +26,12 @@ bool iterations_alike(const TaskGraph& graph) {
 
 }  // namespace
 
-Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const ReplayOptions& options)
+Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
+                 const ReplayOptions& options)
     : simulator(runner),
       wires(network),
       graph(task_graph),
+      lanes(lanes_of_streams),
       iterations(options.iterations),
       options_(options),
       agreement_(task_graph, runner),
@@ -38,7 +40,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
       next_waiter_(graph.streams().size()),
       computations_(graph.processes().size()),
       engines_(graph.processes().size()),
-      copied_s_(graph.streams().size()),
+      copied_s_(lanes.count()),
       began_s_(graph.processes().size()),
       folded_(iterations, 0),
       shown_(options.measured) {
@@ -47,9 +49,9 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     for (std::vector<Interval>& intervals : timeline.recorded) intervals.resize(graph.tasks().size());
     timeline.sent_by.resize(graph.processes().size(), 0);
     timeline.received_by.resize(graph.processes().size(), 0);
-    if (options.messages) recorder_.emplace(timeline.trace, wires, graph.streams().size());
+    if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, wires, options.unfolded, simulator);
+    folding_.emplace(graph, lanes, wires, options.unfolded, simulator);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
 }
 
@@ -111,9 +113,9 @@ double Session::until_tick_s(ProcessId process, std::uint32_t iteration, double 
     return left_s > tick_rounding * since_s ? left_s : 0;
 }
 
-Coroutine<> Session::copy(StreamId stream, bool outwards, double seconds) {
-    CopyEngine& engine = engines_[graph.streams()[stream].process][outwards];
-    engine.ready.emplace_back(stream, seconds);
+Coroutine<> Session::copy(LaneId lane, bool outwards, double seconds) {
+    CopyEngine& engine = engines_[graph.streams()[lanes.stream(lane)].process][outwards];
+    engine.ready.emplace_back(lane, seconds);
     if (engine.ready.size() == 1) {
         simulator.at_end_of_instant([this, &engine] {
             std::sort(engine.ready.begin(), engine.ready.end());
@@ -124,8 +126,8 @@ Coroutine<> Session::copy(StreamId stream, bool outwards, double seconds) {
             }
         });
     }
-    co_await simulator.park(stream);
-    co_await simulator.sleep(stream, copied_s_[stream] - simulator.now_s());
+    co_await simulator.park(lane);
+    co_await simulator.sleep(lane, copied_s_[lane] - simulator.now_s());
 }
 
 void Session::count(ProcessId process, ExchangeId exchange, bool begins) {

@@ -10,6 +10,7 @@
 
 #include "sim/replay/agreement.hpp"
 #include "sim/replay/folding.hpp"
+#include "sim/replay/lanes.hpp"
 #include "sim/replay/recorder.hpp"
 #include "sim/replay/replay.hpp"
 #include "sim/replay/simulator.hpp"
@@ -24,7 +25,8 @@ struct AllKnown {};
 
 class Session {
 public:
-    Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const ReplayOptions& options);
+    Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
+            const ReplayOptions& options);
 
     bool has_ended(TaskId task, std::uint32_t iteration) const { return ended_[task] > iteration; }
     /// Makes `stream` wait until `task` has ended in iteration `iteration`.
@@ -42,10 +44,10 @@ public:
     Coroutine<> compute(StreamId stream, std::uint32_t iteration, double seconds);
     /// Returns the time until the next tick of a clock that `process` started when it began `iteration`.
     double until_tick_s(ProcessId process, std::uint32_t iteration, double period_s) const;
-    /// Makes `stream` wait until its copy of `seconds` out of the device of its process, or into it, has ended: after
-    /// the copies that others of the process's streams have begun. There is one at a time in each direction; of streams
-    /// that are ready at the same instant, the one with the lowest number is first.
-    Coroutine<> copy(StreamId stream, bool outwards, double seconds);
+    /// Makes `lane` wait until its copy of `seconds` out of the device of its process, or into it, has ended: after the
+    /// copies that others of the process's lanes have begun. There is one at a time in each direction; of lanes that
+    /// are ready at the same instant, the one with the lowest number is first.
+    Coroutine<> copy(LaneId lane, bool outwards, double seconds);
     /// Record that an exchange of `process` begins or ends.
     void exchange_begins(ProcessId process, ExchangeId exchange);
     void exchange_ends(ProcessId process, ExchangeId exchange);
@@ -80,6 +82,7 @@ public:
     Simulator& simulator;
     Wires& wires;
     const TaskGraph& graph;
+    const Lanes& lanes;
     const std::uint32_t iterations;
     Timeline timeline;
 
@@ -97,8 +100,8 @@ private:
 
     /// A device's copies in one direction.
     struct CopyEngine {
-        double until_s = 0;                              ///< time until which it is busy
-        std::vector<std::pair<StreamId, double>> ready;  ///< streams that are ready at this instant, and their seconds
+        double until_s = 0;                            ///< time until which it is busy
+        std::vector<std::pair<LaneId, double>> ready;  ///< lanes that are ready at this instant, and their seconds
     };
 
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
@@ -114,7 +117,7 @@ private:
     std::vector<StreamId> next_waiter_;               ///< by stream: another one that waits for the same task
     std::vector<Computation> computations_;           ///< by process
     std::vector<std::array<CopyEngine, 2>> engines_;  ///< by process: inwards, outwards
-    std::vector<double> copied_s_;                    ///< by stream: the end of its copy
+    std::vector<double> copied_s_;                    ///< by lane: the end of its copy
     /// By process: start times of an even and an odd iteration. See TaskGraph::begin_with() for why two are enough.
     std::vector<std::array<double, 2>> began_s_;
     std::optional<Recorder> recorder_;

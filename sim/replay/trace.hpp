@@ -7,7 +7,8 @@
 
 #include "sim/taskgraph/task_graph.hpp"
 
-/// Acts of streams and messages in the recorded iterations of a replay, in simulated seconds from its start.
+/// Acts of streams, in the lanes of their exchanges, and messages in the recorded iterations of a replay, in simulated
+/// seconds from its start.
 ///
 /// A stream in an exchange passes from one act to the next without a gap. A message's bytes flow from the moment when
 /// both its sides have arrived until `through_s`; then its latency follows. With the network models LV08, SMPI and CM02
@@ -48,6 +49,7 @@ struct MessageRecord {
     double put_s = never, got_s = never;  ///< arrival of its sender and of its receiver
     double through_s = never;             ///< delivery of its last byte
     double latency_s = 0;                 ///< latency after that
+    std::uint32_t sender_lane = 0, receiver_lane = 0;
     double start_s() const { return put_s > got_s ? put_s : got_s; }
     double end_s() const { return through_s + latency_s; }
 };
@@ -61,7 +63,8 @@ struct TracedLink {
 
 struct Trace {
     bool latency_travels = false;        ///< senders do not wait for it
-    std::vector<std::vector<Act>> acts;  ///< by stream, in order of time; none outside exchanges
+    std::vector<std::vector<Act>> acts;  ///< by lane (lanes.hpp), in order of time; none outside exchanges
+    std::vector<StreamId> stream_of_lane;
     std::vector<MessageRecord> messages;
     std::vector<TracedLink> links;
     /// The paths of messages, each once, as indices of links.

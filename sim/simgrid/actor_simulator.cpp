@@ -16,17 +16,17 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-ActorSimulator::ActorSimulator(Hosts& hosts, const TaskGraph& graph)
-    : hosts_(hosts), graph_(graph), streams_(graph.streams().size()) {}
+ActorSimulator::ActorSimulator(Hosts& hosts, std::vector<ProcessId> processes)
+    : hosts_(hosts), processes_(std::move(processes)), streams_(processes_.size()) {}
 
 void ActorSimulator::run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) {
     // Stacks of 64 KiB suffice for thousands of actors, none of them deep. Guard pages would make each stack a mapping
     // of its own, and a process may have only 65530.
     sg::Engine::set_config("contexts/stack-size:64");
     sg::Engine::set_config("contexts/guard-size:0");
-    for (StreamId stream = 0; stream < programs.size(); ++stream) {
-        sg::Host* host = hosts_.of(graph_.streams()[stream].process, 0);
-        sg::Actor::create("stream", host, [&program = programs[stream]] {
+    for (std::size_t lane = 0; lane < programs.size(); ++lane) {
+        sg::Host* host = hosts_.of(processes_[lane], 0);
+        sg::Actor::create("lane", host, [&program = programs[lane]] {
             try {
                 program.resume();
                 program.result();  // throws what the program has thrown

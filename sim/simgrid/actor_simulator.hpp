@@ -13,7 +13,7 @@
 #include "sim/replay/simulator.hpp"
 #include "sim/simgrid/hosts.hpp"
 
-/// SimGrid's network models: each stream is an actor, and a message is a put and a get in a mailbox.
+/// SimGrid's network models: each lane is an actor, and a message is a put and a get in a mailbox.
 ///
 /// SimGrid never frees a mailbox, so a pair that meets for one message has none of its own, or an all-to-all would need
 /// memory quadratic in the number of ranks. It borrows one while a message waits for its other side: the side that
@@ -29,7 +29,8 @@ namespace syncline {
 
 class ActorSimulator : public Simulator {
 public:
-    ActorSimulator(Hosts& hosts, const TaskGraph& graph);
+    /// `processes`: the process of each lane.
+    ActorSimulator(Hosts& hosts, std::vector<ProcessId> processes);
 
     void run(std::vector<Coroutine<>>& programs, const std::function<void()>& stuck) override;
     double now_s() const override;
@@ -81,7 +82,7 @@ private:
     simgrid::s4u::Mailbox* mailbox(ConnectionId connection, bool sends);
 
     Hosts& hosts_;
-    const TaskGraph& graph_;
+    const std::vector<ProcessId> processes_;  ///< by lane
     std::vector<StreamState> streams_;
     std::vector<Connection> connections_;
     std::vector<ConnectionId> free_connections_;

@@ -62,8 +62,8 @@ public:
         return std::make_unique<SimGridLinks>(platform);
     }
     Hosts inspect(const NativePlatform& platform) override { return inspect_platform(platform); }
-    Simulator* actors(Wires& wires, const TaskGraph& graph) override {
-        return new ActorSimulator(*new syncline::Hosts(wires), graph);
+    Simulator* actors(Wires& wires, std::vector<ProcessId> processes) override {
+        return new ActorSimulator(*new syncline::Hosts(wires), std::move(processes));
     }
     void run(Clockwork& clockwork, const std::function<void()>& stuck) override {
         // SimGrid ends when no actor is left, and finds a deadlock if those that are left wait for nothing that will

@@ -143,7 +143,7 @@ std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations) {
         const std::uint32_t period = exchange.algorithm->period();
         for (std::uint32_t round = 0; round < std::min(period, iterations); ++round) {
             const std::uint32_t times = (iterations - round + period - 1) / period;
-            messages += times * messages_sent(exchange.algorithm->program(task.member, members, exchange.bytes, round));
+            messages += times * messages_sent(*exchange.algorithm, task.member, members, exchange.bytes, round);
         }
     }
     return messages;

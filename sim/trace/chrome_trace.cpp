@@ -94,14 +94,14 @@ private:
     void node(std::uint32_t node) {
         const TaskGraph& graph = view_.graph;
         bool named = false;
-        for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-            const ProcessId process = graph.streams()[stream].process;
+        for (std::uint32_t row = 0; row < drawing_.lanes(); ++row) {
+            const ProcessId process = graph.streams()[drawing_.stream(row)].process;
             if (graph.processes()[process].place.node != node || !drawing_.shows(process)) continue;
-            const Lane lane = drawing_.lane(stream);
+            const Lane lane = drawing_.lane(row);
             if (lane.slices.empty()) continue;
             if (!named) name_process(first_node + node, fmt::format("node {}", node));
             named = true;
-            this->lane(first_node + node, first_thread() + stream, drawing_.cast().stream(stream), lane);
+            this->lane(first_node + node, first_thread() + row, drawing_.name(row), lane);
         }
     }
 

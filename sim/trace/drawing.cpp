@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -61,7 +62,12 @@ Drawing::Drawing(const TimelineView& view, const TraceLimits& limits)
       time_(view.window),
       whole_iteration_(!limits.time),
       shows_process_(view.graph.processes().size(), true),
-      ends_(view.graph.streams().size()) {
+      streams_(view.timeline.trace.stream_of_lane) {
+    if (streams_.empty()) {
+        streams_.resize(view.graph.streams().size());
+        std::iota(streams_.begin(), streams_.end(), StreamId{0});
+    }
+    ends_.resize(streams_.size());
     if (limits.time) time_ = {view.window.start_s + limits.time->start_s, view.window.start_s + limits.time->end_s};
     choose_processes(limits);
     count_slices();
@@ -106,9 +112,9 @@ void Drawing::count_slices() {
         }
     }
     const auto& acts = view_.timeline.trace.acts;
-    for (StreamId stream = 0; stream < acts.size(); ++stream) {
-        const bool shown = shows(graph.streams()[stream].process);
-        for (const Act& act : acts[stream]) ++counts(shown, in_time(act.start_s, act.end_s), TraceLevel::acts).acts;
+    for (std::size_t lane = 0; lane < acts.size(); ++lane) {
+        const bool shown = shows(graph.streams()[streams_[lane]].process);
+        for (const Act& act : acts[lane]) ++counts(shown, in_time(act.start_s, act.end_s), TraceLevel::acts).acts;
     }
 }
 
@@ -125,12 +131,22 @@ void Drawing::choose_messages() {
         const bool timely = in_time(message.put_s, message.end_s()) && drawn(message.sender) && drawn(message.receiver);
         ++counts(shown, timely, TraceLevel::messages).messages;
         if (!shown || !timely || level_ < TraceLevel::messages) continue;
-        ends_[view_.graph.tasks()[message.sender].stream].push_back({id, false});
-        ends_[view_.graph.tasks()[message.receiver].stream].push_back({id, true});
+        ends_[message.sender_lane].push_back({id, false});
+        ends_[message.receiver_lane].push_back({id, true});
     }
 }
 
-Lane Drawing::lane(StreamId stream) const {
+std::string Drawing::name(std::uint32_t lane) const {
+    const StreamId stream = streams_[lane];
+    const std::string name = cast_.stream(stream);
+    if (lane == stream) return name;
+    const auto first = std::ranges::find(streams_.begin() + static_cast<std::ptrdiff_t>(view_.graph.streams().size()),
+                                         streams_.end(), stream);
+    return fmt::format("{}, channel {}", name, lane - (first - streams_.begin()) + 1);
+}
+
+Lane Drawing::lane(std::uint32_t number) const {
+    const StreamId stream = streams_[number];
     Lane lane;
     std::vector<Slice> tasks;
     const auto& recorded = view_.timeline.recorded;
@@ -146,11 +162,11 @@ Lane Drawing::lane(StreamId stream) const {
 
     const bool with_acts = level_ >= TraceLevel::acts && !view_.timeline.trace.empty();
     const std::vector<Act> none;
-    const std::vector<Act>& acts = with_acts ? view_.timeline.trace.acts[stream] : none;
+    const std::vector<Act>& acts = with_acts ? view_.timeline.trace.acts[number] : none;
     const auto runs = act_runs(acts);
     for (const Slice& task : tasks) {
-        lane.slices.push_back(task);
         const auto run = runs.find(key(task.task, task.iteration));
+        if (number == stream || run != runs.end()) lane.slices.push_back(task);
         if (run == runs.end()) continue;
         for (std::size_t i = run->second.first; i < run->second.end; ++i) {
             if (!in_time(acts[i].start_s, acts[i].end_s)) continue;
@@ -162,8 +178,8 @@ Lane Drawing::lane(StreamId stream) const {
                 {within(acts[i].start_s), within(acts[i].end_s), task.task, task.iteration, &acts[i]});
         }
     }
-    lane.arrows.reserve(ends_[stream].size());
-    for (const MessageEnd& end : ends_[stream]) lane.arrows.push_back(end_of(end.message, end.arrives, lane));
+    lane.arrows.reserve(ends_[number].size());
+    for (const MessageEnd& end : ends_[number]) lane.arrows.push_back(end_of(end.message, end.arrives, lane));
     std::ranges::stable_sort(lane.arrows, {}, [](const ArrowEnd& end) { return std::tuple(end.at_ns, end.slice); });
     return lane;
 }

@@ -28,6 +28,8 @@ struct ArrowEnd {
     bool arrives = false;
 };
 
+/// A row of a timeline: the tasks of a stream with the acts of its first lane (sim/replay/lanes.hpp), or the tasks in
+/// which a further lane acted, with its acts.
 struct Lane {
     std::vector<Slice> slices;     ///< sorted by start, a task before its acts; acts lie inside their task
     std::vector<ArrowEnd> arrows;  ///< sorted by time, then slice
@@ -53,8 +55,13 @@ public:
     ProcessId sender(const MessageRecord& message) const { return process_of(message.sender); }
     ProcessId receiver(const MessageRecord& message) const { return process_of(message.receiver); }
 
-    /// Returns the lane of a stream whose process is shown.
-    Lane lane(StreamId stream) const;
+    /// Counts the rows: one for each stream, followed by those of further lanes.
+    std::uint32_t lanes() const { return static_cast<std::uint32_t>(streams_.size()); }
+    StreamId stream(std::uint32_t lane) const { return streams_[lane]; }
+    /// Returns for example "rank 3 exchange", or "rank 3 exchange, channel 1" for a further lane.
+    std::string name(std::uint32_t lane) const;
+    /// Returns a row whose process is shown.
+    Lane lane(std::uint32_t lane) const;
 
     /// Returns lines that tell a reader how much of the recording is drawn and what is left out for which reason.
     std::vector<std::string> account() const;
@@ -81,7 +88,8 @@ private:
         MessageId message;
         bool arrives;
     };
-    std::vector<std::vector<MessageEnd>> ends_;            ///< by stream
+    std::vector<StreamId> streams_;                        ///< by lane
+    std::vector<std::vector<MessageEnd>> ends_;            ///< by lane
     DrawnCounts drawn_, by_process_, by_time_, by_level_;  ///< left out by the first reason that applies
     std::uint32_t hidden_ranks_ = 0, hidden_servers_ = 0;
 };

@@ -129,11 +129,11 @@ std::string colour(std::size_t i, std::size_t count, bool pale) {
 class PajeTrace {
 public:
     PajeTrace(const Drawing& drawing, const LinkCurves& links, const Sink& sink)
-        : drawing_(drawing), view_(drawing.view()), links_(links), sink_(sink), lanes_(view_.graph.streams().size()) {
-        for (StreamId stream = 0; stream < lanes_.size(); ++stream) {
-            if (!drawing.shows(view_.graph.streams()[stream].process)) continue;
-            lanes_[stream] = drawing.lane(stream);
-            add_events(stream);
+        : drawing_(drawing), view_(drawing.view()), links_(links), sink_(sink), lanes_(drawing.lanes()) {
+        for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+            if (!drawing.shows(view_.graph.streams()[drawing.stream(lane)].process)) continue;
+            lanes_[lane] = drawing.lane(lane);
+            add_events(lane);
         }
         for (std::uint32_t curve = 0; curve < links_.curves.size(); ++curve)
             for (std::uint32_t point = 0; point < links_.curves[curve].points.size(); ++point)
@@ -160,33 +160,33 @@ private:
     struct Event {
         std::int64_t at_ns = 0;
         Kind kind = Kind::push;
-        std::uint32_t lane = 0;   ///< the stream, or for `use` the curve
+        std::uint32_t lane = 0;   ///< or for `use` the curve
         std::uint32_t index = 0;  ///< index of the slice, arrow or point
     };
     struct Container {
         std::string type, name;
     };
 
-    void add_events(StreamId stream) {
-        const std::vector<Slice>& slices = lanes_[stream].slices;
+    void add_events(std::uint32_t lane) {
+        const std::vector<Slice>& slices = lanes_[lane].slices;
         std::vector<std::uint32_t> open;
         const auto close = [&] {
-            events_.push_back({slices[open.back()].end_ns, Kind::pop, stream, open.back()});
+            events_.push_back({slices[open.back()].end_ns, Kind::pop, lane, open.back()});
             open.pop_back();
         };
         for (std::uint32_t i = 0; i < slices.size(); ++i) {
             // An act closes the previous act; a task also closes the previous task.
             while (open.size() > (slices[i].act == nullptr ? 0u : 1u)) close();
-            events_.push_back({slices[i].start_ns, Kind::push, stream, i});
+            events_.push_back({slices[i].start_ns, Kind::push, lane, i});
             open.push_back(i);
         }
         while (!open.empty()) close();
-        const std::vector<ArrowEnd>& arrows = lanes_[stream].arrows;
+        const std::vector<ArrowEnd>& arrows = lanes_[lane].arrows;
         for (std::uint32_t i = 0; i < arrows.size(); ++i) {
             const MessageRecord& message = view_.timeline.trace.messages[arrows[i].message];
             const bool arrives = arrows[i].arrives;
             events_.push_back(
-                {nanoseconds(arrives ? message.end_s() : message.put_s), arrives ? Kind::end : Kind::start, stream, i});
+                {nanoseconds(arrives ? message.end_s() : message.put_s), arrives ? Kind::end : Kind::start, lane, i});
         }
     }
 
@@ -233,12 +233,12 @@ private:
         const Cast& cast = drawing_.cast();
         for (const std::uint32_t node : cast.nodes()) {
             bool created = false;
-            for (StreamId stream = 0; stream < lanes_.size(); ++stream) {
-                if (cast.node(stream) != node || lanes_[stream].slices.empty()) continue;
+            for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+                if (cast.node(drawing_.stream(lane)) != node || lanes_[lane].slices.empty()) continue;
                 const std::string alias = fmt::format("n{}", node);
                 if (!created) create(time, "NT", alias, "c", fmt::format("node {}", node));
                 created = true;
-                create(time, "ST", fmt::format("s{}", stream), alias, cast.stream(stream));
+                create(time, "ST", fmt::format("s{}", lane), alias, drawing_.name(lane));
             }
         }
         for (const LinkCurve& curve : links_.curves)
@@ -281,7 +281,7 @@ private:
     const TimelineView& view_;
     const LinkCurves& links_;
     const Sink& sink_;
-    std::vector<Lane> lanes_;  ///< by stream; empty if not shown
+    std::vector<Lane> lanes_;  ///< empty if not shown
     std::vector<Event> events_;
     std::vector<Container> containers_;
 };

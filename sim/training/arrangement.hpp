@@ -21,7 +21,7 @@ namespace syncline {
 struct ActivationExchange {
     Grouping groups;
     AlgorithmSpec spec;  ///< for algorithms of the collective library; unused for a halo
-    std::shared_ptr<const CollectiveAlgorithm> algorithm;
+    std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< without channels, which Lowered adds
     /// Size of a group's buffer, as the operation counts it (see AlgorithmSpec). The list is used cyclically: groups
     /// that begin `size`·`stride` ranks later take the next entry.
     std::vector<std::uint64_t> bytes;
@@ -59,6 +59,8 @@ struct PlacedLayer {
     std::uint64_t weight_bytes = 0;  ///< ... and of its weights
     Grouping replicas;               ///< the ranks that hold the same weights
     Compressed compressed = {};      ///< its gradients in the exchange, with Plan::compression
+    /// The allgather of its weights before a pass, if they are divided: see Lowered.
+    std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
 };
 

@@ -11,7 +11,8 @@
 
 namespace syncline {
 
-Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
+Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
+                   const std::optional<std::int64_t>& channels) {
     Terrain terrain;
     terrain.ranks = static_cast<std::uint32_t>(places.size());
     std::set<std::uint32_t> nodes;
@@ -34,14 +35,20 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places) {
     const auto beside =
         std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });
     if (beside != places.end()) narrow(first, *beside);
+    const ChannelOrders orders(cluster, places, requested_channels(cluster, channels));
+    const std::uint32_t most = orders.count(~std::uint64_t{0});
+    terrain.between_Bps *= std::min(most, orders.ports());
+    terrain.inside_Bps *= std::min(most, orders.rings());
     return terrain;
 }
 
 Chooser::Chooser(const Cluster& cluster, const std::vector<Place>& places, AlgorithmSpec named,
-                 const std::optional<Selection>& selection)
+                 const std::optional<Selection>& selection, const std::optional<std::int64_t>& channels)
     : named_(std::move(named)),
       selection_(selection),
-      terrain_(selection ? terrain_of(cluster, places) : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}) {
+      terrain_(selection ? terrain_of(cluster, places, channels)
+                         : Terrain{.ranks = static_cast<std::uint32_t>(places.size())}),
+      orders_(cluster, places, requested_channels(cluster, channels)) {
     if (!selection && named_.name == in_network_allreduce && places.size() > 1)
         switches_ = switch_tree(cluster, places);
 }
@@ -56,10 +63,14 @@ Choice Chooser::decide(std::uint64_t bytes) const {
 
 Chosen Chooser::choose(std::uint64_t bytes) {
     const Choice choice = decide(bytes);
-    auto& made = made_[{choice.row, choice.candidate}];
-    if (!made && switches_) made = std::make_shared<InNetwork>(*switches_, choice.algorithm.segment_bytes);
-    if (!made) made = make_algorithm(choice.algorithm, terrain_.ranks);
-    return {choice.algorithm, choice.protocol, choice.why, made};
+    const std::uint32_t channels = orders_.count(choice.algorithm, bytes);
+    const std::string why = channels > 1 ? fmt::format("{}; in {} channels", choice.why, channels) : choice.why;
+    const std::string name = fmt::format("{}.{}", choice.row, choice.candidate);
+    if (switches_) {
+        if (!in_network_) in_network_ = std::make_shared<InNetwork>(*switches_, choice.algorithm.segment_bytes);
+        return {choice.algorithm, choice.protocol, why, in_network_};
+    }
+    return {choice.algorithm, choice.protocol, why, orders_.make(choice.algorithm, bytes, name)};
 }
 
 std::string algorithm_label(const std::optional<Selection>& selection, const std::vector<Chosen>& chosen) {

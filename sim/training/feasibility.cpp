@@ -186,11 +186,24 @@ void judge_round(const CollectivePlan& plan, Complaints& complaints) {
 void judge_algorithm(const AlgorithmSpec& algorithm, std::int64_t ranks, std::uint64_t bytes, Complaints& complaints) {
     try {
         const auto members = static_cast<std::uint32_t>(ranks);
-        make_algorithm(algorithm, members)->program(0, members, bytes, 0);
+        const auto made = make_algorithm(algorithm, members);
+        for (std::uint32_t lane = 0; lane < made->lanes(); ++lane) made->lane_program(lane, 0, members, bytes, 0);
     } catch (const AlgorithmError& error) {
         complaints.push_back({error.key, error.what(), error.hint});
     }
 }
+
+namespace {
+
+/// Complains about channels of an algorithm that has one.
+void judge_channels(const std::optional<std::int64_t>& channels, const AlgorithmSpec& algorithm,
+                    Complaints& complaints) {
+    if (channels && *channels > 1 && !takes_channels(algorithm))
+        complaints.push_back({"channels", fmt::format("'{}' does not run in channels", algorithm.name),
+                              "'ring', 'segmented-ring', 'double-binary-tree' and 'nccl-tree' do"});
+}
+
+}  // namespace
 
 void judge_selection(const Selection& selection, const std::string& operation, const Cluster& cluster,
                      std::int64_t ranks, std::uint64_t bytes, Complaints& complaints) {
@@ -232,6 +245,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
         judge_selection(*plan.selection, "allreduce", cluster, plan.ranks, bytes, complaints);
     else if (whole && !served)
         judge_algorithm(plan.algorithm, plan.ranks, bytes, complaints);
+    if (whole && !served && !selects) judge_channels(plan.channels, plan.algorithm, complaints);
     if (!complaints.empty()) return found;
 
     const bool colocated = served && plan.servers.colocated();
@@ -266,6 +280,7 @@ Complaints judge(const Cluster& cluster, const CollectivePlan& plan) {
         judge_selection(*plan.selection, algorithm.operation, cluster, plan.ranks, largest, complaints);
     else
         judge_algorithm(algorithm, plan.ranks, largest, complaints);
+    if (!plan.served() && !plan.selection) judge_channels(plan.channels, algorithm, complaints);
     if (complaints.empty() && !plan.served() && !plan.selection) judge_round(plan, complaints);
     if (!complaints.empty()) return complaints;
     judge_nodes(cluster, plan.placement, plan.ranks, plan.server_nodes(), complaints);

@@ -109,8 +109,7 @@ public:
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and then all shares are gathered.
         for (std::size_t b = 0; b < buckets.size(); ++b)
-            collectives[b] = {buckets[b].weight_bytes,
-                              make_algorithm(parallelism.weight_gathering(), buckets[b].replicas.size)};
+            collectives[b] = {buckets[b].weight_bytes, training_.gatherings[b]};
         add_runs(collectives, nullptr, results);
         return results;
     }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -65,7 +67,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
         std::vector<Place> members;
         for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
         Chooser chooser(training.cluster, members, named,
-                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt);
+                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt, plan.channels);
         for (std::size_t b = first; b < end; ++b) {
             Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].*size));
             if (sharded)
@@ -74,6 +76,51 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
     }
     return all;
 }
+
+/// Makes the other collectives: of activations, and of weights.
+class OtherCollectives {
+public:
+    explicit OtherCollectives(Lowered& training) : training_(training) {}
+
+    void make() {
+        const Parallelism& parallelism = training_.plan.parallelism;
+        Arrangement& arrangement = training_.arrangement;
+        for (PlacedLayer& layer : arrangement.layers) {
+            const std::uint32_t stage = layer.part % arrangement.stages;
+            LayerExchanges& exchanges = layer.exchanges;
+            for (auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
+                               &exchanges.beside_backward, &exchanges.after_backward})
+                for (ActivationExchange& exchange : *list)
+                    if (exchange.phase != Phase::halo)
+                        exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.replicas.size > 1)
+                layer.gathering = made(stage, layer.replicas, parallelism.weight_gathering(), layer.weight_bytes);
+        }
+        if (parallelism.sharding == Sharding::optimizer || parallelism.sharding == Sharding::gradients)
+            for (const Bucket& bucket : training_.buckets)
+                training_.gatherings.push_back(
+                    made(bucket.stage, bucket.replicas, parallelism.weight_gathering(), bucket.weight_bytes));
+    }
+
+private:
+    std::shared_ptr<const CollectiveAlgorithm> made(std::uint32_t stage, const Grouping& grouping,
+                                                    const AlgorithmSpec& spec, std::uint64_t bytes) {
+        std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
+        if (!orders) {
+            // All groups of a stage are of one size and have the same shape, so that the first represents them.
+            std::vector<Place> members;
+            for (std::uint32_t member = 0; member < grouping.size; ++member)
+                members.push_back(
+                    training_.places[stage * training_.arrangement.stage_ranks + grouping.index(0, member)]);
+            orders = std::make_unique<ChannelOrders>(training_.cluster, members,
+                                                     requested_channels(training_.cluster, training_.plan.channels));
+        }
+        return orders->make(spec, bytes, fmt::format("{} {} {}", spec.operation, spec.name, spec.contributors));
+    }
+
+    Lowered& training_;
+    std::map<std::pair<std::uint32_t, Grouping>, std::unique_ptr<ChannelOrders>> orders_;
+};
 
 std::uint32_t averaged_iterations(const Lowered& training) {
     constexpr std::uint32_t enough = 12;  // comes round after 1, 2, 3, 4 or 6 patterns
@@ -112,6 +159,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.exchanges = choose_exchanges(training, &Bucket::bytes);
     if (training.plan.compression.kind == Compression::Kind::powersgd)
         training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes);
+    OtherCollectives(training).make();
     training.window = averaged_iterations(training);
     return training;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/platform/cluster.hpp"
@@ -29,6 +30,8 @@ struct Lowered {
     std::vector<Chosen> exchanges;
     /// The second all-reduce of each bucket, if Plan::compression has one; else empty.
     std::vector<Chosen> second_exchanges;
+    /// The allgather of each bucket's weights, if their updates are divided; otherwise empty.
+    std::vector<std::shared_ptr<const CollectiveAlgorithm>> gatherings;
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several

@@ -230,9 +230,8 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
         if (!has_part(rank, layer)) continue;
         const auto [found, added] = exchanges_.try_emplace({&placed, first});
         if (added)
-            found->second =
-                graph_.add_exchange({make_algorithm(plan_.parallelism.weight_gathering(), placed.replicas.size),
-                                     group(stage, placed.replicas, first), weight_channel, placed.weight_bytes});
+            found->second = graph_.add_exchange(
+                {placed.gathering, group(stage, placed.replicas, first), weight_channel, placed.weight_bytes});
         Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
         task.exchange = found->second;
         task.member = placed.replicas.member(index);

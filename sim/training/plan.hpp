@@ -142,6 +142,7 @@ struct Plan {
     AlgorithmSpec algorithm;
     /// For the all-reduce: chooses an algorithm for each bucket, in place of `algorithm`.
     std::optional<Selection> selection = {};
+    std::optional<std::int64_t> channels = {};  ///< of collectives; 0: automatic; nothing: the transport's
     Overlap overlap = Overlap::wait_free;
     InputCopy input_copy = InputCopy::overlapped;
     Fusion fusion;
@@ -173,7 +174,8 @@ struct CollectivePlan {
     std::int64_t ranks = 2;
     RankPlacement placement;
     AlgorithmSpec algorithm;
-    std::optional<Selection> selection = {};  ///< chooses by size, in place of `algorithm`, for its operation
+    std::optional<Selection> selection = {};    ///< chooses by size, in place of `algorithm`, for its operation
+    std::optional<std::int64_t> channels = {};  ///< see Plan
     std::int64_t servers = 1;
     std::uint64_t bytes = 0;  ///< size of the whole buffer, the same on every rank
     /// Sizes that are exchanged one after the other, in place of `bytes`; empty: no sweep.

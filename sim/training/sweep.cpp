@@ -48,7 +48,7 @@ std::vector<Chosen> choose_exchanges(const Cluster& cluster, const CollectivePla
     std::vector<Chosen> all;
     if (plan.served()) return all;
     Chooser chooser(cluster, place_ranks(cluster, plan.placement, static_cast<std::uint32_t>(plan.ranks)),
-                    plan.algorithm, plan.selection);
+                    plan.algorithm, plan.selection, plan.channels);
     for (const std::uint64_t bytes : sizes_of(plan)) {
         all.push_back(chooser.choose(bytes));
         if (plan.round == CollectivePlan::all_rounds) continue;

@@ -57,7 +57,10 @@ Count count_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std:
     constexpr double enough = 20'000;  // listed messages
     constexpr std::uint64_t least = 8;
     const auto of = [&](std::uint64_t member) {
-        return count_of(algorithm.program(static_cast<std::uint32_t>(member), members, bytes, 0));
+        Count count;
+        for (std::uint32_t lane = 0; lane < algorithm.lanes(); ++lane)
+            count.add(count_of(algorithm.lane_program(lane, static_cast<std::uint32_t>(member), members, bytes, 0)), 1);
+        return count;
     };
     Count count = of(0), sample;
     const std::uint64_t others = members - 1, step = spread(std::max<std::uint64_t>(others, 1));
@@ -113,8 +116,8 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
             counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
                         stage_ranks / exchange.groups.size, times);
     if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
-        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), placed.replicas.size), placed.replicas.size,
-                    placed.weight_bytes, stage_ranks / placed.replicas.size, 2 * times);
+        counter.add(*placed.gathering, placed.replicas.size, placed.weight_bytes, stage_ranks / placed.replicas.size,
+                    2 * times);
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
@@ -132,8 +135,7 @@ void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     }
     const Sharding sharding = plan.parallelism.sharding;
     if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
-        counter.add(*make_algorithm(plan.parallelism.weight_gathering(), members), members, bucket.weight_bytes,
-                    groups);
+        counter.add(*training.gatherings[number], members, bucket.weight_bytes, groups);
 }
 
 }  // namespace

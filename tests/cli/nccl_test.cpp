@@ -6,7 +6,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-// NCCL's choice of an all-reduce (platforms/selections/nccl.yaml) beside each of its candidates, all simulated.
+// NCCL's choice of an all-reduce (platforms/selections/) beside each of its candidates, all simulated.
 
 using namespace syncline::test;
 using nlohmann::json;
@@ -14,8 +14,8 @@ using nlohmann::json;
 namespace {
 
 /// Returns the lines of the candidates for an all-reduce.
-std::vector<std::string> candidates() {
-    std::istringstream file(read_file(shipped("platforms/selections/nccl.yaml")));
+std::vector<std::string> candidates(const std::string& selection) {
+    std::istringstream file(read_file(shipped(selection)));
     std::vector<std::string> result;
     bool inside = false;
     for (std::string line; std::getline(file, line);) {
@@ -25,44 +25,56 @@ std::vector<std::string> candidates() {
     return result;
 }
 
-json curve(const std::string& selection, const std::string& ranks) {
+json curve(const std::string& platform, const std::string& ranks, const std::string& selection,
+           const std::string& sizes) {
     const Outcome outcome =
-        run_program({.arguments = {"collective", "--platform", "selene", "--ranks", ranks, "--selection", selection,
-                                   "--sweep", "bytes=64KiB..1GiB", "--format", "json"},
-                     .limit_s = 60 * patience});
+        run_program({.arguments = {"collective", "--platform", platform, "--ranks", ranks, "--selection", selection,
+                                   "--sweep", "bytes=" + sizes, "--format", "json"},
+                     .limit_s = 120 * patience});
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     return json::parse(outcome.out)["points"];
 }
 
+struct Machine {
+    std::string platform, selection;
+    /// Times as long as the best candidate, by ranks and bytes, where that is more than 1.2: the predictions of NCCL
+    /// (tuning.cc) are a line of latency and bandwidth each, and leave out what the corner between the two costs.
+    std::map<std::pair<std::string, std::uint64_t>, double> missed = {};
+};
+
 }  // namespace
 
-TEST_CASE("nccl: its choice is close to the best candidate from 64 KiB to 1 GiB") {
-    constexpr double most = 1.3;
-    // Misses by MiB, with the reason in nccl.yaml: a simulated tree reduces before it broadcasts.
-    const auto [ranks, missed] = GENERATE(
-        table<std::string, std::map<double, double>>({{"8", {{4, 1.4}}}, {"16", {{0.5, 2.2}, {1, 2.6}, {2, 2.1}}}}));
+TEST_CASE("nccl: its choice is close to the best candidate from 4 B to 1 GiB") {
+    constexpr double most = 1.2;
+    const Machine machine = GENERATE(Machine{"p100-56g", "nccl-pascal", {}}, Machine{"dgx1-rails", "nccl-pascal", {}},
+                                     Machine{"a100-nvswitch", "nccl", {}});
+    const std::string ranks = GENERATE("2", "8", "16", "64");
     const TempDir folder;
-    const json chosen = curve(shipped("platforms/selections/nccl.yaml"), ranks);
+    const std::string file = "platforms/selections/" + machine.selection + ".yaml";
+    const json chosen = curve(machine.platform, ranks, machine.selection, "4B..1GiB*4");
     REQUIRE(chosen.size() == 15);
-    const std::vector<std::string> lines = candidates();
-    REQUIRE(lines.size() == 6);
-    std::vector<json> others;
-    for (const std::string& line : lines) {
+    std::vector<double> best_s(chosen.size(), 1e9);
+    for (const std::string& line : candidates(file)) {
         folder.write("one.yaml", "name: one\nrows:\n  - operation: allreduce\n    least_time:\n" + line + "\n");
-        others.push_back(curve(folder / "one.yaml", ranks));
+        // LL carries at most half of the links' bandwidth: from 16 MiB on, where Simple's latency is small, it is never
+        // the best, and in segments of 4 KiB it would take minutes.
+        const bool low_latency = line.find("name: LL,") != std::string::npos;
+        const json points =
+            curve(machine.platform, ranks, folder / "one.yaml", low_latency ? "4B..4MiB*4" : "4B..1GiB*4");
+        for (std::size_t i = 0; i < points.size(); ++i)
+            best_s[i] = std::min(best_s[i], points[i]["completion_time_s"].get<double>());
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-        const double MiB = chosen[i]["bytes"].get<double>() / (1 << 20);
-        const double time_s = chosen[i]["completion_time_s"];
-        double best_s = time_s;
-        for (const json& other : others) best_s = std::min(best_s, other[i]["completion_time_s"].get<double>());
-        CAPTURE(ranks, MiB, time_s, best_s);
-        if (const auto known = missed.find(MiB); known != missed.end()) {
-            CHECK(time_s <= known->second * best_s);
-            CHECK(time_s > most * best_s);  // otherwise it is no miss any more
+        const auto bytes = chosen[i]["bytes"].get<std::uint64_t>();
+        const double ratio = chosen[i]["completion_time_s"].get<double>() / best_s[i];
+        CAPTURE(machine.platform, ranks, bytes, ratio, chosen[i]["algorithm"].get<std::string>());
+        const auto known = machine.missed.find({ranks, bytes});
+        if (known == machine.missed.end()) {
+            CHECK(ratio <= most);
         } else {
-            CHECK(time_s <= most * best_s);
+            CHECK(ratio <= known->second);
+            CHECK(ratio > most);  // otherwise it is no miss any more
         }
     }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,8 @@
 /// Runs programs without time: each rank holds, for each block, how often each rank's contribution is in it. A schedule
 /// with the right timing and the wrong data fails. Every rank starts with its own contribution in every block; the
 /// initial data can be changed before `run`, for operations that begin differently (promises.hpp).
+///
+/// An algorithm's lanes run side by side: programs are numbered rank by rank, and buffers rank by rank and part.
 ///
 /// As in the simulation, a message is sent when both its ends have reached it, and a step ends when all its messages
 /// are delivered; a program that could deadlock there gets stuck here.
@@ -28,12 +31,20 @@ public:
           received(ranks),
           bytes_received(ranks, 0),
           bytes_sent_by(ranks, 0),
-          ranks_(ranks) {
+          ranks_(ranks),
+          lanes_(algorithm.lanes()),
+          parts_(algorithm.parts()) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-            programs.push_back(algorithm.program(rank, ranks, bytes, round));
-            Buffer own(programs.back().partition.blocks, Contributions(ranks, 0));
-            for (Contributions& block : own) block[rank] = 1;
-            buffers.push_back(std::move(own));
+            buffers.resize(buffers.size() + parts_);
+            for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+                programs.push_back(algorithm.lane_program(lane, rank, ranks, bytes, round));
+                const Program& program = programs.back();
+                if (program.part >= parts_ || program.channel >= lanes_) FAIL("no such part or channel");
+                Buffer own(program.partition.blocks, Contributions(ranks, 0));
+                for (Contributions& block : own) block[rank] = 1;
+                Buffer& buffer = buffers[rank * parts_ + program.part];
+                if (buffer.size() < own.size()) buffer = std::move(own);
+            }
             heard[rank][rank] = true;
         }
     }
@@ -41,25 +52,30 @@ public:
     /// Runs all programs; false if they get stuck or a message is left over.
     bool run() {
         std::vector<Walk> at(programs.begin(), programs.end());
-        std::vector<bool> posted(ranks_, false);
+        std::vector<bool> posted(programs.size(), false);
+        std::vector<std::uint64_t> done(programs.size(), 0);  // steps, by lane
         for (bool moved = true; moved;) {
             moved = false;
-            for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-                if (at[rank].done()) continue;
-                const Step& step = at[rank].step();
-                if (!posted[rank]) {
-                    post(rank, step, at[rank].repetition());
-                    posted[rank] = moved = true;
+            for (std::uint32_t lane = 0; lane < programs.size(); ++lane) {
+                if (at[lane].done()) continue;
+                const Step& step = at[lane].step();
+                if (!posted[lane]) {
+                    if (step.after_lane != Step::no_lane &&
+                        done[rank_of(lane) * lanes_ + step.after_lane] < step.after_steps)
+                        continue;
+                    post(lane, step, at[lane].repetition());
+                    posted[lane] = moved = true;
                 }
-                if (!through(rank, step, at[rank].repetition())) continue;
-                finish(rank, step, at[rank].repetition());
-                posted[rank] = false;
+                if (!through(lane, step, at[lane].repetition())) continue;
+                finish(lane, step, at[lane].repetition());
+                posted[lane] = false;
                 moved = true;
-                at[rank].next();
+                ++done[lane];
+                at[lane].next();
             }
         }
-        for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-            if (!at[rank].done()) return false;
+        for (const Walk& walk : at) {
+            if (!walk.done()) return false;
         }
         for (const auto& [pair, wire] : wires_) {
             if (wire.sent.size() != wire.expected) return false;
@@ -93,18 +109,20 @@ private:
         std::size_t expected = 0, taken = 0;
     };
 
-    Wire& wire_to(std::uint32_t rank, const Message& message, std::uint32_t repetition) {
-        return wires_[{rank, peer_of(message, repetition, ranks_)}];
+    std::uint32_t rank_of(std::uint32_t lane) const { return lane / lanes_; }
+    Buffer& buffer_of(std::uint32_t lane) { return buffers[rank_of(lane) * parts_ + programs[lane].part]; }
+    Wire& wire_to(std::uint32_t lane, const Message& message, std::uint32_t repetition) {
+        return wires_[{programs[lane].channel, rank_of(lane), peer_of(message, repetition, ranks_)}];
     }
-    Wire& wire_from(std::uint32_t rank, const Message& message, std::uint32_t repetition) {
-        return wires_[{peer_of(message, repetition, ranks_), rank}];
+    Wire& wire_from(std::uint32_t lane, const Message& message, std::uint32_t repetition) {
+        return wires_[{programs[lane].channel, peer_of(message, repetition, ranks_), rank_of(lane)}];
     }
 
     /// Returns the numbers of a message's blocks, in its order.
-    std::vector<std::uint32_t> blocks_of(std::uint32_t rank, const Message& message, std::uint32_t repetition) const {
-        const std::uint32_t blocks = programs[rank].partition.blocks;
+    std::vector<std::uint32_t> blocks_of(std::uint32_t lane, const Message& message, std::uint32_t repetition) const {
+        const std::uint32_t blocks = programs[lane].partition.blocks;
         const std::uint32_t peer = peer_of(message, repetition, ranks_);
-        if (peer >= ranks_ || peer == rank) FAIL("no peer " << peer << " of " << rank);
+        if (peer >= ranks_ || peer == rank_of(lane)) FAIL("no peer " << peer << " of " << rank_of(lane));
         std::vector<std::uint32_t> numbers;
         const auto add = [&](const Blocks& some) {
             if (some.block >= blocks || some.count > blocks) FAIL("no blocks " << some.block << ", " << some.count);
@@ -116,44 +134,46 @@ private:
         return numbers;
     }
 
-    void post(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
+    void post(std::uint32_t lane, const Step& step, std::uint32_t repetition) {
+        const std::uint32_t rank = rank_of(lane);
         for (const Message& message : step.sends) {
-            InFlight sent{blocks_of(rank, message, repetition), {}, heard[rank], message.turn != 0};
-            for (const std::uint32_t block : sent.blocks) sent.value.push_back(buffers[rank][block]);
-            wire_to(rank, message, repetition).sent.push_back(std::move(sent));
-            const std::uint64_t bytes = message_bytes(programs[rank].partition, message, repetition);
+            InFlight sent{blocks_of(lane, message, repetition), {}, heard[rank], message.turn != 0};
+            for (const std::uint32_t block : sent.blocks) sent.value.push_back(buffer_of(lane)[block]);
+            wire_to(lane, message, repetition).sent.push_back(std::move(sent));
+            const std::uint64_t bytes = message_bytes(programs[lane].partition, message, repetition);
             ++messages;
             bytes_sent += bytes;
             bytes_sent_by[rank] += bytes;
         }
-        for (const Message& message : step.receives) ++wire_from(rank, message, repetition).expected;
+        for (const Message& message : step.receives) ++wire_from(lane, message, repetition).expected;
     }
 
-    bool through(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
+    bool through(std::uint32_t lane, const Step& step, std::uint32_t repetition) {
         for (const Message& message : step.sends) {
-            const Wire& wire = wire_to(rank, message, repetition);
+            const Wire& wire = wire_to(lane, message, repetition);
             if (wire.sent.size() > wire.expected) return false;
         }
         for (const Message& message : step.receives) {
-            const Wire& wire = wire_from(rank, message, repetition);
+            const Wire& wire = wire_from(lane, message, repetition);
             if (wire.sent.size() < wire.expected) return false;
         }
         return true;
     }
 
-    void finish(std::uint32_t rank, const Step& step, std::uint32_t repetition) {
+    void finish(std::uint32_t lane, const Step& step, std::uint32_t repetition) {
+        const std::uint32_t rank = rank_of(lane);
         for (const Message& message : step.receives) {
-            Wire& wire = wire_from(rank, message, repetition);
+            Wire& wire = wire_from(lane, message, repetition);
             const InFlight& arrived = wire.sent[wire.taken++];
-            const std::vector<std::uint32_t> blocks = blocks_of(rank, message, repetition);
+            const std::vector<std::uint32_t> blocks = blocks_of(lane, message, repetition);
             if (arrived.blocks != blocks) FAIL("two ends mean different blocks");
             if (arrived.turns != (message.turn != 0)) FAIL("the peer turns at one end only");
             received[rank].push_back(
                 {peer_of(message, repetition, ranks_), blocks.front(), static_cast<std::uint32_t>(blocks.size())});
-            bytes_received[rank] += message_bytes(programs[rank].partition, message, repetition);
+            bytes_received[rank] += message_bytes(programs[lane].partition, message, repetition);
             for (std::uint32_t r = 0; r < ranks_; ++r) heard[rank][r] = heard[rank][r] || arrived.heard[r];
             for (std::size_t i = 0; i < blocks.size(); ++i) {
-                Contributions& held = buffers[rank][blocks[i]];
+                Contributions& held = buffer_of(lane)[blocks[i]];
                 if (watch) watch(rank, arrived.value[i]);
                 for (std::size_t r = 0; r < held.size(); ++r)
                     held[r] = arrived.value[i][r] + (step.reduce ? held[r] : 0);
@@ -161,8 +181,8 @@ private:
         }
     }
 
-    std::uint32_t ranks_;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Wire> wires_;
+    std::uint32_t ranks_, lanes_, parts_;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Wire> wires_;  ///< by channel and ranks
 };
 
 }  // namespace syncline

@@ -86,9 +86,10 @@ inline Contributions after(const Promise& promise, std::uint32_t rank, std::uint
 inline std::string broken(Machine& machine, const Promise& promise) {
     const std::uint32_t n = promise.ranks;
     const bool all_to_all = promise.operation == "all-to-all";
-    for (std::uint32_t rank = 0; rank < n; ++rank) {
-        for (std::uint32_t block = 0; block < machine.buffers[rank].size(); ++block)
-            machine.buffers[rank][block] = promises::before(promise, rank, block);
+    const auto parts = static_cast<std::uint32_t>(machine.buffers.size()) / n;
+    for (std::uint32_t i = 0; i < machine.buffers.size(); ++i) {
+        for (std::uint32_t block = 0; block < machine.buffers[i].size(); ++block)
+            machine.buffers[i][block] = promises::before(promise, i / parts, block);
     }
     std::vector<std::multiset<int>> from(n);
     machine.watch = [&](std::uint32_t rank, const Contributions& block) {
@@ -102,11 +103,14 @@ inline std::string broken(Machine& machine, const Promise& promise) {
     for (const Program& program : machine.programs) counted += messages_sent(program);
     if (counted != machine.messages) return "messages are counted wrong";
     for (std::uint32_t rank = 0; rank < n; ++rank) {
-        const Partition& partition = machine.programs[rank].partition;
-        for (std::uint32_t block = 0; block < partition.blocks; ++block) {
-            const Contributions promised = promises::after(promise, rank, block);
-            if (promised.empty() || !promises::is_filled(partition, block)) continue;
-            if (machine.buffers[rank][block] != promised) return fmt::format("rank {}, block {}", rank, block);
+        const Partition& partition = machine.programs[rank * machine.programs.size() / n].partition;
+        for (std::uint32_t part = 0; part < parts; ++part) {
+            const Buffer& buffer = machine.buffers[rank * parts + part];
+            for (std::uint32_t block = 0; block < buffer.size(); ++block) {
+                const Contributions promised = promises::after(promise, rank, block);
+                if (promised.empty() || !promises::is_filled(partition, block)) continue;
+                if (buffer[block] != promised) return fmt::format("rank {}, block {}", rank, block);
+            }
         }
         for (std::uint32_t other = 0; other < n; ++other) {
             if (promise.operation == "barrier" && !machine.heard[rank][other])

@@ -40,6 +40,7 @@ TimelineView two_ranks() {
     view.graph.seal();
     view.names = {"forward of \"conv\"", "bucket 0", "forward of \"conv\"", "bucket 0"};
     view.timeline.trace.acts.resize(4);
+    view.timeline.trace.stream_of_lane = {0, 1, 2, 3};
     for (const std::uint32_t iteration : {4u, 5u}) {
         const double at_s = iteration * 20 * us;
         view.timeline.recorded.push_back({{at_s, at_s + 10 * us},
@@ -49,7 +50,7 @@ TimelineView two_ranks() {
         Trace& trace = view.timeline.trace;
         const auto message = static_cast<MessageId>(trace.messages.size());
         trace.messages.push_back(
-            {exchange_0, exchange_1, iteration, 0, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us});
+            {exchange_0, exchange_1, iteration, 0, 3000, at_s + 10 * us, at_s + 12 * us, at_s + 15 * us, 1 * us, 1, 3});
         trace.acts[1].push_back({at_s + 10 * us, at_s + 16 * us, exchange_0, iteration, message, ActKind::messages});
         trace.acts[3].push_back({at_s + 12 * us, at_s + 16 * us, exchange_1, iteration, message, ActKind::messages});
         trace.acts[3].push_back(
@@ -151,7 +152,7 @@ TEST_CASE("links count bytes while they flow, and the busiest is first") {
 TEST_CASE("flows that share a link add up, and flows that continue are cut to the shown time") {
     TimelineView view = two_ranks();
     Trace& trace = view.timeline.trace;
-    trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0});
+    trace.messages.push_back({exchange_0, exchange_1, 5, 0, 2000, 110 * us, 114 * us, 118 * us, 0, 1, 3});
     TraceLimits limits;
     limits.time = Interval{13 * us, 17 * us};
     using Points = std::vector<std::pair<std::int64_t, double>>;

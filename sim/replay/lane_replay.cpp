@@ -1,0 +1,439 @@
+#include "sim/replay/lane_replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace syncline {
+
+namespace {
+
+/// Returns the bytes on the wires.
+std::uint64_t on_wires(std::uint64_t bytes, const Protocol& protocol) {
+    if (protocol.bandwidth_factor == 1) return bytes;
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / protocol.bandwidth_factor));
+}
+
+bool turns(const Message& message) {
+    return message.turn != 0;
+}
+
+}  // namespace
+
+LaneReplay::LaneReplay(Session& session, LaneId lane, const std::vector<std::unique_ptr<LaneReplay>>& siblings)
+    : session_(session),
+      lane_(lane),
+      siblings_(siblings),
+      stream_(session.lanes.stream(lane)),
+      process_(session.graph.streams()[stream_].process),
+      transport_(session.wires.transport()),
+      simulator_(session.simulator),
+      travels_(session.wires.latency_travels()) {
+    if (travels_) simulator_.on_receipt(lane_, [this] { post(); });
+}
+
+void LaneReplay::record(ActKind kind, double start_s, double end_s) {
+    if (recorder() == nullptr) return;
+    const bool waits = kind == ActKind::messages || kind == ActKind::window;
+    recorder()->acted(lane_, {start_s, end_s, task_, iteration_, waits ? last_ : Act::no_message, kind});
+}
+
+Coroutine<> LaneReplay::spend(ActKind kind, double seconds) {
+    const double start_s = simulator_.now_s();
+    co_await simulator_.sleep(lane_, seconds);
+    record(kind, start_s, simulator_.now_s());
+}
+
+Coroutine<> LaneReplay::spend(Rest rest) {
+    const double start_s = simulator_.now_s();
+    // A single sleep, so that recording changes no sum; the last act ends when the sleep did.
+    co_await simulator_.sleep(lane_, rest.seconds());
+    if (recorder() == nullptr) co_return;
+    const double end_s = simulator_.now_s();
+    const double latency_end_s = rest.receive_s + rest.reduction_s > 0 ? start_s + rest.latency_s : end_s;
+    const double receive_end_s = rest.reduction_s > 0 ? latency_end_s + rest.receive_s : end_s;
+    record(ActKind::messages, std::exchange(wait_start_s_, MessageRecord::never), latency_end_s);  // once per step
+    record(ActKind::receive, latency_end_s, receive_end_s);
+    record(ActKind::reduction, receive_end_s, end_s);
+}
+
+LaneReplay::Current::Current(const Session& session, const Task& task, std::uint32_t iteration, std::uint32_t lane)
+    : exchange(session.graph.exchange(task.exchange)),
+      id(task.exchange),
+      place(task.member * exchange.algorithm->lanes() + lane),
+      group(session.graph.group(exchange.group)),
+      program(exchange.algorithm->lane_program(lane, task.member, static_cast<std::uint32_t>(group.size()),
+                                               exchange.bytes, iteration)),
+      channel(session.lanes.channel(exchange, program)),
+      walk(program),
+      posted(program) {}
+
+void LaneReplay::prepare(TaskId id, std::uint32_t iteration, std::uint32_t number) {
+    task_ = id;
+    iteration_ = iteration;
+    recorder_ = session_.recorder(iteration);
+    steps_done_ = 0;
+    now_.emplace(session_, session_.graph.tasks()[id], iteration, number);
+    const std::vector<Step>& steps = now_->program.steps;
+    ports_.resize(std::max(ports_.size(), steps.size()));
+    const auto port = [&](const Message& message, bool outwards) {
+        return turns(message) ? nullptr : &peer(now_->group[message.peer], outwards);
+    };
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        ports_[i].out.clear();
+        ports_[i].in.clear();
+        ports_[i].turn = std::any_of(steps[i].sends.begin(), steps[i].sends.end(), turns) ||
+                         std::any_of(steps[i].receives.begin(), steps[i].receives.end(), turns);
+        for (const Message& message : steps[i].sends) ports_[i].out.push_back(port(message, true));
+        for (const Message& message : steps[i].receives) ports_[i].in.push_back(port(message, false));
+    }
+}
+
+bool LaneReplay::contributes() const {
+    const std::vector<Step>& steps = now_->program.steps;
+    return !steps.empty() && (!steps.front().sends.empty() || steps.front().reduce);
+}
+
+bool LaneReplay::receives() const {
+    return std::any_of(now_->program.steps.begin(), now_->program.steps.end(),
+                       [](const Step& step) { return !step.receives.empty(); });
+}
+
+Coroutine<> LaneReplay::run() {
+    if (Folding* folding = session_.folding()) {
+        const Folding::Pass pass = folding->begin(now_->id, now_->place, iteration_);
+        for (const RingSection& section : *pass.sections) {
+            const Folding::Visit visit = co_await folding->enter(lane_, pass, section);
+            padded_ = visit.padded;
+            co_await run_steps(section.taken, visit);
+            padded_ = false;
+            folding->leave(visit);
+        }
+    } else {
+        co_await run_steps(std::numeric_limits<std::uint32_t>::max(), {});
+    }
+}
+
+Coroutine<> LaneReplay::serve() {
+    for (;;) {
+        while (!started_ && !closed_) co_await simulator_.park(lane_);
+        if (!started_) co_return;
+        co_await run();
+        started_ = false;
+        if (std::exchange(awaited_, false)) simulator_.unpark(stream_);
+    }
+}
+
+void LaneReplay::start() {
+    started_ = true;
+    simulator_.unpark(lane_);
+}
+
+Coroutine<> LaneReplay::end() {
+    while (started_) {
+        awaited_ = true;
+        co_await simulator_.park(stream_);
+    }
+}
+
+void LaneReplay::close() {
+    closed_ = true;
+    simulator_.unpark(lane_);
+}
+
+void LaneReplay::skip(std::uint32_t steps) {
+    if (steps == 0) return;
+    Walk& walk = now_->walk;
+    const Protocol& protocol = now_->exchange.protocol;
+    const Partition& partition = now_->program.partition;
+    // Receives that are posted are for the steps after the folded ones, if these receive from the same peers.
+    std::vector<std::uint32_t> posted;  // numbers of their steps
+    for (Walk ahead = walk; ahead != now_->posted && !ahead.done(); ahead.next())
+        if (!ahead.step().receives.empty()) posted.push_back(ahead.number());
+    for (std::uint32_t left = steps; left > 0;) {
+        const std::uint32_t times = std::min(left, walk.in_a_row());
+        const Step& step = walk.step();
+        for (std::size_t i = 0; i < step.sends.size(); ++i) {
+            const Message& message = step.sends[i];
+            if (!turns(message)) {
+                const std::uint64_t bytes = bytes_of_repetitions(partition, message, walk.repetition(), times);
+                add_bytes(*ports_[walk.number()].out[i], bytes, on_wires(bytes, protocol));
+                continue;
+            }
+            const std::uint32_t end = walk.repetition() + (session_.measures(iteration_) ? times : 0);
+            for (std::uint32_t repetition = walk.repetition(); repetition < end; ++repetition) {
+                const auto members = static_cast<std::uint32_t>(now_->group.size());
+                const std::uint64_t bytes = message_bytes(partition, message, repetition);
+                session_.carried({now_->channel, process_, now_->group[peer_of(message, repetition, members)]}, bytes,
+                                 on_wires(bytes, protocol));
+            }
+        }
+        session_.folded(iteration_, std::uint64_t{times} * step.sends.size());
+        walk.skip(times);
+        left -= times;
+    }
+    std::size_t kept = 0;
+    Walk& ahead = now_->posted;
+    for (ahead = walk; kept < posted.size() && !ahead.done(); ahead.next()) {
+        const std::vector<Message>& receives = ahead.step().receives;
+        if (receives.empty()) continue;
+        if (std::any_of(receives.begin(), receives.end(), turns) ||
+            ports_[ahead.number()].in != ports_[posted[kept]].in)
+            break;
+        ++kept;
+    }
+    now_->ahead = ahead != walk;
+    for (; posted.size() > kept; posted.pop_back()) withdraw(now_->program.steps[posted.back()], ports_[posted.back()]);
+}
+
+void LaneReplay::withdraw(const Step& step, const Ports& ports) {
+    for (std::size_t i = step.receives.size(); i-- > 0;) {
+        if (!turns(step.receives[i])) {
+            simulator_.withdraw(lane_, ports.in[i]->connection);
+            continue;
+        }
+        simulator_.withdraw(lane_, turning_in_.back().connection);
+        simulator_.release(turning_in_.back().connection);
+        turning_in_.pop_back();
+    }
+}
+
+void LaneReplay::add_bytes(Peer& peer, std::uint64_t bytes, std::uint64_t on_wires) const {
+    if (!session_.measures(iteration_)) return;
+    peer.bytes += bytes;
+    peer.on_wires += on_wires;
+}
+
+void LaneReplay::post() {
+    for (Walk& posted = now_->posted; !posted.done();) {
+        const std::vector<Message>& receives = posted.step().receives;
+        for (std::size_t i = 0; i < receives.size(); ++i) {
+            if (!turns(receives[i])) {
+                receive(*ports_[posted.number()].in[i]);
+                continue;
+            }
+            turning_in_.push_back(turned(receives[i], posted.repetition(), false));
+            receive(turning_in_.back());
+        }
+        posted.next();
+        now_->ahead = true;
+        if (!travels_ || !receives.empty()) return;
+    }
+}
+
+Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
+    const Exchange& exchange = now_->exchange;
+    const Partition& partition = now_->program.partition;
+    Walk& walk = now_->walk;
+    const bool stages = transport_.staging.unit == Staging::Unit::message;
+    for (std::uint32_t taken = 0; taken < count && !walk.done();) {
+        const Step& step = walk.step();
+        Ports& ports = ports_[walk.number()];
+        const auto bytes_of = [&](const Message& message) {
+            return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
+        };
+        if (step.after_lane != Step::no_lane) co_await await_lane(step);
+        simulator_.begin_step(lane_, static_cast<std::uint32_t>(ports.in.size()));
+        recorded_.clear();
+        travelling_.clear();
+        // Receives are posted first, because data may arrive while this stream is busy sending.
+        if (!now_->ahead) post();
+        if (ports.turn) turn(ports);
+        for (std::size_t i = 0; i < ports.out.size(); ++i) {
+            Peer& peer = *ports.out[i];
+            const std::uint64_t bytes = bytes_of(step.sends[i]);
+            if (transport_.window > 0) co_await await_window();
+            if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
+            if (stages) co_await copy(Staging::Unit::message, true, bytes);
+            if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
+            send(peer, bytes, exchange.protocol);
+            const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
+            add_bytes(peer, real, on_wires(real, exchange.protocol));
+        }
+        wait_start_s_ = simulator_.now_s();
+        co_await simulator_.ends(lane_);
+        if (session_.wires.adapts()) note_paths(ports);
+        session_.sent(iteration_, ports.out.size());
+
+        Rest rest{rest_of_latency(ports)};
+        std::uint64_t reduced = 0;
+        for (std::size_t i = 0; i < ports.in.size(); ++i) {
+            rest.receive_s += ports.in[i]->terms->receive_overhead_s + transport_.query_s();
+            if (stages) {
+                co_await spend(std::exchange(rest, {}));
+                co_await copy(Staging::Unit::message, false, bytes_of(step.receives[i]));
+            }
+            if (step.reduce) reduced += bytes_of(step.receives[i]);
+        }
+        rest.reduction_s = static_cast<double>(reduced) * exchange.gamma_s_per_B * exchange.algorithm->parts();
+        if (reduced > 0 && session_.wires.on_device(process_)) rest.reduction_s += transport_.reduction.launch_s;
+        if (recorder() != nullptr) {
+            co_await spend(rest);
+            recorded_in_.erase(recorded_in_.begin(),
+                               recorded_in_.begin() + static_cast<std::ptrdiff_t>(ports.in.size()));
+        } else {
+            co_await simulator_.sleep(lane_, rest.seconds());
+        }
+        if (ports.turn) turn_away(ports);
+        walk.next();
+        now_->ahead = walk != now_->posted;
+        ++taken;
+        ++steps_done_;
+        for (const LaneId lane : std::exchange(follow_, {})) simulator_.unpark(lane);
+        if (visit.ring == nullptr) continue;
+        const Folding::Skip folded = session_.folding()->stepped(visit, taken, simulator_.untaken(lane_));
+        skip(folded.steps);
+        taken += folded.steps;
+        co_await simulator_.sleep(lane_, folded.seconds);
+    }
+}
+
+Coroutine<> LaneReplay::await_lane(const Step& step) {
+    LaneReplay& other = *siblings_[step.after_lane];
+    while (other.steps_done_ < step.after_steps) {
+        other.follow_.push_back(lane_);
+        co_await simulator_.park(lane_);
+    }
+}
+
+void LaneReplay::send(const Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
+    const std::uint64_t travelling = on_wires(bytes, protocol);
+    if (recorder() != nullptr)
+        recorded_.push_back(
+            recorder()->put(*peer.recorded, {task_, lane_, iteration_, simulator_.now_s()}, travelling));
+    if (session_.wires.adapts()) travelling_.push_back(travelling);
+    const double limit_Bps = peer.terms->bandwidth.empty() ? std::numeric_limits<double>::infinity()
+                                                           : peer.terms->limit_Bps(static_cast<double>(bytes));
+    simulator_.send(lane_, peer.connection, peer.weightless ? 0 : travelling, limit_Bps);
+}
+
+void LaneReplay::receive(const Peer& peer) {
+    if (recorder() != nullptr)
+        recorded_in_.push_back(recorder()->got(*peer.recorded, {task_, lane_, iteration_, simulator_.now_s()}));
+    simulator_.receive(lane_, peer.connection);
+}
+
+void LaneReplay::note_paths(const Ports& ports) {
+    for (std::size_t i = 0; i < ports.out.size(); ++i) {
+        const std::span<const std::uint32_t> path = simulator_.path(lane_, i);
+        const Pair& pair = ports.out[i]->pair;
+        if (session_.measures(iteration_)) session_.wires.carried(pair.from, pair.to, path, travelling_[i]);
+        if (recorder() != nullptr) recorder()->took(recorded_[i], {path.begin(), path.end()});
+    }
+}
+
+Coroutine<> LaneReplay::await_window() {
+    const double start_s = simulator_.now_s();
+    co_await simulator_.window(lane_, static_cast<std::uint32_t>(transport_.window));
+    if (recorder() == nullptr || simulator_.now_s() == start_s) co_return;
+    double last_s = -1;
+    for (std::size_t i = 0; i < recorded_.size(); ++i) {
+        const double end_s = simulator_.sent_s(lane_, i);
+        if (end_s > simulator_.now_s() || end_s <= last_s) continue;
+        last_s = end_s;
+        last_ = recorded_[i];
+    }
+    record(ActKind::window, start_s, simulator_.now_s());
+}
+
+Coroutine<> LaneReplay::copy(Staging::Unit unit, bool outwards, std::uint64_t bytes) {
+    const double seconds = transport_.staging.unit == unit ? session_.wires.staging_s(process_, bytes) : 0;
+    if (seconds == 0) co_return;
+    const double start_s = simulator_.now_s();
+    co_await session_.copy(lane_, outwards, seconds);
+    record(ActKind::copy, start_s, simulator_.now_s());
+}
+
+double LaneReplay::rest_of_latency(const Ports& ports) {
+    const Protocol& protocol = now_->exchange.protocol;
+    const double now_s = simulator_.now_s();
+    double rest_s = 0, last_s = -1;
+    const Lateness& lateness = session_.graph.lateness();
+    const auto consider = [&](Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
+                              bool waits) {
+        const double latency_s =
+            (peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s)) *
+            lateness.factor(peer.pair.channel, peer.pair.from, peer.pair.to, peer.delivered++);
+        // A message delivered before the others has already had a part of its latency.
+        const double free_s = waits ? end_s + latency_s : end_s;
+        rest_s = std::max(rest_s, free_s - now_s);
+        if (recorder() == nullptr) return;
+        recorder()->through(recorded[i], end_s, latency_s);
+        if (free_s > last_s) {
+            last_s = free_s;
+            last_ = recorded[i];
+        }
+    };
+    for (std::size_t i = 0; i < ports.in.size(); ++i)
+        consider(*ports.in[i], simulator_.received_s(lane_, i), recorded_in_, i, true);
+    for (std::size_t i = 0; i < ports.out.size(); ++i)
+        consider(*ports.out[i], simulator_.sent_s(lane_, i), recorded_, i, !travels_);
+    return rest_s;
+}
+
+LaneReplay::Peer& LaneReplay::peer(ProcessId other, bool outwards) {
+    const std::uint64_t key = (std::uint64_t{now_->channel} << 33) | (std::uint64_t{other} << 1) | (outwards ? 1 : 0);
+    const auto [found, added] = peers_.try_emplace(key);
+    if (added) found->second = connect(other, outwards, true);
+    return found->second;
+}
+
+LaneReplay::Peer LaneReplay::connect(ProcessId other, bool outwards, bool lasting) {
+    Peer made;
+    made.pair = outwards ? Pair{now_->channel, process_, other} : Pair{now_->channel, other, process_};
+    const ProcessId from = made.pair.from, to = made.pair.to;
+    made.connection = simulator_.connect(made.pair, lasting);
+    made.terms = &session_.wires.terms(from, to);
+    made.latency_s = session_.wires.latency_s(from, to);
+    made.recorded = session_.connection(now_->channel, from, to);
+    made.inside_node = session_.wires.inside_node(from, to);
+    made.weightless = session_.wires.weightless(from, to);
+    return made;
+}
+
+LaneReplay::Peer LaneReplay::turned(const Message& message, std::uint32_t repetition, bool outwards) {
+    const auto members = static_cast<std::uint32_t>(now_->group.size());
+    Peer made = connect(now_->group[peer_of(message, repetition, members)], outwards, false);
+    // Such a connection has one message, so its number must differ from those of others between the two processes.
+    made.delivered = random_bits(session_.graph.tasks()[task_].exchange, iteration_, repetition);
+    return made;
+}
+
+void LaneReplay::turn(Ports& ports) {
+    const Step& step = now_->walk.step();
+    std::size_t received = 0;
+    for (std::size_t i = 0; i < step.receives.size(); ++i)
+        if (turns(step.receives[i])) ports.in[i] = &turning_in_[received++];
+    for (std::size_t i = 0; i < step.sends.size(); ++i)
+        if (turns(step.sends[i]))
+            ports.out[i] = &turning_out_.emplace_back(turned(step.sends[i], now_->walk.repetition(), true));
+}
+
+void LaneReplay::turn_away(const Ports& ports) {
+    const Step& step = now_->walk.step();
+    for (std::size_t i = 0; i < step.receives.size(); ++i) {
+        if (!turns(step.receives[i])) continue;
+        simulator_.release(ports.in[i]->connection);
+        turning_in_.pop_front();
+    }
+    for (const Peer& peer : turning_out_) {
+        report_bytes(peer);
+        simulator_.release(peer.connection);
+    }
+    turning_out_.clear();
+}
+
+std::pair<std::uint32_t, std::uint32_t> LaneReplay::at() const {
+    return now_ ? std::pair{now_->walk.number(), now_->walk.repetition()} : std::pair{0u, 0u};
+}
+
+void LaneReplay::report_bytes() {
+    for (const auto& [key, peer] : peers_) report_bytes(peer);
+}
+
+void LaneReplay::report_bytes(const Peer& peer) {
+    if (peer.bytes > 0) session_.carried(peer.pair, peer.bytes, peer.on_wires);
+}
+
+}  // namespace syncline

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/collective/algorithm.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/platform/place.hpp"
+
+/// The channels of a group's collectives (sim/collective/channels.hpp): their number, and the order of the members in
+/// each.
+///
+/// Between nodes there is a channel for each port that the members use, the fewest of any node. In channel c each
+/// node's chain of devices begins at a device on the c-th port, at which the channel enters the node, and leaves by the
+/// port of its last device; the next node has the chain in reverse, so that each message between nodes is between ports
+/// of the same number (with an odd number of nodes one message is not), which a rail-optimised fabric carries over one
+/// switch. Chains follow rings of devices inside the node: those that share no link where devices are connected in
+/// pairs (node_rings.hpp), otherwise the devices in order; ring c begins further on than ring c-1, so that a node's
+/// ports carry a channel each. A group inside one node has a channel for each of these rings.
+///
+/// Small buffers take fewer channels: as many as have 32 KiB each. Source: NVIDIA NCCL 2.28, src/graph/connect.cc
+/// (rings of channels, and their reversal on every second node), src/graph/search.cc (a channel for each port and for
+/// each path between devices), src/enqueue.cc (a channel has at least 512 threads of 64 B). Left out: more channels
+/// than paths, which only occupy more multiprocessors; channels of all-to-all and of transfers between stages, whose
+/// messages use their device's own port anyway.
+namespace syncline {
+
+/// Number of channels that a plan asks for: as many as libraries take (`automatic`), or a given number.
+inline constexpr std::int64_t automatic_channels = 0;
+
+class ChannelOrders {
+public:
+    /// `requested`: 0 for automatic_channels. On a platform in SimGrid's format, whose ports are not known, one.
+    ChannelOrders(const Cluster& cluster, const std::vector<Place>& members, std::int64_t requested);
+
+    /// Returns the number of channels for an exchange of this size.
+    std::uint32_t count(std::uint64_t bytes) const;
+    /// Returns the same, but 1 for an algorithm that does not run in channels.
+    std::uint32_t count(const AlgorithmSpec& spec, std::uint64_t bytes) const {
+        return takes_channels(spec) ? count(bytes) : 1;
+    }
+    /// Return the number of ports that the members use on each node, and the number of rings that share no link there:
+    /// the fewest of any node.
+    std::uint32_t ports() const;
+    std::uint32_t rings() const;
+    /// Returns the members in the order of each of `count` channels.
+    std::vector<std::vector<std::uint32_t>> orders(std::uint32_t count) const;
+
+    /// Returns the algorithm among these members, in channels where its kind runs in channels: the same object for the
+    /// same `name`, which stands for a spec, and number of channels. Throws AlgorithmError.
+    std::shared_ptr<const CollectiveAlgorithm> make(const AlgorithmSpec& spec, std::uint64_t bytes,
+                                                    const std::string& name);
+
+private:
+    struct OnNode {
+        std::vector<std::uint32_t> members;
+        std::vector<std::vector<std::uint32_t>> rings;  ///< of these members, by their index
+    };
+
+    /// Returns a node's members in the order of a channel, which ends at a port that is not among `exits`, if possible,
+    /// and adds it.
+    std::vector<std::uint32_t> chain(const OnNode& node, std::uint32_t channel, std::set<std::uint32_t>& exits) const;
+
+    std::uint32_t members_ = 1, most_ = 1;
+    bool given_ = false;
+    std::vector<OnNode> nodes_;         ///< in the order of their first members
+    std::vector<std::uint32_t> ports_;  ///< by member: its port
+    std::map<std::pair<std::string, std::uint32_t>, std::shared_ptr<const CollectiveAlgorithm>> made_;
+};
+
+/// Returns the number of channels that `given`, or else the cluster's transport, asks for.
+std::int64_t requested_channels(const Cluster& cluster, const std::optional<std::int64_t>& given);
+
+}  // namespace syncline

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sim/analysis/exchange_experiment.hpp"
+#include "tests/catch.hpp"
+
+// Collectives in channels on nodes with several ports, against closed forms and public measurements.
+
+using namespace syncline;
+
+namespace {
+
+/// Returns nodes of eight devices on a switch with this many ports, on one non-blocking switch.
+Cluster nodes_of_eight(std::int64_t nodes, std::int64_t nics, double port_Bps, double inside_Bps, double latency_s) {
+    Cluster cluster = star_cluster(nodes, port_Bps, latency_s);
+    cluster.node.devices = 8;
+    cluster.node.links = NodeLinks::crossbar;
+    cluster.node.link = {inside_Bps, 0};
+    cluster.node.nics = nics;
+    return cluster;
+}
+
+CollectivePlan allreduce_of(std::int64_t ranks, std::uint64_t bytes, Fidelity fidelity = Fidelity::message) {
+    CollectivePlan plan;
+    plan.ranks = ranks;
+    plan.bytes = bytes;
+    plan.fidelity = fidelity;
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("channels: each with its own port take the time of a ring with their share") {
+    // Links inside a node are so fast that only ports and latency count. Every message between nodes has its port for
+    // itself, so that each of k rings takes 2(N-1) steps of S/(kN) bytes.
+    for (const std::int64_t nics : {1, 2, 4, 8}) {
+        for (const std::int64_t nodes : {2, 4}) {
+            for (const std::string operation : {"allreduce", "reduce-scatter", "allgather"}) {
+                CAPTURE(nics, nodes, operation);
+                const double port_Bps = 12.5e9;
+                const std::int64_t ranks = 8 * nodes;
+                const std::uint64_t bytes = static_cast<std::uint64_t>(ranks * nics) * 1'000'000;
+                CollectivePlan plan = allreduce_of(ranks, bytes);
+                plan.algorithm.operation = operation;
+                const Cluster cluster = nodes_of_eight(nodes, nics, port_Bps, 1e18, 0);
+                const CollectiveResult result = simulate_collective(cluster, plan);
+                const double once = static_cast<double>(ranks - 1) * 1e6 / port_Bps;
+                // A block that has left a node crosses the other seven devices in no time, so that of the steps in
+                // which all ranks take part only those count in which some block crosses: all.
+                const double closed_s = operation == "allreduce" ? 2 * once : once;
+                CHECK(result.completion_time_s == Approx(closed_s).epsilon(1e-6));
+                CHECK(result.bytes_sent == (operation == "allreduce" ? 2 : 1) * (ranks - 1) * bytes);
+            }
+        }
+    }
+}
+
+TEST_CASE("channels: on links that all of them share the time is that of one ring") {
+    for (const std::int64_t channels : {1, 2, 3, 4, 8}) {
+        CollectivePlan plan = allreduce_of(6, 6 * 24 * 10'000);
+        Cluster cluster = star_cluster(6, 1e9, 2e-6);
+        cluster.device.reduction_Bps = 5e9;
+        const double one_s = simulate_collective(cluster, plan).completion_time_s;
+        plan.channels = channels;
+        const CollectiveResult result = simulate_collective(cluster, plan);
+        CAPTURE(channels);
+        REQUIRE(result.closed_form_s);
+        CHECK(result.completion_time_s == Approx(one_s).epsilon(1e-9));
+        CHECK(result.completion_time_s == Approx(*result.closed_form_s).epsilon(1e-9));
+    }
+}
+
+TEST_CASE("channels: folded as long as message by message") {
+    std::size_t folded = 0;
+    for (const std::int64_t nics : {2, 4, 8}) {
+        for (const std::int64_t nodes : {2, 3, 8}) {
+            for (const double latency_s : {0.0, 5e-6}) {
+                for (const Latency latency : {Latency::blocking, Latency::travelling}) {
+                    for (const std::uint64_t rest : {0u, 5u}) {
+                        Cluster cluster = nodes_of_eight(nodes, nics, 12.5e9, 150e9, latency_s);
+                        cluster.latency = latency;
+                        const auto bytes = static_cast<std::uint64_t>(8 * nodes * nics) * 100'000 + rest;
+                        const auto exact = simulate_collective(cluster, allreduce_of(8 * nodes, bytes));
+                        const auto fast =
+                            simulate_collective(cluster, allreduce_of(8 * nodes, bytes, Fidelity::folded));
+                        CAPTURE(nics, nodes, latency_s, rest);
+                        CHECK(fast.completion_time_s == Approx(exact.completion_time_s).epsilon(1e-9));
+                        CHECK(fast.messages == exact.messages);
+                        CHECK(fast.bytes_sent == exact.bytes_sent);
+                        CHECK(fast.sent_by == exact.sent_by);
+                        folded += fast.folded.messages_folded > 0;
+                    }
+                }
+            }
+        }
+    }
+    WARN(fmt::format("{} simulations in channels were folded", folded));
+}
+
+TEST_CASE("channels: bus bandwidth of two nodes with eight GPUs is that of public measurements") {
+    // NVIDIA/nccl 1048: 24 GB/s with one 200 Gb/s port, 86 with four; NVIDIA/nccl 812: 192 with eight (DGX A100).
+    // NVIDIA/nccl 495 reports 75 with eight 100 Gb/s ports with RoCE, and calls that low: this one is not met.
+    struct Row {
+        std::int64_t nics;
+        double port_Bps, measured_GBps;
+        bool met;
+    };
+    double before = 0;
+    for (const Row& row : {Row{1, 25e9, 24, true}, {4, 25e9, 86, true}, {8, 25e9, 192, true}, {8, 12.5e9, 75, false}}) {
+        const Cluster cluster = nodes_of_eight(2, row.nics, row.port_Bps, 300e9, 1e-6);
+        const CollectiveResult result = simulate_collective(cluster, allreduce_of(16, 1ull << 30, Fidelity::automatic));
+        REQUIRE(result.bus_bandwidth_Bps);
+        const double GBps = *result.bus_bandwidth_Bps / 1e9;
+        WARN(fmt::format("{} ports of {:g} GB/s: {:.1f} GB/s, measured {:g}", row.nics, row.port_Bps / 1e9, GBps,
+                         row.measured_GBps));
+        if (!row.met) continue;
+        CHECK(GBps > before);
+        before = GBps;
+        CHECK(GBps == Approx(row.measured_GBps).epsilon(0.15));
+    }
+}
+
+TEST_CASE("hierarchical: its levels work at the same time on different segments") {
+    // Four nodes of four devices. Inside, a device sends at `inside_Bps`; between nodes each rank has its own port.
+    CollectivePlan plan = allreduce_of(16, 16 * 64 * 10'000);
+    plan.algorithm.name = "hierarchical";
+    plan.algorithm.overlay.emplace().shape = Shape::hierarchical;
+    for (const std::int64_t size : {4, 4}) {
+        HierarchyLevel level;
+        level.size = size;
+        plan.algorithm.overlay->levels.push_back(level);
+    }
+    const double port_Bps = 1e9, bytes = 16 * 64 * 10'000;
+    for (const double inside_Bps : {1e18, 8e9, 2e9}) {
+        CAPTURE(inside_Bps);
+        Cluster cluster = nodes_of_eight(4, 4, port_Bps, inside_Bps, 0);
+        cluster.node.devices = 4;
+        plan.algorithm.segment_bytes = 0;
+        const double whole_s = simulate_collective(cluster, plan).completion_time_s;
+        // Reduce-scatter and allgather inside carry 3/4 of the bytes over each device's link, and the ring between the
+        // nodes, of a fourth of them, 2·3/4.
+        const double inner_s = 0.75 * bytes / inside_Bps, outer_s = 1.5 * bytes / 4 / port_Bps;
+        CHECK(whole_s == Approx(2 * inner_s + outer_s).epsilon(1e-6));
+        double before_s = whole_s;
+        for (const double segments : {2, 8, 32}) {
+            plan.algorithm.segment_bytes = bytes / segments;
+            const double time_s = simulate_collective(cluster, plan).completion_time_s;
+            CAPTURE(segments, time_s, whole_s);
+            CHECK(time_s >= std::max(2 * inner_s, outer_s) * (1 - 1e-9));
+            CHECK(time_s <= before_s * (1 + 1e-9));
+            // The first and the last segment are alone at the inner level, and no level waits longer than that.
+            CHECK(time_s <= std::max(2 * inner_s, outer_s) + (2 * inner_s + outer_s) / segments * 1.5);
+            before_s = time_s;
+        }
+    }
+}
