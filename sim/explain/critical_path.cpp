@@ -138,12 +138,17 @@ private:
     /// Returns the act in this task right before `now_s_`: of the lane that the path is in; or, where it comes from the
     /// task's end, or reaches the lane's start, of the stream's lane whose act ended last.
     const Act* act_before_now(StreamId stream) {
+        const std::uint32_t own = lane_;
         const Act* last = nullptr;
         for (const std::uint32_t lane : lanes_[stream]) {
             const Act* act = act_before_now_in(lane);
             if (act == nullptr) continue;
-            if (lane == lane_ && act->end_s >= now_s_) return act;
-            if (last != nullptr && act->end_s <= last->end_s) continue;
+            if (lane == own && act->end_s >= now_s_) {
+                lane_ = lane;
+                return act;
+            }
+            // An act that is under way in another lane is no cause.
+            if (act->end_s > now_s_ || (last != nullptr && act->end_s <= last->end_s)) continue;
             last = act;
             lane_ = lane;
         }

@@ -148,7 +148,8 @@ std::string name_of(const TimelineView& view, const Bar& bar) {
 
 std::string process_name(const TaskGraph& graph, ProcessId process, std::int64_t ranks) {
     if (process < ranks) return fmt::format("rank {}", process);
-    const bool server = graph.processes()[process].place.device == Place::host;
+    const Place& place = graph.processes()[process].place;
+    const bool server = place.on_device() || place.device == Place::host;
     return fmt::format("{} {}", server ? "server" : "switch", process - ranks);
 }
 

@@ -29,14 +29,21 @@ Terrain terrain_of(const Cluster& cluster, const std::vector<Place>& places,
         const MessageTerms& terms = from.node == to.node ? cluster.transport.inside : cluster.transport.between;
         least_Bps = std::min(least_Bps, terms.limit_Bps(1e15));
     };
-    for (std::size_t rank = 0; rank < places.size(); ++rank) narrow(places[rank], places[(rank + 1) % places.size()]);
-    // Covers ranks that share a node without being neighbours: nodes are alike, so one pair represents all.
-    const Place& first = places.front();
-    const auto beside =
-        std::find_if(places.begin() + 1, places.end(), [&](const Place& place) { return place.node == first.node; });
-    if (beside != places.end()) narrow(first, *beside);
     const ChannelOrders orders(cluster, places, requested_channels(cluster, channels));
     const std::uint32_t most = orders.count(~std::uint64_t{0});
+    if (most > 1) {
+        for (const std::vector<std::uint32_t>& order : orders.orders(most))
+            for (std::size_t i = 0; i < order.size(); ++i)
+                narrow(places[order[i]], places[order[(i + 1) % order.size()]]);
+    } else {
+        for (std::size_t rank = 0; rank < places.size(); ++rank)
+            narrow(places[rank], places[(rank + 1) % places.size()]);
+        // Covers ranks that share a node without being neighbours: nodes are alike, so one pair represents all.
+        const Place& first = places.front();
+        const auto beside = std::find_if(places.begin() + 1, places.end(),
+                                         [&](const Place& place) { return place.node == first.node; });
+        if (beside != places.end()) narrow(first, *beside);
+    }
     terrain.between_Bps *= std::min(most, orders.ports());
     terrain.inside_Bps *= std::min(most, orders.rings());
     return terrain;

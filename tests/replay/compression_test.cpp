@@ -197,7 +197,7 @@ TEST_CASE("compressed gradients are released by cycles, and negotiated, like oth
         const World world = world_of(random, 4, 5);
         Plan plan = plan_of(4, method);
         const double plain_s = simulate(lower(world.cluster, world.model, plan)).time.iteration_s;
-        plan.fusion = {.threshold_bytes = 64e6, .cycle_s = 1e-3, .negotiation = true};
+        plan.fusion = {.threshold_bytes = 64e6, .cycle_s = 1e-3, .negotiation = Negotiation::on_ready};
         const Result result = simulate(lower(world.cluster, world.model, plan));
         CAPTURE(static_cast<int>(method.kind), method.rank);
         CHECK(result.time.drift < 1e-6);
@@ -206,7 +206,7 @@ TEST_CASE("compressed gradients are released by cycles, and negotiated, like oth
     }
 }
 
-TEST_CASE("fp16 pays where the network is slow, and costs where it is fast; one rank never compresses") {
+TEST_CASE("fp16 pays where the network is slow, and costs where it is fast, and one rank never compresses") {
     std::mt19937 random(17);
     World world = world_of(random, 4, 4);
     const auto iteration_s = [&](const Compression& compression, std::int64_t ranks = 4) {

@@ -173,6 +173,7 @@ TEST_CASE("transport: ranks that share a node have a closed form if all messages
     cluster.node.devices = 4;
     cluster.node.nics = 4;
     cluster.node.link = {3e9, 1e-6};
+    cluster.transport.channels = 1;
     cluster.transport.between = cluster.transport.inside = {1e-6, 2e-6, 0, {}};
     check_closed_form(cluster, "ring", 8, 1000003);
     check_closed_form(cluster, "ring", 4, 1000003);

@@ -106,7 +106,7 @@ TEST_CASE("PowerSGD compresses ResNet-18 by the factors of its authors") {
     CHECK(static_cast<double>(model.gradient_bytes()) / all == Approx(243).epsilon(0.002));
 }
 
-TEST_CASE("PowerSGD sends P, and what is no matrix, then Q; small matrices stay whole") {
+TEST_CASE("PowerSGD sends P, and what is no matrix, then Q, and leaves small matrices whole") {
     const Model model;
     const Layer layer = dense("fc", 300, 100, true);  // a matrix of 100 × 300, and 100 biases
     const Compressed two = compress(powersgd(2), model, layer, 8, codec);
