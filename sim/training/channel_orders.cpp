@@ -12,7 +12,7 @@ namespace syncline {
 namespace {
 
 /// Bytes of which a channel must have as many to be worth its start: 512 threads of 64 B.
-constexpr std::uint64_t least_bytes = 512 * 64;
+constexpr std::uint64_t least_bytes = 32'768;
 
 /// NCCL's MAXCHANNELS.
 constexpr std::uint32_t most_rings = 64;

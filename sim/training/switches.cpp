@@ -145,7 +145,8 @@ std::vector<TaskId> SwitchedExchanges::add(const std::shared_ptr<const InNetwork
             if (before && member < 2 * ranks) graph_.depend(tasks.back(), (*before)[member % ranks]);
     }
     for (std::uint32_t rank = 0; rank < before_.size(); ++rank) graph_.depend(tasks[rank], before_[rank]);
-    before_.assign(tasks.begin() + ranks, tasks.begin() + 2 * ranks);
+    const auto results = tasks.begin() + ranks;
+    before_.assign(results, results + ranks);
     return before_;
 }
 
