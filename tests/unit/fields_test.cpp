@@ -102,8 +102,21 @@ TEST_CASE("fields: each has a description, a unit that its name and value fit, a
 
 TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     std::vector<std::string> names;
-    collect(Json::parse(to_json(report())).at("results").at(0), "", names);
+    Report whole = report();
+    whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
+    whole.results.front().expected_slowest_s = whole.results.front().expected_slowest_factor = 1;
+    collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     CHECK(names == names_in_json<Result>());
+    // Some fields are left out where they have no value.
+    std::vector<std::string> fewer, if_given;
+    collect(Json::parse(to_json(report())).at("results").at(0), "", fewer);
+    std::set_difference(names.begin(), names.end(), fewer.begin(), fewer.end(), std::back_inserter(if_given),
+                        [&](const std::string& a, const std::string& b) {
+                            return std::find(names.begin(), names.end(), a) < std::find(names.begin(), names.end(), b);
+                        });
+    CHECK(if_given == std::vector<std::string>{"repeats", "iteration_time_mean_s", "iteration_time_median_s",
+                                               "iteration_time_p05_s", "iteration_time_p95_s", "expected_slowest_s",
+                                               "expected_slowest_factor"});
 
     names.clear();
     collect(Json::parse(to_json(CollectiveResult{})), "", names);
@@ -135,6 +148,12 @@ TEST_CASE("fields: columns of CSV keep their order", "[fields]") {
           "cost_per_million_samples,fidelity,messages_simulated,messages_folded,folding_error_s,iterations_folded,"
           "waiting_time_s,idle_time_s,scaling,model_flops_utilisation,hardware_flops_utilisation,tflops_per_device,"
           "tokens_per_s,notes");
+    Report whole = report();
+    whole.results.push_back(whole.results.front());
+    whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
+    CHECK(head(to_csv(whole)) == head(to_csv(report())).substr(0, head(to_csv(report())).size() - 5) +
+                                     "repeats,iteration_time_mean_s,iteration_time_median_s,iteration_time_p05_s,"
+                                     "iteration_time_p95_s,notes");
     CHECK(head(to_csv(CollectiveResult{})) ==
           "operation,algorithm,ranks,bytes,completion_time_s,closed_form_s,messages,bytes_sent,"
           "algorithm_bandwidth_Bps,bus_bandwidth_Bps,most_bytes_sent_by_rank,overlay,fabric,most_used_link,"
