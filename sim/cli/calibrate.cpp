@@ -31,7 +31,7 @@ void calibrate_verb(const CalibrateArguments& options) {
     {
         ProgressLine line(scenario.name());
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
-        fitted.validation = validation::validate(scenario, simulator, false);
+        fitted.validation = validation::validate(scenario, simulator, {.leave_one_out = false});
     }
     write_result(fitted, options.format, "", "", options.tables);
 }

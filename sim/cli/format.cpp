@@ -52,6 +52,8 @@ template void write_result(const batch::Exploration&, Format, const std::string&
                            const TableOptions&);
 template void write_result(const validation::Points&, Format, const std::string&, const std::string&,
                            const TableOptions&);
+template void write_result(const validation::RowNames&, Format, const std::string&, const std::string&,
+                           const TableOptions&);
 template void write_result(const validation::Fitted&, Format, const std::string&, const std::string&,
                            const TableOptions&);
 

@@ -14,6 +14,7 @@
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/progress.hpp"
+#include "sim/cli/repeat.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
@@ -40,7 +41,8 @@ struct ValidateArguments {
     Format format = Format::table;
     TableOptions tables;
     std::string report;
-    bool only_once = false, check = false;
+    bool only_once = false, check = false, list = false;
+    ValidationOptions how;
     double least_median = 0.93, least_row = 0.85;
 };
 
@@ -149,14 +151,22 @@ void require_accuracy(const Points& points, const ValidateArguments& options) {
 
 void validate_verb(const ValidateArguments& options) {
     const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
+    if (options.list) {
+        RowNames names;
+        for (const config::MeasuredScenario& scenario : scenarios)
+            names.points.push_back({scenario.name(), scenario.measurements()});
+        return write_result(names, options.format, "", "", options.tables);
+    }
     if (!options.report.empty()) require_writable(options.report);
+    ValidationOptions how = options.how;
+    how.leave_one_out = !options.only_once;
     Points points;
     {
         ProgressLine line("validating");
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
         for (const config::MeasuredScenario& scenario : scenarios) {
             line.begin(scenario.name());
-            points.points.push_back(validation::validate(scenario, simulator, !options.only_once));
+            points.points.push_back(validation::validate(scenario, simulator, how));
         }
     }
     if (!options.report.empty()) write_file(options.report, report_page(points));
@@ -191,10 +201,20 @@ void add_validate(CLI::App& program, Action& action) {
         "Exit with 1 if the median accuracy of all predicted rows, or the accuracy of a reliable row, is too low");
     add_limit(*verb, "--least-median", options->least_median, "median accuracy", check);
     add_limit(*verb, "--least-row", options->least_row, "accuracy of a reliable row", check);
+    add_seed(*verb, options->how.rows.seed);
+    add_repeat(
+        *verb, options->how.repeats,
+        "Number of seeds, derived from --seed, with which rows are predicted whose plan has something random; the "
+        "prediction is their mean, and median and the 5 % and 95 % quantiles are added (default: 1)");
+    verb->add_flag("--allow-oom", options->how.rows.allow_oom,
+                   "Also simulate rows that do not fit into the devices' memory, and mark them");
+    CLI::Option* const list =
+        verb->add_flag("--list", options->list, "List the rows with their names and settings, without simulating");
+    list->excludes(check);
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);
-    add_report(*verb, options->report, "Also write the comparison as a single HTML page with charts");
+    list->excludes(add_report(*verb, options->report, "Also write the comparison as a single HTML page with charts"));
     verb->callback([options, &action] { action = [options] { validate_verb(*options); }; });
 }
 

@@ -54,15 +54,28 @@ void describe(Fields& fields, Measurements& all, const MeasuredSeries& common) {
     all.series.push_back(std::move(series));
 }
 
-void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows) {
-    fields.text({"key", "Path of the parameter's key, as in `--set`.", true}, parameter.key);
-    parameter.key = current_path(plain_path(parameter.key));
+void describe(Fields& fields, MeasuredParameter& parameter, std::vector<std::string>& rows,
+              std::vector<std::string>& series) {
+    fields.text({.name = "key", .doc = "Path of the parameter's key, as in `--set`.", .unless = "factor_of"},
+                parameter.key);
+    fields.texts({"factor_of", "Paths of keys; the parameter is a factor by which their own values are multiplied."},
+                 parameter.keys);
+    parameter.factor = !parameter.keys.empty();
+    if (!parameter.factor) parameter.keys = {parameter.key};
+    for (std::string& key : parameter.keys) key = current_path(plain_path(key));
+    parameter.key = parameter.factor ? fmt::format("factor of {}", fmt::join(parameter.keys, ", ")) : parameter.keys[0];
+    fields.texts({"series", "Names of the series to whose rows the parameter applies. Default: all series."}, series);
     fields.text({"unit", "Unit of the values that are tried: GBps, us."}, parameter.unit);
     fields.number({"least", "Minimum value, in this unit.", true}, parameter.least, 0, largest_measured);
     fields.number({"most", "Maximum value, in this unit.", true}, parameter.most, 0, largest_measured);
-    fields.texts({"rows", "Calibration rows from which the parameter is estimated. Default: all calibration rows."},
-                 rows);
+    fields.texts(
+        {"rows",
+         "Calibration rows from which the parameter is estimated. Default: all calibration rows of its series."},
+        rows);
     if (!fields.sound()) return;
+    if (parameter.factor && fields.given("key"))
+        fields.reject("factor_of", "'key' and 'factor_of' exclude each other", "remove one of the two");
+    if (parameter.factor && fields.given("unit")) fields.reject("unit", "a factor has no unit", "remove 'unit'");
     if (parameter.least == 0)
         fields.reject("least", "'least' is zero", "values are varied by factors, so the minimum must be above zero");
     if (parameter.most <= parameter.least)
@@ -82,17 +95,55 @@ void describe(Fields& fields, MeasuredKeys& keys) {
     MeasuredSeries common;
     common.field = "throughput_samples_per_s";
     describe_field(fields, common);
-    fields.each({"series", "Series of measurements that differ by a few keys.", true},
+    fields.each({.name = "series", .doc = "Series of measurements that differ by a few keys.", .unless = "table"},
                 [&](Fields& item) { describe(item, all, common); });
+    // Before this table is read, measured_texts.hpp replaces it by series.
+    fields.section({"table", "CSV file with further series."}, [](Fields& inner) {
+        MeasuredTable table;
+        describe(inner, table);
+    });
     fields.each(
         {"parameters", "Unknown parameters of the cluster, estimated in this order, each from its calibration rows."},
-        [&](Fields& item) { describe(item, all.parameters.emplace_back(), keys.parameter_rows.emplace_back()); });
+        [&](Fields& item) {
+            describe(item, all.parameters.emplace_back(), keys.parameter_rows.emplace_back(),
+                     keys.parameter_series.emplace_back());
+        });
+}
+
+void describe(Fields& fields, MeasuredTable& table) {
+    fields.text(
+        {"file", "Name of the CSV file, relative to this file. Its first line has the names of the columns.", true},
+        table.file);
+    fields.each({"columns", "Columns that give keys' values; other columns are ignored."}, [&](Fields& inner) {
+        MeasuredColumn& column = table.columns.emplace_back();
+        inner.text({"column", "Name of the column.", true}, column.column);
+        inner.text({"key", "Path of the key: training.ranks.", true}, column.key);
+        column.key = current_path(plain_path(column.key));
+        inner.text({"unit", "Unit of the column's numbers: KiB. Without it, numbers have units of their own, or none."},
+                   column.unit);
+    });
+    fields.text({"value", "Name of the column with the measured values.", true}, table.value);
+    fields.text({"unit", "Unit of the values: ms, GBps, images/s; `none` for numbers without a unit.", true},
+                table.unit);
+    fields.text({"field", "Number of the variant's result. Default: the `field` of `measured`."}, table.field);
+    fields.text({"name", "Name of the series. Default: the variant's name."}, table.name);
+    fields.text({"variant", "Name of the column with the variants; each is a series of its own."}, table.variant);
+    fields.text({"calibrates",
+                 "Name of the column that is `true` for calibration rows, else `false`. Default: no row calibrates."},
+                table.calibrates);
+    if (fields.sound() && fields.given("name") && fields.given("variant"))
+        fields.reject("name", "'name' has no effect: series have the names of their variants",
+                      "remove it, or 'variant'");
 }
 
 void describe_measured(Fields& fields, MeasuredKeys& keys) {
     fields.section(
         {"measured", "Published measurements of this scenario; `syncline validate` compares predictions with them."},
         [&](Fields& inner) { describe(inner, keys); });
+}
+
+bool MeasuredParameter::applies_to(std::size_t number) const {
+    return series.empty() || std::find(series.begin(), series.end(), number) != series.end();
 }
 
 std::string MeasuredParameter::text(double value) const {

@@ -31,15 +31,19 @@ struct MeasuredSeries {
     Location field_at = {}, unit_at = {};
 };
 
-/// A key whose value is unknown. Parameters with the same rows are estimated together.
+/// A key whose value is unknown, or a factor of several keys. Parameters with the same rows are estimated together.
 struct MeasuredParameter {
-    std::string key;
-    std::string unit;  ///< appended to the number; empty: none
+    std::string key;                ///< as shown; of a factor: `factor of a, b`
+    std::vector<std::string> keys;  ///< the key, or those that the factor multiplies
+    bool factor = false;
+    std::vector<std::size_t> series;  ///< to which it applies, in order; empty: all
+    std::string unit;                 ///< appended to the number; empty: none
     double least = 0, most = 0;
     std::vector<std::size_t> rows;  ///< from which it is estimated, in order
     Location at = {};
 
     std::string text(double value) const;  ///< as in `--set`
+    bool applies_to(std::size_t number) const;
 };
 
 struct Measurements {
@@ -55,7 +59,23 @@ struct MeasuredKeys {
     Measurements measurements;
     /// The rows that each parameter names; if none, all calibration rows.
     std::vector<std::vector<std::string>> parameter_rows;
+    /// The series that each parameter names; if none, all.
+    std::vector<std::vector<std::string>> parameter_series;
 };
+
+/// A column of a measured table that gives a key's values.
+struct MeasuredColumn {
+    std::string column, key, unit;
+};
+
+/// The key `table`: a CSV file beside the scenario.
+struct MeasuredTable {
+    std::string file, value, unit, field, name, variant, calibrates;
+    std::vector<MeasuredColumn> columns;
+};
+
+/// Describes the content of `table`.
+void describe(Fields& fields, MeasuredTable& table);
 
 /// Describes the content of the key.
 void describe(Fields& fields, MeasuredKeys& keys);

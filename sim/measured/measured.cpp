@@ -7,14 +7,13 @@
 #include <map>
 #include <utility>
 
-#include "sim/base/did_you_mean.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/measured_keys.hpp"
 #include "sim/config/resolved.hpp"
-#include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured_overrides.hpp"
+#include "sim/measured/measured_parts.hpp"
 #include "sim/measured/measured_same.hpp"
 #include "sim/measured/measured_texts.hpp"
 #include "sim/output/field_units.hpp"
@@ -25,62 +24,21 @@ namespace syncline::config {
 namespace {
 
 constexpr const char* measured_key = "measured";
-
-/// Returns an item of a list that is known to exist.
-const Node& item(const Node& mapping, std::string_view list, std::size_t number) {
-    return mapping.find(list)->items[number];
-}
-
-const Mark& mark_of(const Node& mapping, std::string_view entry) {
-    const Node* node = mapping.find(entry);
-    return node ? node->mark : mapping.mark;
-}
-
-std::string meant(const std::string& word, const std::vector<std::string>& known) {
-    return did_you_mean(word, known, known.empty() ? "" : fmt::format("there are '{}'", fmt::join(known, "', '")));
-}
+constexpr const char* no_unit = "none";
 
 /// Returns the factor from `unit` to the field's own unit, or 0 if `field` cannot have this unit.
 double factor_of(const std::string& unit, const std::string& field) {
     const Unit own = unit_of(field);
-    if (own != Unit::seconds && own != Unit::bandwidth) return 0;
-    const Quantity one = parse_quantity("1 " + unit, own == Unit::seconds ? Dimension::seconds : Dimension::bandwidth);
+    if (own == Unit::number || own == Unit::share) return unit == no_unit ? 1 : 0;
+    if (unit == symbol(own)) return 1;
+    if (own != Unit::seconds && own != Unit::bandwidth && own != Unit::samples_per_s) return 0;
+    const Quantity one = parse_quantity("1 " + unit, own == Unit::seconds         ? Dimension::seconds
+                                                     : own == Unit::samples_per_s ? Dimension::rate
+                                                                                  : Dimension::bandwidth);
     return one.value.value_or(0);
 }
 
 }  // namespace
-
-/// A scenario's file together with its measurements.
-struct MeasuredScenario::Parts {
-    Assembly assembly;
-    Inspect inspect;
-    std::string name;
-    ScenarioFile file;
-    std::vector<Node> last;  ///< `--set`
-    Node list;               ///< the key's value
-    Measurements measurements;
-    std::vector<std::size_t> places;  ///< the number of each row within its series
-
-    const Node& node(const MeasuredSeries& series) const {
-        return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
-    }
-    const Node& node(const MeasuredRow& row) const {
-        const auto number = static_cast<std::size_t>(&row - measurements.rows.data());
-        return item(node(measurements.series[row.series]), "rows", places[number]);
-    }
-
-    void load(const MeasuredFiles& files);
-    void read();
-    void check_series();
-    void check_rows();
-    void check_parameters(const std::vector<std::vector<std::string>>& named);
-    void find_rows(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
-    void check_uses();
-    void check_scenarios();
-    void check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same);
-    Node document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
-    void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
-};
 
 void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
     Node document = assembly.library.load_argument(files.scenario);
@@ -98,6 +56,7 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
     if (list.kind == Node::Kind::null && assembly.sound())
         assembly.report(top, "the scenario has no measurements: key 'measured' is missing",
                         "add it, or name a file that holds its content (`syncline calibrate --measured`)");
+    expand_table(assembly, list);
     if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();
 }
@@ -111,7 +70,7 @@ void MeasuredScenario::Parts::read() {
     for (const MeasuredRow& row : measurements.rows) places.push_back(count[row.series]++);
     check_series();
     check_rows();
-    check_parameters(keys.parameter_rows);
+    check_parameters(keys);
     check_overrides(assembly, measurements, list, last);
     assembly.finish();
     check_scenarios();
@@ -131,6 +90,7 @@ void MeasuredScenario::Parts::check_series() {
                                                    : fmt::format("there is no variant '{}'", series.variant),
                             meant(series.variant, variants));
         if (!series.unit_name.empty()) series.unit = factor_of(series.unit_name, series.field);
+        if (series.unit_name == no_unit && series.unit > 0) series.unit_name.clear();
         series.unit_at = locate(node.find("unit") ? node.find("unit")->mark : mark_of(list, "unit"));
         for (std::size_t i = 1; i < series.over.size(); ++i)
             if (std::find(series.over.begin(), series.over.begin() + static_cast<std::ptrdiff_t>(i), series.over[i]) !=
@@ -158,66 +118,6 @@ void MeasuredScenario::Parts::check_rows() {
             assembly.report(node.mark, fmt::format("row '{}' is listed twice", row.name),
                             "give each series of one variant its own 'name'");
         names.push_back(row.name);
-    }
-}
-
-void MeasuredScenario::Parts::check_parameters(const std::vector<std::vector<std::string>>& named) {
-    for (std::size_t i = 0; i < measurements.parameters.size(); ++i) {
-        MeasuredParameter& parameter = measurements.parameters[i];
-        const Node& node = item(list, "parameters", i);
-        parameter.at = locate(mark_of(node, "key"));
-        for (std::size_t j = 0; j < i; ++j)
-            if (measurements.parameters[j].key == parameter.key)
-                assembly.report(mark_of(node, "key"), fmt::format("'{}' is listed twice", parameter.key),
-                                "remove one of them");
-        find_rows(parameter, node, named[i]);
-    }
-    if (assembly.sound()) check_uses();
-}
-
-void MeasuredScenario::Parts::find_rows(MeasuredParameter& parameter, const Node& node,
-                                        const std::vector<std::string>& named) {
-    std::vector<std::string> names;
-    for (const MeasuredRow& row : measurements.rows) names.push_back(row.name);
-    for (std::size_t i = 0; i < named.size(); ++i) {
-        const Mark& mark = item(node, "rows", i).mark;
-        const auto found = std::find(names.begin(), names.end(), named[i]);
-        if (found == names.end()) {
-            assembly.report(mark, fmt::format("there is no row '{}'", named[i]), meant(named[i], names));
-            continue;
-        }
-        const auto number = static_cast<std::size_t>(found - names.begin());
-        if (!measurements.rows[number].calibrates)
-            assembly.report(mark,
-                            fmt::format("row '{}' is a predicted row, so no parameter can be fitted to it", *found),
-                            "write `calibrates: true` in the row, or remove it here");
-        parameter.rows.push_back(number);
-    }
-    if (named.empty())
-        for (std::size_t i = 0; i < names.size(); ++i)
-            if (measurements.rows[i].calibrates) parameter.rows.push_back(i);
-    if (parameter.rows.empty() && named.empty())
-        assembly.report(mark_of(node, "key"), fmt::format("there is no calibration row for '{}'", parameter.key),
-                        "write `calibrates: true` in some rows");
-    std::sort(parameter.rows.begin(), parameter.rows.end());
-    const auto repeated = std::unique(parameter.rows.begin(), parameter.rows.end());
-    parameter.rows.erase(repeated, parameter.rows.end());
-}
-
-void MeasuredScenario::Parts::check_uses() {
-    std::vector<bool> used(measurements.rows.size());
-    for (const MeasuredParameter& parameter : measurements.parameters)
-        for (const std::size_t row : parameter.rows) used[row] = true;
-    for (std::size_t i = 0; i < used.size(); ++i) {
-        const MeasuredRow& row = measurements.rows[i];
-        if (!row.calibrates || used[i]) continue;
-        if (measurements.parameters.empty())
-            return assembly.report(node(row).mark, "there are calibration rows, but no parameters",
-                                   "list them in 'parameters', or write `syncline calibrate --fit "
-                                   "platform.fabric.bandwidth='1..12.5 GBps'`");
-        assembly.report(
-            node(row).mark, fmt::format("no parameter uses calibration row '{}'", row.name),
-            "it would only be excluded from the score; remove `calibrates: true`, or list the row in a parameter");
     }
 }
 
@@ -270,21 +170,17 @@ Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector
     const auto variant = std::find_if(file.variants.begin(), file.variants.end(),
                                       [&](const Entry& entry) { return entry.key == series.variant; });
     Node document = file.base;
-    const auto apply = [&](Node changes) {
+    const auto merge_in = [&](Node changes) {
         split_paths(changes);
         change(assembly, document, changes);
     };
-    apply(variant->value);
-    if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) apply(*set);
+    merge_in(variant->value);
+    if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) merge_in(*set);
     for (std::size_t i = 0; i < series.over.size(); ++i)
-        apply(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!values[i]) continue;
-        const MeasuredParameter& parameter = measurements.parameters[i];
-        const Mark& mark = mark_of(item(list, "parameters", i), "key");
-        apply(document_of(parameter.key, mark, scalar_at(mark, parameter.text(*values[i]))));
-    }
-    for (const Node& changes : last) apply(changes);
+        merge_in(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);
+    for (const Node& changes : last) merge_in(changes);
     std::string unnamed;
     GridChoices grids;
     const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);

@@ -33,7 +33,10 @@
 /// another one under whatever name or field, also if they differ only by a parameter's key or by the name of something
 /// in it; and a parameter that would replace a key given by rows or their series. A series may have `name`, `set`
 /// (changes to the variant), `field`, `unit` of its values and `doubt`. Without `rows` a parameter is estimated from
-/// all calibration rows. Left out: two keys, or two spellings of a value, with the same meaning are not recognised.
+/// all calibration rows of its `series`, by default of all; in the rows of others its key has the scenario's own value.
+/// With `factor_of` a parameter multiplies the own values of several keys, as they are in each row. `table` adds series
+/// from a CSV file beside the scenario. Left out: two keys, or two spellings of a value, with the same meaning are not
+/// recognised.
 namespace syncline::config {
 
 /// The files and options that give the measurements.

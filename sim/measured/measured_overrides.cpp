@@ -54,18 +54,20 @@ void check_set(Assembly& assembly, const Node& node, const std::string& key) {
 
 void check_overrides(Assembly& assembly, const Measurements& measurements, const Node& measured,
                      const std::vector<Node>& last) {
-    for (const MeasuredParameter& parameter : measurements.parameters) {
-        for (std::size_t i = 0; i < measurements.series.size(); ++i) {
-            const Node& node = measured.find("series")->items[i];
-            check_over(assembly, measurements.series[i], node, parameter.key);
-            check_set(assembly, node, parameter.key);
+    for (const MeasuredParameter& parameter : measurements.parameters)
+        for (const std::string& key : parameter.keys) {
+            for (std::size_t i = 0; i < measurements.series.size(); ++i) {
+                if (!parameter.applies_to(i)) continue;
+                const Node& node = measured.find("series")->items[i];
+                check_over(assembly, measurements.series[i], node, key);
+                check_set(assembly, node, key);
+            }
+            for (const Node& changes : last)
+                if (const Way way = go(changes, key); way.whole || way.end->kind != Node::Kind::mapping)
+                    assembly.report(changes.mark,
+                                    fmt::format("'{}' is a parameter: its value is estimated from the rows", key),
+                                    "to set it, remove the parameter from the file");
         }
-        for (const Node& changes : last)
-            if (const Way way = go(changes, parameter.key); way.whole || way.end->kind != Node::Kind::mapping)
-                assembly.report(changes.mark,
-                                fmt::format("'{}' is a parameter: its value is estimated from the rows", parameter.key),
-                                "to set it, remove the parameter from the file");
-    }
 }
 
 }  // namespace syncline::config

@@ -8,7 +8,7 @@
 
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/key_path.hpp"
-#include "sim/document/text.hpp"
+#include "sim/measured/csv_text.hpp"
 #include "sim/study/axis.hpp"
 
 namespace syncline::config {
@@ -18,69 +18,6 @@ namespace {
 void put(Node& mapping, const char* key, Node value) {
     const Mark mark = value.mark;
     mapping.entries.push_back({key, mark, std::move(value)});
-}
-
-/// Goes through a text from its start and tracks the Mark.
-class Cursor {
-public:
-    Cursor(const Source* source, const std::string& text) : text_(text), mark_{source, 1, 1} {}
-
-    bool done() const { return at_ == text_.size(); }
-    char peek() const { return text_[at_]; }
-    bool at_line_end() const { return done() || peek() == '\n' || text_.compare(at_, 2, "\r\n") == 0; }
-    const Mark& mark() const { return mark_; }
-
-    char next() {
-        const char c = text_[at_++];
-        ++mark_.column;
-        if (c == '\n') mark_ = {mark_.source, mark_.line + 1, 1};
-        return c;
-    }
-    void end_line() {
-        while (!done() && next() != '\n') {
-        }
-    }
-
-private:
-    const std::string& text_;
-    std::size_t at_ = 0;
-    Mark mark_;
-};
-
-/// Reads a field, up to the comma or the end of the line.
-Node read_field(Assembly& assembly, Cursor& cursor) {
-    Node field = scalar_at(cursor.mark(), "");
-    if (!cursor.at_line_end() && cursor.peek() == '"') {
-        cursor.next();
-        bool open = true;
-        while (open && !cursor.done()) {
-            const char c = cursor.next();
-            if (c == '"' && (cursor.done() || cursor.peek() != '"'))
-                open = false;
-            else
-                field.scalar += c == '"' ? cursor.next() : c;
-        }
-        if (open) assembly.report(field.mark, "this quote is not closed", "write a quote within quotes twice");
-        if (!cursor.at_line_end() && cursor.peek() != ',')
-            assembly.report(cursor.mark(), "missing comma or end of line after the quote");
-    }
-    while (!cursor.at_line_end() && cursor.peek() != ',') field.scalar += cursor.next();
-    return field;
-}
-
-/// Reads the lines that are not empty.
-std::vector<std::vector<Node>> read_lines(Assembly& assembly, Cursor cursor) {
-    std::vector<std::vector<Node>> lines;
-    while (!cursor.done()) {
-        std::vector<Node> fields{read_field(assembly, cursor)};
-        while (!cursor.at_line_end()) {
-            cursor.next();
-            fields.push_back(read_field(assembly, cursor));
-        }
-        cursor.end_line();
-        if (fields.size() > 1 || !fields.front().scalar.empty()) lines.push_back(std::move(fields));
-    }
-    return lines;
 }
 
 bool is_variant(const Node& column) {
@@ -119,19 +56,10 @@ bool is_measured_table(const std::string& path) {
 }
 
 Node measured_table(Assembly& assembly, const std::string& path) {
-    const Text file = read_text(path);
-    if (!file.text) {
-        assembly.report(assembly.library.cite(path, "", ""), file.error, file.hint);
-        return {};
-    }
-    const Mark top = assembly.library.cite(path, *file.text, std::filesystem::path(path).parent_path());
-    bool is_text = false;
-    assembly.attempt([&] {
-        check_text(*top.source);
-        is_text = true;
-    });
-    if (!is_text) return {};
-    const std::vector<std::vector<Node>> lines = read_lines(assembly, Cursor(top.source, *file.text));
+    const CsvText csv = read_csv(assembly, path);
+    if (!csv.sound) return {};
+    const Mark& top = csv.top;
+    const std::vector<std::vector<Node>>& lines = csv.lines;
     if (lines.size() < 2) {
         assembly.report(
             top, "this table has no measurements",
@@ -139,10 +67,7 @@ Node measured_table(Assembly& assembly, const std::string& path) {
         return {};
     }
     const std::vector<Node>& head = lines.front();
-    for (auto column = head.begin(); column != head.end(); ++column)
-        if (std::any_of(head.begin(), column, [&](const Node& other) { return other.scalar == column->scalar; }))
-            assembly.report(column->mark, fmt::format("column '{}' is listed twice", column->scalar),
-                            "remove one of them");
+    refuse_repeated(assembly, head);
     Node list = empty_at(lines[1].front().mark, Node::Kind::sequence);
     for (auto line = lines.begin() + 1; line != lines.end(); ++line) {
         if (line->size() == head.size())

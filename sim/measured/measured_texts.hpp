@@ -18,6 +18,10 @@ bool is_measured_table(const std::string& path);
 /// Reads such a table. Reports errors to `assembly`, and then returns a null.
 Node measured_table(Assembly& assembly, const std::string& path);
 
+/// Replaces the key `table` of `measured` by series: one for each variant in the table, after those that are written.
+/// Values keep their places in the CSV file, where errors in them are reported. Reports errors to `assembly`.
+void expand_table(Assembly& assembly, Node& measured);
+
 /// Replaces the parameters of `measured` by `KEY=LEAST..MOST UNIT`, which are estimated from all calibration rows.
 void replace_parameters(Assembly& assembly, Node& measured, const std::vector<std::string>& texts);
 

@@ -15,8 +15,13 @@ using Values = std::vector<std::optional<double>>;
 
 class Calibrating {
 public:
-    Calibrating(const config::MeasuredScenario& scenario, Simulator& simulator, std::optional<std::size_t> without)
-        : scenario_(scenario), measurements_(scenario.measurements()), simulator_(simulator), without_(without) {}
+    Calibrating(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options,
+                std::optional<std::size_t> without)
+        : scenario_(scenario),
+          measurements_(scenario.measurements()),
+          simulator_(simulator),
+          options_(options),
+          without_(without) {}
 
     Calibration run() {
         values_.resize(measurements_.parameters.size());
@@ -46,9 +51,7 @@ private:
     }
 
     RowRun question(std::size_t row, const Values& values) const {
-        const config::MeasuredRow& one = measurements_.rows[row];
-        return {scenario_.resolved(one, values).text(), measurements_.series[one.series].field,
-                fmt::format("{}, row '{}'", scenario_.name(), one.name)};
+        return question_of(scenario_, measurements_.rows[row], values, options_);
     }
 
     void find(const std::vector<std::size_t>& group) {
@@ -90,6 +93,7 @@ private:
     const config::MeasuredScenario& scenario_;
     const config::Measurements& measurements_;
     Simulator& simulator_;
+    const RowOptions& options_;
     std::optional<std::size_t> without_;
     Values values_;
     Calibration calibration_;
@@ -103,9 +107,15 @@ Values Calibration::values() const {
     return values;
 }
 
-Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator,
+Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options,
                       std::optional<std::size_t> without) {
-    return Calibrating(scenario, simulator, without).run();
+    return Calibrating(scenario, simulator, options, without).run();
+}
+
+RowRun question_of(const config::MeasuredScenario& scenario, const config::MeasuredRow& row,
+                   const std::vector<std::optional<double>>& values, const RowOptions& options) {
+    return {scenario.resolved(row, values).text(), scenario.measurements().series[row.series].field,
+            fmt::format("{}, row '{}'", scenario.name(), row.name), options.seed, options.allow_oom};
 }
 
 void require_fields(const config::MeasuredScenario& scenario) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@
 /// part.
 namespace syncline::validation {
 
+/// How rows are simulated.
+struct RowOptions {
+    std::uint64_t seed = 1;
+    bool allow_oom = false;  ///< also rows whose plan does not fit into the devices' memory
+};
+
 struct Calibration {
     std::vector<Solution> parameters;  ///< in the order of config::Measurements
     std::vector<double> predicted;     ///< value of each row with the estimated parameters
@@ -25,8 +32,12 @@ struct Calibration {
 };
 
 /// Estimates the parameters. `without` is a calibration row to leave out. Throws ConfigError, ReplayError.
-Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator,
+Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simulator, const RowOptions& options = {},
                       std::optional<std::size_t> without = {});
+
+/// Returns the question for the value of a row of `scenario` with these values of the parameters.
+RowRun question_of(const config::MeasuredScenario& scenario, const config::MeasuredRow& row,
+                   const std::vector<std::optional<double>>& values, const RowOptions& options);
 
 /// Throws ConfigError, with the places, if a row's result lacks a field or a field cannot have its unit.
 void require_fields(const config::MeasuredScenario& scenario);

@@ -18,19 +18,22 @@ Json object(const Validation& one, std::size_t number, const Solution& solution)
     Json rows = Json::array(), others = Json::array();
     for (const std::size_t row : parameter.rows) rows.push_back(one.measurements.rows[row].name);
     for (const std::size_t other : solution.others) others.push_back(one.parameter_key(other));
-    return {{"key", parameter.key},
-            {"value", number_or_null(solution.value)},
-            {"unit", text_or_null(parameter.unit)},
-            {"found", solution.value.has_value()},
-            {"ending", word(solution.ending)},
-            {"at_bound", solution.ending == Ending::at_least || solution.ending == Ending::at_most},
-            {"not_told_from", std::move(others)},
-            {"percent_per_percent", number_or_null(solution.percent_per_percent)},
-            {"hardly_determined", one.hardly_determined(solution)},
-            {"relative_standard_error", number_or_null(solution.relative_standard_error)},
-            {"least", parameter.least},
-            {"most", parameter.most},
-            {"rows", std::move(rows)}};
+    Json json{{"key", parameter.key},
+              {"value", number_or_null(solution.value)},
+              {"unit", text_or_null(parameter.unit)},
+              {"found", solution.value.has_value()},
+              {"ending", word(solution.ending)},
+              {"at_bound", solution.ending == Ending::at_least || solution.ending == Ending::at_most},
+              {"not_told_from", std::move(others)},
+              {"percent_per_percent", number_or_null(solution.percent_per_percent)},
+              {"hardly_determined", one.hardly_determined(solution)},
+              {"relative_standard_error", number_or_null(solution.relative_standard_error)},
+              {"least", parameter.least},
+              {"most", parameter.most},
+              {"rows", std::move(rows)}};
+    if (parameter.factor) json["factor_of"] = parameter.keys;
+    for (const std::size_t series : parameter.series) json["series"].push_back(one.measurements.series[series].name);
+    return json;
 }
 
 Json list(const Validation& one, const std::vector<Solution>& parameters) {
@@ -44,17 +47,24 @@ Json object(const Validation& one, std::size_t number) {
     const config::MeasuredSeries& series = one.measurements.series[row.series];
     Json settings = Json::object();
     for (std::size_t i = 0; i < series.over.size(); ++i) settings[series.over[i]] = row.settings[i];
-    return {{"name", row.name},
-            {"series", series.name},
-            {"variant", series.variant},
-            {"settings", std::move(settings)},
-            {"field", series.field},
-            {"measured", row.value},
-            {"predicted", one.calibration.predicted[number]},
-            {"error", one.error(number)},
-            {"accuracy", one.accuracy(number)},
-            {"role", row.calibrates ? "calibrates" : "predicted"},
-            {"doubt", text_or_null(series.doubt)}};
+    Json json{{"name", row.name},
+              {"series", series.name},
+              {"variant", series.variant},
+              {"settings", std::move(settings)},
+              {"field", series.field},
+              {"measured", row.value},
+              {"predicted", one.calibration.predicted[number]},
+              {"error", one.error(number)},
+              {"accuracy", one.accuracy(number)},
+              {"role", row.calibrates ? "calibrates" : "predicted"},
+              {"doubt", text_or_null(series.doubt)}};
+    if (const Spread* const spread = one.spread(number))
+        json.update({{"repeats", spread->count},
+                     {"predicted_median", spread->median},
+                     {"predicted_p05", spread->p05},
+                     {"predicted_p95", spread->p95}});
+    if (!one.short_of_memory.empty()) json["fits_memory"] = !one.lacks_memory(number);
+    return json;
 }
 
 Json object(const Validation& one, const LeftOut& left) {

@@ -34,19 +34,32 @@ std::string accuracy(const std::optional<double>& value) {
 }
 
 std::string mark(const Validation& one, std::size_t row) {
-    const std::string role = one.measurements.rows[row].calibrates ? "calibration" : "";
-    if (!one.doubtful(row)) return role;
-    return role.empty() ? "unreliable" : role + ", unreliable";
+    std::vector<std::string> marks;
+    if (one.measurements.rows[row].calibrates) marks.emplace_back("calibration");
+    if (one.doubtful(row)) marks.emplace_back("unreliable");
+    if (one.lacks_memory(row)) marks.emplace_back("does not fit into memory");
+    return fmt::format("{}", fmt::join(marks, ", "));
+}
+
+bool repeated(const Validation& one) {
+    return std::any_of(one.spreads.begin(), one.spreads.end(), [](const auto& spread) { return spread.has_value(); });
 }
 
 std::string rows_of(const Validation& one, const text::TableLayout& layout) {
     std::vector<Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
+    const bool seeds = repeated(one);
+    if (seeds) table.front().insert(table.front().begin() + 3, {"median", "5 %", "95 %"});
     for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
         const config::MeasuredRow& measured = one.measurements.rows[row];
         const config::MeasuredSeries& series = one.measurements.series[measured.series];
         table.push_back({measured.name, in_unit(measured.value, series),
                          in_unit(one.calibration.predicted[row], series), signed_percent(one.error(row)),
                          measured.calibrates ? "-" : accuracy(one.accuracy(row)), mark(one, row)});
+        if (!seeds) continue;
+        Row& line = table.back();
+        const Spread* const spread = one.spread(row);
+        const auto cell = [&](double Spread::*number) { return spread ? in_unit(spread->*number, series) : "-"; };
+        line.insert(line.begin() + 3, {cell(&Spread::median), cell(&Spread::p05), cell(&Spread::p95)});
     }
     std::string text = text::aligned(table, 1, layout);
     for (const config::MeasuredSeries& series : one.measurements.series)
@@ -154,6 +167,14 @@ bool any_doubt(const Points& points) {
 
 }  // namespace
 
+std::string settings_of(const config::Measurements& all, std::size_t row) {
+    const config::MeasuredSeries& series = all.series[all.rows[row].series];
+    std::vector<std::string> settings;
+    for (std::size_t i = 0; i < series.over.size(); ++i)
+        settings.push_back(series.over[i] + "=" + all.rows[row].settings[i]);
+    return fmt::format("{}", fmt::join(settings, "; "));
+}
+
 std::string word(Ending ending) {
     switch (ending) {
         case Ending::found:
@@ -178,7 +199,8 @@ std::vector<std::string> assignments(const Validation& validation, const std::ve
     std::vector<std::string> all;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const config::MeasuredParameter& parameter = validation.measurements.parameters[i];
-        if (parameters[i].value)
+        // A factor of a row's own values is no assignment, and a parameter of some series holds for those alone.
+        if (parameters[i].value && !parameter.factor && parameter.series.empty())
             all.push_back(fmt::format("{}={}", parameter.key, parameter.text(*parameters[i].value)));
     }
     return all;
@@ -198,21 +220,39 @@ std::string to_table(const Points& points, const text::TableLayout& layout) {
 }
 
 std::string to_csv(const Points& points) {
-    std::string text = text::line({"point", "row", "series", "variant", "field", "measured", "predicted", "error",
-                                   "accuracy", "role", "doubt", "settings"});
+    const auto any = [&](const auto& condition) {
+        return std::any_of(points.points.begin(), points.points.end(), condition);
+    };
+    const bool seeds = any(repeated);
+    const bool memory = any([](const Validation& one) { return !one.short_of_memory.empty(); });
+    Row head{"point",     "row",   "series",   "variant", "field", "measured",
+             "predicted", "error", "accuracy", "role",    "doubt", "settings"};
+    if (seeds) head.insert(head.end(), {"repeats", "predicted_median", "predicted_p05", "predicted_p95"});
+    if (memory) head.emplace_back("fits_memory");
+    std::string text = text::line(head);
     for (const Validation& one : points.points) {
         for (std::size_t row = 0; row < one.measurements.rows.size(); ++row) {
             const config::MeasuredRow& measured = one.measurements.rows[row];
             const config::MeasuredSeries& series = one.measurements.series[measured.series];
-            std::vector<std::string> settings;
-            for (std::size_t i = 0; i < series.over.size(); ++i)
-                settings.push_back(series.over[i] + "=" + measured.settings[i]);
-            text +=
-                text::line({text::quoted(one.name), text::quoted(measured.name), text::quoted(series.name),
-                            text::quoted(series.variant), text::quoted(series.field), text::field(measured.value),
-                            text::field(one.calibration.predicted[row]), text::field(one.error(row)),
-                            text::field(one.accuracy(row)), measured.calibrates ? "calibrates" : "predicted",
-                            text::quoted(series.doubt), text::quoted(fmt::format("{}", fmt::join(settings, "; ")))});
+            Row line{text::quoted(one.name),
+                     text::quoted(measured.name),
+                     text::quoted(series.name),
+                     text::quoted(series.variant),
+                     text::quoted(series.field),
+                     text::field(measured.value),
+                     text::field(one.calibration.predicted[row]),
+                     text::field(one.error(row)),
+                     text::field(one.accuracy(row)),
+                     measured.calibrates ? "calibrates" : "predicted",
+                     text::quoted(series.doubt),
+                     text::quoted(settings_of(one.measurements, row))};
+            if (const Spread* const spread = one.spread(row))
+                line.insert(line.end(), {fmt::format("{}", spread->count), text::field(spread->median),
+                                         text::field(spread->p05), text::field(spread->p95)});
+            else if (seeds)
+                line.insert(line.end(), 4, "");
+            if (memory) line.emplace_back(one.lacks_memory(row) ? "false" : "true");
+            text += text::line(line);
         }
     }
     return text;

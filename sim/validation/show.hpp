@@ -20,6 +20,20 @@ std::string to_json(const Points& points);
 /// Writes one line per row.
 std::string to_csv(const Points& points);
 
+/// The rows of several scenarios, without predictions.
+struct RowNames {
+    struct Point {
+        std::string name;
+        config::Measurements measurements;
+    };
+    std::vector<Point> points;
+};
+
+std::string to_table(const RowNames& names, const text::TableLayout& layout = {});
+std::string to_json(const RowNames& names);
+/// Writes one line per row.
+std::string to_csv(const RowNames& names);
+
 /// One scenario whose parameters were estimated.
 struct Fitted {
     Validation validation;
@@ -30,9 +44,11 @@ std::string to_json(const Fitted& fitted);
 /// Writes one line per parameter.
 std::string to_csv(const Fitted& fitted);
 
+/// Returns a row's settings: `training.ranks=2; …`.
+std::string settings_of(const config::Measurements& all, std::size_t row);
 /// Returns the word for an ending in JSON and CSV: `found`, `at-least`, ….
 std::string word(Ending ending);
-/// Returns assignments as in `--set`, one for each parameter with a value.
+/// Returns assignments as in `--set`, one for each parameter with a value that applies to all series, except factors.
 std::vector<std::string> assignments(const Validation& validation, const std::vector<Solution>& parameters);
 
 }  // namespace syncline::validation

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/batch/simulation.hpp"
+#include "sim/training/memory.hpp"
 
 namespace syncline::validation {
 
@@ -18,8 +20,8 @@ double median(std::vector<double> values) {
 }
 
 LeftOut leave_out(std::size_t row, const Validation& whole, const config::MeasuredScenario& scenario,
-                  Simulator& simulator) {
-    Calibration without = calibrate(scenario, simulator, row);
+                  Simulator& simulator, const RowOptions& options) {
+    Calibration without = calibrate(scenario, simulator, options, row);
     LeftOut left{row, std::move(without.parameters)};
     std::vector<double> changes;
     for (std::size_t i = 0; i < without.predicted.size(); ++i) {
@@ -33,6 +35,35 @@ LeftOut leave_out(std::size_t row, const Validation& whole, const config::Measur
     }
     if (!changes.empty()) left.median_change = median(std::move(changes));
     return left;
+}
+
+/// Repeats the predictions of rows in which something is random, and marks rows that do not fit into memory.
+void look_at_plans(Validation& result, const config::MeasuredScenario& scenario, Simulator& simulator,
+                   const ValidationOptions& options) {
+    if (options.repeats == 1 && !options.rows.allow_oom) return;
+    const std::vector<config::MeasuredRow>& rows = scenario.measurements().rows;
+    const std::vector<std::optional<double>> values = result.calibration.values();
+    result.spreads.resize(options.repeats > 1 ? rows.size() : 0);
+    std::vector<std::size_t> random;
+    std::vector<RowRun> questions;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        RowRun question = question_of(scenario, rows[row], values, options.rows);
+        const config::Variant variant = batch::load_run(question.scenario, question.seed);
+        const bool training = !variant.collective;
+        if (options.rows.allow_oom) result.short_of_memory.push_back(training && !memory_of(variant.lowered()).fits());
+        if (options.repeats == 1 || !training || !variant.plan.draws()) continue;
+        random.push_back(row);
+        for (std::size_t i = 0; i < options.repeats; ++i) {
+            question.seed = repeated_seed(options.rows.seed, i);
+            questions.push_back(question);
+        }
+    }
+    const std::vector<double> answers = simulator.answers(questions);
+    for (std::size_t i = 0; i < random.size(); ++i) {
+        const auto first = answers.begin() + static_cast<std::ptrdiff_t>(i * options.repeats);
+        result.spreads[random[i]] = spread_of({first, first + static_cast<std::ptrdiff_t>(options.repeats)});
+        result.calibration.predicted[random[i]] = result.spreads[random[i]]->mean;
+    }
 }
 
 }  // namespace
@@ -51,11 +82,12 @@ bool Validation::hardly_determined(const Solution& solution) const {
     return solution.percent_per_percent && *solution.percent_per_percent * noise_percent() >= half_percent;
 }
 
-Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, bool leave_one_out) {
-    Validation result{scenario.name(), scenario.measurements(), calibrate(scenario, simulator), {}};
-    for (std::size_t row = 0; leave_one_out && row < result.measurements.rows.size(); ++row)
+Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, const ValidationOptions& options) {
+    Validation result{scenario.name(), scenario.measurements(), calibrate(scenario, simulator, options.rows), {}};
+    for (std::size_t row = 0; options.leave_one_out && row < result.measurements.rows.size(); ++row)
         if (result.measurements.rows[row].calibrates)
-            result.leave_one_out.push_back(leave_out(row, result, scenario, simulator));
+            result.leave_one_out.push_back(leave_out(row, result, scenario, simulator, options.rows));
+    look_at_plans(result, scenario, simulator, options);
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/spread.hpp"
 #include "sim/measured/measured.hpp"
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/simulator.hpp"
@@ -26,15 +27,28 @@ struct LeftOut {
     std::size_t largest_change_row = 0;
 };
 
+struct ValidationOptions {
+    bool leave_one_out = true;
+    RowOptions rows = {};
+    /// Number of seeds, derived from `rows.seed`, with which rows are predicted in whose plan something is random.
+    /// Their prediction is then the mean. Parameters and the leave-one-out sensitivity are found with the first seed
+    /// alone.
+    std::size_t repeats = 1;
+};
+
 struct Validation {
     std::string name;
     config::Measurements measurements;
     Calibration calibration;
     std::vector<LeftOut> leave_one_out;
+    std::vector<std::optional<Spread>> spreads = {};  ///< by row, with several seeds; empty where nothing is random
+    std::vector<bool> short_of_memory = {};           ///< by row; empty unless such rows are allowed
 
     double error(std::size_t row) const;
     double accuracy(std::size_t row) const;
     bool doubtful(std::size_t row) const;
+    const Spread* spread(std::size_t row) const { return spreads.empty() || !spreads[row] ? nullptr : &*spreads[row]; }
+    bool lacks_memory(std::size_t row) const { return !short_of_memory.empty() && short_of_memory[row]; }
     /// Returns the assumed error of the rows in percent: the noise that their source states, else 1.
     double noise_percent() const { return measurements.noise > 0 ? 100 * measurements.noise : 1; }
     bool hardly_determined(const Solution& solution) const;
@@ -42,7 +56,8 @@ struct Validation {
 };
 
 /// Compares predictions with measurements. Throws ConfigError, ReplayError.
-Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator, bool leave_one_out);
+Validation validate(const config::MeasuredScenario& scenario, Simulator& simulator,
+                    const ValidationOptions& options = {});
 
 /// Checks the rules for measurements that are published to show the simulator's accuracy: only the first two rows of
 /// each series may be calibration rows, and there are no more parameters than calibration rows. Throws ConfigError.

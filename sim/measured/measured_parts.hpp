@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/scenario_file.hpp"
+#include "sim/config/variant.hpp"
+#include "sim/measured/measured.hpp"
+
+/// What MeasuredScenario consists of; shared by the files that define its functions.
+namespace syncline::config {
+
+/// Returns an item of a list that is known to exist.
+const Node& item(const Node& mapping, std::string_view list, std::size_t number);
+const Mark& mark_of(const Node& mapping, std::string_view entry);
+/// Returns the hint for a word that is none of those known.
+std::string meant(const std::string& word, const std::vector<std::string>& known);
+
+/// A scenario's file together with its measurements.
+struct MeasuredScenario::Parts {
+    Assembly assembly;
+    Inspect inspect;
+    std::string name;
+    ScenarioFile file;
+    std::vector<Node> last;  ///< `--set`
+    Node list;               ///< the key's value
+    Measurements measurements;
+    std::vector<std::size_t> places;  ///< the number of each row within its series
+
+    const Node& node(const MeasuredSeries& series) const {
+        return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
+    }
+    const Node& node(const MeasuredRow& row) const {
+        const auto number = static_cast<std::size_t>(&row - measurements.rows.data());
+        return item(node(measurements.series[row.series]), "rows", places[number]);
+    }
+
+    void load(const MeasuredFiles& files);
+    void read();
+    void check_series();
+    void check_rows();
+    void check_parameters(const MeasuredKeys& keys);
+    void find_series(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
+    void find_rows(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
+    void check_uses();
+    void check_scenarios();
+    void check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same);
+    /// Changes `document` by the value of a parameter.
+    void apply(Node& document, std::size_t parameter, double value);
+    Node document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
+    void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
+};
+
+}  // namespace syncline::config

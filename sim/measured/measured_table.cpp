@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/did_you_mean.hpp"
+#include "sim/config/measured_keys.hpp"
+#include "sim/config/scenario_file.hpp"
+#include "sim/measured/csv_text.hpp"
+#include "sim/measured/measured_texts.hpp"
+
+namespace syncline::config {
+
+namespace {
+
+void add_entry(Node& mapping, const char* key, Node value) {
+    const Mark mark = value.mark;
+    mapping.entries.push_back({key, mark, std::move(value)});
+}
+
+/// Returns the field without blanks around it, in its place.
+Node trimmed(Node field) {
+    constexpr const char* blanks = " \t";
+    const std::size_t first = std::min(field.scalar.find_first_not_of(blanks), field.scalar.size());
+    field.scalar = field.scalar.substr(first, field.scalar.find_last_not_of(blanks) + 1 - first);
+    field.mark.column += static_cast<int>(first);
+    return field;
+}
+
+/// Makes series of a table's lines.
+class TableSeries {
+public:
+    TableSeries(Assembly& assembly, const MeasuredTable& table, const Node& written, CsvText csv)
+        : assembly_(assembly), table_(table), written_(written), csv_(std::move(csv)) {}
+
+    std::vector<Node> make() {
+        const std::vector<Node>& head = csv_.lines.front();
+        refuse_repeated(assembly_, head);
+        for (const Node& name : head) names_.push_back(trimmed(name).scalar);
+        const Node* columns = written_.find("columns");
+        for (std::size_t i = 0; i < table_.columns.size(); ++i)
+            at_.push_back(find(table_.columns[i].column, columns->items[i].find("column")));
+        value_ = find(table_.value, written_.find("value"));
+        if (!table_.variant.empty()) variant_ = find(table_.variant, written_.find("variant"));
+        if (!table_.calibrates.empty()) calibrates_ = find(table_.calibrates, written_.find("calibrates"));
+        if (!assembly_.sound()) return {};
+        for (auto line = csv_.lines.begin() + 1; line != csv_.lines.end(); ++line) {
+            if (line->size() == head.size())
+                series_of(*line).entries.back().value.items.push_back(row_of(*line));
+            else
+                assembly_.report(line->front().mark, fmt::format("this line has {} fields, but the first has {}",
+                                                                 line->size(), head.size()));
+        }
+        return std::move(all_);
+    }
+
+private:
+    std::size_t find(const std::string& column, const Node* named) {
+        const auto found = std::find(names_.begin(), names_.end(), column);
+        if (found == names_.end() && named)
+            assembly_.report(named->mark, fmt::format("the table has no column '{}'", column),
+                             did_you_mean(column, names_, fmt::format("there are '{}'", fmt::join(names_, "', '"))));
+        return static_cast<std::size_t>(found - names_.begin());
+    }
+
+    /// Returns the series of the line's variant, whose last entry are its rows.
+    Node& series_of(const std::vector<Node>& line) {
+        const Node variant = variant_ ? trimmed(line[*variant_]) : Node{};
+        for (Node& series : all_)
+            if (!variant_ || series.find("variant")->scalar == variant.scalar) return series;
+        Node series = mapping_at(line.front().mark);
+        if (variant_) add_entry(series, "variant", variant);
+        for (const char* key : {"name", "field", "unit"})
+            if (const Node* given = written_.find(key)) add_entry(series, key, *given);
+        Node over = empty_at(written_.mark, Node::Kind::sequence);
+        for (std::size_t i = 0; i < table_.columns.size(); ++i)
+            over.items.push_back(
+                scalar_at(written_.find("columns")->items[i].find("key")->mark, table_.columns[i].key));
+        if (!over.items.empty()) add_entry(series, "over", std::move(over));
+        add_entry(series, "rows", empty_at(line.front().mark, Node::Kind::sequence));
+        return all_.emplace_back(std::move(series));
+    }
+
+    Node row_of(const std::vector<Node>& line) const {
+        Node row = mapping_at(line.front().mark), at = empty_at(line.front().mark, Node::Kind::sequence);
+        for (std::size_t i = 0; i < at_.size(); ++i) {
+            Node value = trimmed(line[at_[i]]);
+            if (!table_.columns[i].unit.empty()) value.scalar += " " + table_.columns[i].unit;
+            at.items.push_back(std::move(value));
+        }
+        if (!at.items.empty()) add_entry(row, "at", std::move(at));
+        add_entry(row, "value", trimmed(line[value_]));
+        if (calibrates_) add_entry(row, "calibrates", trimmed(line[*calibrates_]));
+        return row;
+    }
+
+    Assembly& assembly_;
+    const MeasuredTable& table_;
+    const Node& written_;
+    CsvText csv_;
+    std::vector<std::string> names_ = {};
+    std::vector<std::size_t> at_ = {};
+    std::size_t value_ = 0;
+    std::optional<std::size_t> variant_ = {}, calibrates_ = {};
+    std::vector<Node> all_ = {};
+};
+
+}  // namespace
+
+void expand_table(Assembly& assembly, Node& measured) {
+    if (measured.kind != Node::Kind::mapping || !measured.find("table")) return;
+    const Node written = *measured.find("table");
+    MeasuredTable table;
+    assembly.read(written, "table", [&](Fields& fields) { describe(fields, table); });
+    if (!assembly.sound()) return;
+    const Node& file = *written.find("file");
+    CsvText csv = read_csv(assembly, shown(referred_file(file)), &file.mark);
+    if (!csv.sound) return;
+    if (csv.lines.size() < 2)
+        return assembly.report(csv.top, "this table has no measurements",
+                               "write a line with the names of the columns, then one line per measurement");
+    std::vector<Node> made = TableSeries(assembly, table, written, std::move(csv)).make();
+    take(measured, "table");
+    if (!measured.find("series")) add_entry(measured, "series", empty_at(written.mark, Node::Kind::sequence));
+    Node& list = *measured.find("series");
+    if (list.kind == Node::Kind::sequence) std::move(made.begin(), made.end(), std::back_inserter(list.items));
+}
+
+}  // namespace syncline::config

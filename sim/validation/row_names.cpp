@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include "sim/base/version.hpp"
+#include "sim/output/json_text.hpp"
+#include "sim/output/text.hpp"
+#include "sim/validation/show.hpp"
+
+// `validate --list`: the rows and their names.
+
+namespace syncline::validation {
+
+namespace {
+
+std::string role_of(const config::MeasuredRow& row) {
+    return row.calibrates ? "calibrates" : "predicted";
+}
+
+}  // namespace
+
+std::string to_table(const RowNames& names, const text::TableLayout& layout) {
+    std::string text;
+    for (const RowNames::Point& point : names.points) {
+        std::vector<text::Row> table{{"row", "role", "series", "variant", "field", "settings"}};
+        for (std::size_t i = 0; i < point.measurements.rows.size(); ++i) {
+            const config::MeasuredRow& row = point.measurements.rows[i];
+            const config::MeasuredSeries& series = point.measurements.series[row.series];
+            table.push_back({row.name, role_of(row) + (series.doubt.empty() ? "" : ", unreliable"), series.name,
+                             series.variant, series.field, settings_of(point.measurements, i)});
+        }
+        text += fmt::format("{}{}: {}\n\n", text.empty() ? "" : "\n", point.name, point.measurements.source);
+        text += text::aligned(table, 6, layout);
+    }
+    return text;
+}
+
+std::string to_json(const RowNames& names) {
+    Json points = Json::array();
+    for (const RowNames::Point& point : names.points) {
+        Json rows = Json::array();
+        for (const config::MeasuredRow& row : point.measurements.rows) {
+            const config::MeasuredSeries& series = point.measurements.series[row.series];
+            Json settings = Json::object();
+            for (std::size_t i = 0; i < series.over.size(); ++i) settings[series.over[i]] = row.settings[i];
+            rows.push_back({{"name", row.name},
+                            {"series", series.name},
+                            {"variant", series.variant},
+                            {"settings", std::move(settings)},
+                            {"field", series.field},
+                            {"measured", row.value},
+                            {"role", role_of(row)},
+                            {"doubt", text_or_null(series.doubt)}});
+        }
+        points.push_back({{"name", point.name}, {"source", point.measurements.source}, {"rows", std::move(rows)}});
+    }
+    return dumped({{"schema_version", result_schema_version}, {"syncline", version}, {"points", std::move(points)}});
+}
+
+std::string to_csv(const RowNames& names) {
+    std::string text =
+        text::line({"point", "row", "series", "variant", "field", "measured", "role", "doubt", "settings"});
+    for (const RowNames::Point& point : names.points)
+        for (std::size_t i = 0; i < point.measurements.rows.size(); ++i) {
+            const config::MeasuredRow& row = point.measurements.rows[i];
+            const config::MeasuredSeries& series = point.measurements.series[row.series];
+            text += text::line({text::quoted(point.name), text::quoted(row.name), text::quoted(series.name),
+                                text::quoted(series.variant), text::quoted(series.field), text::field(row.value),
+                                role_of(row), text::quoted(series.doubt),
+                                text::quoted(settings_of(point.measurements, i))});
+        }
+    return text;
+}
+
+}  // namespace syncline::validation
