@@ -48,18 +48,28 @@ std::vector<double> Simulator::answers(const std::vector<RowRun>& questions) {
 
     if (!waiting.empty()) engine();  // loaded once, for all processes
     Pool pool(jobs_, std::nullopt);
-    for (std::size_t next = 0; next < waiting.size() || !pool.idle();) {
-        for (; next < waiting.size() && !pool.full(); ++next) {
+    // The first question that fails, in their order: those before it have begun by then, and may fail, too.
+    std::size_t failed = waiting.size();
+    std::string why;
+    for (std::size_t next = 0; next < failed || !pool.idle();) {
+        for (; next < failed && !pool.full(); ++next) {
             const RowRun& question = *waiting[next];
             pool.start(std::to_string(next), [&question] { return simulate(question); });
         }
         for (const Ended& ended : pool.ended(for_ever_s)) {
-            const RowRun& question = *waiting[std::stoul(ended.id)];
-            if (!ended.done) throw ReplayError(fmt::format("{}: {}", question.name, ended.text));
+            const std::size_t number = std::stoul(ended.id);
+            const RowRun& question = *waiting[number];
+            if (!ended.done) {
+                if (number >= failed) continue;
+                failed = number;
+                why = fmt::format("{}: {}", question.name, ended.text);
+                continue;
+            }
             answers_[key(question)] = std::strtod(ended.text.c_str(), nullptr);
             if (watch_) watch_(answers_.size());
         }
     }
+    if (failed < waiting.size()) throw ReplayError(why);
     std::vector<double> answers;
     for (const RowRun& question : questions) answers.push_back(answers_.at(key(question)));
     return answers;
