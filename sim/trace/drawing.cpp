@@ -138,7 +138,7 @@ void Drawing::choose_messages() {
 
 std::string Drawing::name(std::uint32_t lane) const {
     const StreamId stream = streams_[lane];
-    const std::string name = cast_.stream(stream);
+    std::string name = cast_.stream(stream);
     if (lane == stream) return name;
     const auto first = std::ranges::find(streams_.begin() + static_cast<std::ptrdiff_t>(view_.graph.streams().size()),
                                          streams_.end(), stream);
