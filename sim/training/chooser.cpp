@@ -86,7 +86,7 @@ std::string algorithm_label(const std::optional<Selection>& selection, const std
         const std::string name = candidate_name(one.spec, one.protocol);
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
-    const std::string used = fmt::format("{}", fmt::join(names, ", "));
+    std::string used = fmt::format("{}", fmt::join(names, ", "));
     if (!selection) return used;
     return names.empty() ? selection->name : fmt::format("{}: {}", selection->name, used);
 }
