@@ -1,6 +1,7 @@
 #include "sim/training/channel_orders.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -73,37 +74,65 @@ std::uint32_t ChannelOrders::count(std::uint64_t bytes) const {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / least_bytes, 1, most_));
 }
 
-std::vector<std::uint32_t> ChannelOrders::chain(const OnNode& node, std::uint32_t channel,
-                                                std::set<std::uint32_t>& exits) const {
-    std::vector<std::uint32_t> ring = node.rings[channel % node.rings.size()];
+std::vector<std::vector<std::uint32_t>> ChannelOrders::chains(const OnNode& node, std::uint32_t count) const {
+    std::vector<std::vector<std::uint32_t>> all;
     std::set<std::uint32_t> ports;
-    for (const std::uint32_t member : ring) ports.insert(ports_[member]);
-    const std::uint32_t port = *std::next(ports.begin(), channel % static_cast<std::uint32_t>(ports.size()));
-    // Of several devices on the port, the one before which the chain leaves by a port that no other channel takes.
-    std::optional<std::size_t> first;
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-        if (ports_[ring[i]] != port) continue;
-        const bool free = !exits.contains(ports_[ring[(i + ring.size() - 1) % ring.size()]]);
-        if (!first) first = i;
-        if (!free) continue;
-        first = i;
-        break;
+    for (const std::uint32_t member : node.members) ports.insert(ports_[member]);
+    // By channel and turn: ports at which earlier channels enter, and by which they leave. When all ports are taken,
+    // the next channels begin anew.
+    std::set<std::uint32_t> enters, exits;
+    int tries = 10000;  // far more than known nodes need
+    const std::function<bool(std::uint32_t)> add = [&](std::uint32_t channel) {
+        if (channel == count || exits.size() == ports.size()) return true;
+        const std::vector<std::uint32_t>& ring = node.rings[channel % node.rings.size()];
+        // The channels' first ports ascend if possible.
+        for (const std::uint32_t port : ports) {
+            for (std::size_t first = 0; first < ring.size(); ++first) {
+                const std::uint32_t exit = ports_[ring[(first + ring.size() - 1) % ring.size()]];
+                if (ports_[ring[first]] != port || enters.contains(port) || exits.contains(exit)) continue;
+                if (--tries < 0) return false;
+                enters.insert(port);
+                exits.insert(exit);
+                all.push_back(ring);
+                std::rotate(all.back().begin(), all.back().begin() + static_cast<std::ptrdiff_t>(first),
+                            all.back().end());
+                if (add(channel + 1)) return true;
+                all.pop_back();
+                enters.erase(port);
+                exits.erase(exit);
+            }
+        }
+        return false;
+    };
+    while (all.size() < count) {
+        enters.clear();
+        exits.clear();
+        const auto before = static_cast<std::uint32_t>(all.size());
+        if (add(before) && all.size() > before) continue;
+        // The rings do not allow it: each channel enters at a port of its own, and leaves where its ring ends.
+        for (std::uint32_t channel = before; channel < count; ++channel) {
+            std::vector<std::uint32_t> ring = node.rings[channel % node.rings.size()];
+            const std::uint32_t port = *std::next(ports.begin(), channel % static_cast<std::uint32_t>(ports.size()));
+            std::rotate(
+                ring.begin(),
+                std::find_if(ring.begin(), ring.end(), [&](std::uint32_t member) { return ports_[member] == port; }),
+                ring.end());
+            all.push_back(std::move(ring));
+        }
     }
-    std::rotate(ring.begin(), ring.begin() + static_cast<std::ptrdiff_t>(*first), ring.end());
-    exits.insert(ports_[ring.back()]);
-    return ring;
+    return all;
 }
 
 std::vector<std::vector<std::uint32_t>> ChannelOrders::orders(std::uint32_t count) const {
-    std::vector<std::vector<std::uint32_t>> all;
-    std::vector<std::set<std::uint32_t>> exits(nodes_.size());  // ports by which earlier channels leave each node
-    for (std::uint32_t channel = 0; channel < count; ++channel) {
-        std::vector<std::uint32_t>& order = all.emplace_back();
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            std::vector<std::uint32_t> ring = nodes_[i].rings[channel % nodes_[i].rings.size()];
-            if (nodes_.size() > 1) ring = chain(nodes_[i], channel, exits[i]);
+    std::vector<std::vector<std::uint32_t>> all(count);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        std::vector<std::vector<std::uint32_t>> here;
+        if (nodes_.size() > 1) here = chains(nodes_[i], count);
+        for (std::uint32_t channel = 0; channel < count; ++channel) {
+            std::vector<std::uint32_t> ring =
+                nodes_.size() > 1 ? here[channel] : nodes_[i].rings[channel % nodes_[i].rings.size()];
             if (i % 2 == 1) std::reverse(ring.begin(), ring.end());
-            order.insert(order.end(), ring.begin(), ring.end());
+            all[channel].insert(all[channel].end(), ring.begin(), ring.end());
         }
     }
     return all;

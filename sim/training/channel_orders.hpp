@@ -63,9 +63,9 @@ private:
         std::vector<std::vector<std::uint32_t>> rings;  ///< of these members, by their index
     };
 
-    /// Returns a node's members in the order of a channel, which ends at a port that is not among `exits`, if possible,
-    /// and adds it.
-    std::vector<std::uint32_t> chain(const OnNode& node, std::uint32_t channel, std::set<std::uint32_t>& exits) const;
+    /// Returns a node's members in the order of each channel. As many channels as there are ports enter at different
+    /// ports and leave by different ones, if the rings allow it.
+    std::vector<std::vector<std::uint32_t>> chains(const OnNode& node, std::uint32_t count) const;
 
     std::uint32_t members_ = 1, most_ = 1;
     bool given_ = false;

@@ -93,7 +93,8 @@ TEST_CASE("repeat: without anything random the variant is simulated once and its
     const Outcome outcome = tiny.run({"--format", "json", "--repeat", "3"});
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.find("note: ring: nothing is random, so it is simulated only once") != std::string::npos);
-    for (const json& result : json::parse(outcome.out)["results"])
+    const json document = json::parse(outcome.out);
+    for (const json& result : document["results"])
         for (const char* field : {"mean", "median", "p05", "p95"})
             CHECK(result[std::string("iteration_time_") + field + "_s"] == result["iteration_time_s"]);
     // A random placement is random.

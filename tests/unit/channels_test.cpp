@@ -121,6 +121,53 @@ TEST_CASE("channels: each begins at a port of its own and messages between nodes
     }
 }
 
+TEST_CASE("channels: on the hybrid cube mesh of a DGX-1 every port carries one each way") {
+    for (const std::uint32_t nodes : {2u, 4u}) {
+        Cluster cluster;
+        cluster.nodes = nodes;
+        cluster.node.devices = 8;
+        cluster.node.nics = 4;
+        cluster.node.links = NodeLinks::mesh;
+        for (const auto& [a, b] : std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 1},
+                                                                                       {0, 2},
+                                                                                       {0, 3},
+                                                                                       {1, 2},
+                                                                                       {1, 3},
+                                                                                       {2, 3},
+                                                                                       {4, 5},
+                                                                                       {4, 6},
+                                                                                       {4, 7},
+                                                                                       {5, 6},
+                                                                                       {5, 7},
+                                                                                       {6, 7},
+                                                                                       {0, 4},
+                                                                                       {1, 5},
+                                                                                       {2, 6},
+                                                                                       {3, 7}})
+            cluster.node.pairs.push_back({a, b, 1});
+        std::vector<Place> places;
+        for (std::uint32_t rank = 0; rank < 8 * nodes; ++rank) places.push_back({rank / 8, rank % 8});
+        const ChannelOrders orders(cluster, places, automatic_channels);
+        CHECK(orders.count(1 << 30) == 4);
+        std::multiset<std::pair<std::uint32_t, std::uint32_t>> out, in;
+        for (const std::vector<std::uint32_t>& order : orders.orders(4)) {
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                const Place &from = places[order[i]], &to = places[order[(i + 1) % order.size()]];
+                if (from.node == to.node) continue;
+                CHECK(cluster.node.nic(from.device) == cluster.node.nic(to.device));
+                out.emplace(from.node, cluster.node.nic(from.device));
+                in.emplace(to.node, cluster.node.nic(to.device));
+            }
+        }
+        for (std::uint32_t node = 0; node < nodes; ++node)
+            for (std::uint32_t port = 0; port < 4; ++port) {
+                CAPTURE(nodes, node, port);
+                CHECK(out.count({node, port}) == 1);
+                CHECK(in.count({node, port}) == 1);
+            }
+    }
+}
+
 TEST_CASE("channels: a small buffer takes as many as have 32 KiB each") {
     Cluster cluster;
     cluster.nodes = 2;
