@@ -222,6 +222,11 @@ void LaneReplay::post() {
     }
 }
 
+std::uint64_t LaneReplay::bytes_of(const Message& message) const {
+    const Partition& partition = now_->program.partition;
+    return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, now_->walk.repetition());
+}
+
 Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
     const Exchange& exchange = now_->exchange;
     const Partition& partition = now_->program.partition;
@@ -230,9 +235,6 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
     for (std::uint32_t taken = 0; taken < count && !walk.done();) {
         const Step& step = walk.step();
         Ports& ports = ports_[walk.number()];
-        const auto bytes_of = [&](const Message& message) {
-            return padded_ ? largest_bytes(partition, message) : message_bytes(partition, message, walk.repetition());
-        };
         if (step.after_lane != Step::no_lane) co_await await_lane(step);
         simulator_.begin_step(lane_, static_cast<std::uint32_t>(ports.in.size()));
         recorded_.clear();

@@ -98,6 +98,9 @@ private:
     Coroutine<> spend(Rest rest);
     /// Records an act, if messages are recorded.
     void record(ActKind kind, double start_s, double end_s);
+    /// Returns the bytes of a message of the current step, padded if the replay pads. (As a lambda in run_steps it
+    /// would be part of the coroutine's frame, of which GCC warns in unity builds.)
+    std::uint64_t bytes_of(const Message& message) const;
     /// Runs steps, from the current one on: this number or, if they are fewer, those that are left.
     Coroutine<> run_steps(std::uint32_t count, Folding::Visit visit);
     /// Waits until the lane that the step follows has done enough steps.
