@@ -14,7 +14,7 @@ double real(std::int64_t value) {
 
 /// Returns a kernel of `batch` matrix products of the same size.
 Kernel gemm(std::string name, double m, double n, double k, double batch = 1) {
-    return {std::move(name), 2 * m * n * k * batch, (m * n + m * k + k * n) * batch, 1, std::min({m, n, k})};
+    return {std::move(name), 2 * m * n * k * batch, (m * n + m * k + k * n) * batch, 1, MatrixProduct{m, n, k, batch}};
 }
 
 /// Returns a kernel whose arithmetic is negligible compared with the data it moves.
@@ -55,6 +55,13 @@ Kernel whole(const Layer& layer, const Share& share, double weights) {
     return {layer.name, flops, (inputs + outputs) * share.samples + weights * share.part};
 }
 
+/// Returns the product of a pass: in the forward pass weights of `outputs` × `inputs` times a matrix of `rows` columns.
+MatrixProduct product_of(Pass pass, double outputs, double rows, double inputs, double batch = 1) {
+    if (pass == Pass::weight_gradient) return {outputs, inputs, rows, batch};
+    if (pass == Pass::input_gradient) return {inputs, rows, outputs, batch};
+    return {outputs, rows, inputs, batch};
+}
+
 struct Lowered {
     const Layer& layer;
     Pass pass;
@@ -68,7 +75,7 @@ struct Lowered {
         const auto& [groups, filters, patch, pixels] = matrices;
         if (lowering == Lowering::implicit) {
             Kernel kernel = whole(layer, share, real(layer.parameters));
-            kernel.narrowest = std::min({filters, patch, pixels});
+            kernel.product = product_of(pass, filters, pixels, patch, real(groups));
             return {kernel};
         }
         const double copied = real(groups) * patch * pixels;
@@ -85,9 +92,8 @@ struct Lowered {
         if (lowering == Lowering::implicit) {
             // Tied weights are counted where they belong, but are read here too.
             const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
-            const double narrowest = product.narrowest;
             product = whole(layer, share, real(layer.parameters + tied));
-            product.narrowest = narrowest;
+            product.product = product_of(pass, real(dense.outputs) * share.part, rows, inputs);
         }
         const double between = rows * share.positions;
         if (dense.norm && pass == Pass::forward) return {normalisation(between, inputs), product};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,13 +44,22 @@ enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
 
+/// A batch of matrix products of the same size, (m × k) times (k × n).
+struct MatrixProduct {
+    double m = 0, n = 0, k = 0;
+    double batch = 1;
+
+    double narrowest() const { return std::min({m, n, k}); }
+};
+
 struct Kernel {
     std::string name;        ///< for display
     double flops = 0;        ///< of each
     double elements = 0;     ///< read and written by each
     std::int64_t count = 1;  ///< number of such kernels, run one after the other
-    /// The smallest of m, n and k of a matrix product, or of one product of a batch; 0 for other kernels.
-    double narrowest = 0;
+    std::optional<MatrixProduct> product = std::nullopt;
+    /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
+    bool attention = false;
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.
