@@ -6,7 +6,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::int64_t most_repeats = 10'000;
+constexpr std::int64_t most_repeats = 10'000, most_experts = 1 << 16;
 constexpr double least_capacity = 0.01, most_capacity = 1000;
 
 void describe_norm(Fields& fields, Norm& norm) {
@@ -51,10 +51,10 @@ void describe_attention(Fields& fields, Attention& attention) {
 }
 
 void describe_experts(Fields& fields, Experts& experts) {
-    fields.integer({"experts", "Number of experts of a moe layer."}, experts.experts, 1, largest_extent);
-    fields.integer({"top_k", "Number of experts to which a token is sent."}, experts.top_k, 1, largest_extent);
+    fields.integer({"experts", "Number of experts of a moe layer."}, experts.experts, 1, most_experts);
+    fields.integer({"top_k", "Number of experts to which a token is sent."}, experts.top_k, 1, most_experts);
     fields.integer({"shared_experts", "Number of further experts that compute every token."}, experts.shared, 0,
-                   largest_extent);
+                   most_experts);
     fields.integer({"shared_hidden", "Hidden units of a shared expert. Default: `hidden`."}, experts.shared_hidden, 1,
                    largest_extent);
     fields.number({"capacity",
