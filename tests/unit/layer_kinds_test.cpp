@@ -194,7 +194,8 @@ TEST_CASE("impossible layers are refused with what to write") {
 
 TEST_CASE("absurd layers are refused and do not overflow") {
     const std::string most = "16777216";
-    CHECK(contains(refusal("  - {name: a, kind: attention, width: 1, heads: " + most + ", head_size: " + most + "}\n"),
+    CHECK(contains(refusal("  - {name: a, kind: attention, positions: 1000, width: 1, heads: " + most +
+                           ", head_size: " + most + "}\n"),
                    "are too many"));
     CHECK(contains(refusal("  - {name: a, kind: attention, positions: 1, width: 1, heads: 1, query_rank: " + most +
                            ", kv_rank: " + most + ", rotary_size: " + most + ", head_size: " + most +
