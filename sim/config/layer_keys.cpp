@@ -39,14 +39,16 @@ void describe_attention(Fields& fields, Attention& attention) {
                    attention.context, 1, largest_extent);
     fields.flag({"rotary", "Rotation of queries and keys by their positions."}, attention.rotary);
     fields.integer({"query_rank",
-                    "Elements of the latent vector from which queries come (multi-head latent attention). Default: "
-                    "none."},
+                    "Elements of the latent vector from which queries come (multi-head latent attention). Without "
+                    "it they come from the token."},
                    attention.query_rank, 1, largest_extent);
-    fields.integer({"kv_rank", "Elements of the latent vector from which keys and values come. Default: none."},
-                   attention.kv_rank, 1, largest_extent);
+    fields.integer(
+        {"kv_rank",
+         "Elements of the latent vector from which keys and values come. Without it they come from the token."},
+        attention.kv_rank, 1, largest_extent);
     fields.integer({"rotary_size",
                     "Rotated elements of queries and keys besides `head_size`, with a `kv_rank`; all heads share "
-                    "those of the keys. Default: none."},
+                    "those of the keys."},
                    attention.rotary_size, 1, largest_extent);
 }
 
