@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "sim/config/counts.hpp"
 #include "sim/config/layer_keys.hpp"
+#include "sim/config/layer_kinds.hpp"
 #include "sim/config/transformer_layer.hpp"
 #include "sim/workload/transformer.hpp"
 
@@ -17,80 +17,6 @@ namespace syncline::config {
 namespace {
 
 constexpr std::size_t most_layers = 100'000;
-
-/// The keys of a layer depend on its kind.
-struct Kind {
-    std::string name;
-    std::vector<std::string> needs;
-    std::vector<std::string> takes;  ///< optional
-};
-
-const std::vector<std::string> attention_keys{"positions",  "kv_heads", "head_size",   "window", "context", "rotary",
-                                              "query_rank", "kv_rank",  "rotary_size", "bias",   "norm",    "dropout"};
-const std::vector<std::string> feed_forward_keys{"positions", "gated", "bias", "norm", "dropout"};
-
-std::vector<std::string> joined(std::vector<std::string> words, const std::vector<std::string>& more) {
-    for (const std::string& word : more)
-        if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-    return words;
-}
-
-const std::vector<Kind> kinds{
-    {"convolution", {"input", "filters", "kernel"}, {"stride", "padding", "groups", "bias", "batch_norm"}},
-    {"dense", {"inputs", "outputs"}, {"positions", "bias", "norm", "gathered", "tied"}},
-    {"attention", {"width", "heads"}, attention_keys},
-    {"feed-forward", {"width", "hidden"}, feed_forward_keys},
-    {"transformer",
-     {"width", "heads", "hidden"},
-     joined(joined(attention_keys, feed_forward_keys), {"parallel", "repeat"})},
-    {"moe",
-     {"width", "hidden", "experts", "top_k"},
-     {"positions", "shared_experts", "shared_hidden", "gated", "bias", "norm", "capacity"}},
-    {"embedding", {"vocabulary", "width"}, {"positions", "learned_positions", "segments", "norm", "dropout"}},
-    {"embedding-bag", {"rows", "width"}, {"lookups"}},
-    {"patch-embedding", {"input", "patch", "width"}, {"extra_tokens"}},
-    {"custom", {"parameters", "macs"}, {"inputs", "activations"}},
-    {"block", {"layers"}, {"repeat"}},
-};
-
-enum {
-    convolution_kind,
-    dense_kind,
-    attention_kind,
-    feed_forward_kind,
-    transformer_kind,
-    moe_kind,
-    embedding_kind,
-    embedding_bag_kind,
-    patch_embedding_kind,
-    custom_kind,
-    block_kind
-};
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// Returns "a dense layer", "an attention layer".
-std::string layer_of(const Kind& kind) {
-    const bool vowel = std::string_view("aeiou").find(kind.name.front()) != std::string_view::npos;
-    return fmt::format("{} {} layer", vowel ? "an" : "a", kind.name);
-}
-
-void check_keys(Fields& fields, const Kind& kind) {
-    const std::string hint =
-        fmt::format("it needs {} and takes {}", fmt::join(kind.needs, ", "), fmt::join(kind.takes, ", "));
-    for (const std::string& key : kind.needs)
-        if (!fields.given(key)) fields.reject(key, fmt::format("{} needs '{}'", layer_of(kind), key), hint);
-    std::vector<std::string> wrong;  // each once, even if several kinds have it
-    for (const Kind& other : kinds)
-        for (const auto* list : {&other.needs, &other.takes})
-            for (const std::string& key : *list)
-                if (fields.given(key) && !contains(kind.needs, key) && !contains(kind.takes, key) &&
-                    !contains(wrong, key))
-                    wrong.push_back(key);
-    for (const std::string& key : wrong) fields.reject(key, fmt::format("{} has no '{}'", layer_of(kind), key), hint);
-}
 
 Layer make_convolution(Fields& fields, const LayerKeys& keys) {
     check_extents(fields, "input", keys.input);
@@ -199,7 +125,7 @@ Layer make_patch_embedding(Fields& fields, const LayerKeys& keys) {
 
 /// Returns the layers of an entry of a kind that is not a block.
 std::vector<Layer> make_layers(Fields& fields, const LayerKeys& keys, const std::vector<Layer>& above) {
-    const Kind& kind = kinds[static_cast<std::size_t>(keys.kind)];
+    const LayerKind& kind = layer_kinds()[static_cast<std::size_t>(keys.kind)];
     check_keys(fields, kind);
     switch (keys.kind) {
         case convolution_kind:
@@ -236,11 +162,11 @@ std::vector<Layer> make_layers(Fields& fields, const LayerKeys& keys, const std:
     }
 }
 
-std::vector<std::string> kind_names(bool block) {
-    std::vector<std::string> names;
-    for (const Kind& kind : kinds)
-        if (block || kind.name != "block") names.push_back(kind.name);
-    return names;
+/// Returns the same, or none if something is wrong.
+std::vector<Layer> sound_layers(Fields& fields, const LayerKeys& keys, const std::vector<Layer>& above) {
+    if (!fields.sound()) return {};
+    std::vector<Layer> layers = make_layers(fields, keys, above);
+    return fields.sound() ? layers : std::vector<Layer>{};
 }
 
 LayerKeys initial_keys(const LayerDefaults& defaults) {
@@ -253,8 +179,8 @@ LayerKeys initial_keys(const LayerDefaults& defaults) {
 /// Reads the entry of a kind that is not a block.
 std::vector<Layer> describe_single(Fields& fields, const LayerDefaults& defaults, const std::vector<Layer>& above) {
     LayerKeys keys = initial_keys(defaults);
-    visit(fields, keys, kind_names(false));
-    return fields.sound() ? make_layers(fields, keys, above) : std::vector<Layer>{};
+    visit(fields, keys, layer_kind_names(false));
+    return sound_layers(fields, keys, above);
 }
 
 /// Returns copies of a block's layers, called NAME1.layer, …, NAME2.layer, …
@@ -272,7 +198,7 @@ std::vector<Layer> repeated(const std::vector<Layer>& block, const LayerKeys& ke
 
 std::vector<Layer> describe_layer(Fields& fields, const LayerDefaults& defaults, const std::vector<Layer>& above) {
     LayerKeys keys = initial_keys(defaults);
-    visit(fields, keys, kind_names(true));
+    visit(fields, keys, layer_kind_names(true));
     std::vector<Layer> block;
     fields.each({"layers", "Layers of a block, which is repeated with all of them; a block has no blocks inside."},
                 [&](Fields& entry) {
@@ -284,8 +210,8 @@ std::vector<Layer> describe_layer(Fields& fields, const LayerDefaults& defaults,
         fields.reject("repeat", fmt::format("the workload would have more than {} layers", most_layers), "");
         return {};
     }
-    if (keys.kind != block_kind) return make_layers(fields, keys, above);
-    check_keys(fields, kinds[block_kind]);
+    if (keys.kind != block_kind) return sound_layers(fields, keys, above);
+    check_keys(fields, layer_kinds()[block_kind]);
     return repeated(block, keys);
 }
 

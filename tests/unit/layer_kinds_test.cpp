@@ -192,6 +192,21 @@ TEST_CASE("impossible layers are refused with what to write") {
                    "8×9 pixels cannot be divided into patches of 4×4"));
 }
 
+TEST_CASE("wrong layers are each reported once, and nothing follows from them") {
+    const auto errors = [](const std::string& layers) {
+        try {
+            written(layers, "sequence: 10\npublished: {parameters: 1, source: here}\n");
+        } catch (const ConfigError& error) {
+            return error.diagnostics().size();
+        }
+        return std::size_t{0};
+    };
+    const std::string wrong = "kind: attention, width: 12, heads: 5}";
+    CHECK(errors("  - {name: a, " + wrong + "\n  - {name: b, " + wrong + "\n") == 2);
+    CHECK(errors("  - {name: c, kind: block, repeat: 3, layers: [{name: a, " + wrong + ", {name: b, " + wrong +
+                 "]}\n") == 2);
+}
+
 TEST_CASE("absurd layers are refused and do not overflow") {
     const std::string most = "16777216";
     CHECK(contains(refusal("  - {name: a, kind: attention, positions: 1000, width: 1, heads: " + most +
