@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -95,14 +96,14 @@ Layer make_embedding_bag(Fields& fields, const LayerKeys& keys) {
     if (lookups.size() != keys.rows.size())
         fields.reject("lookups", fmt::format("{} tables have {} numbers of lookups", keys.rows.size(), lookups.size()),
                       "write one number for each table");
-    double rows = 0, taken = 0;
-    for (const std::int64_t table : keys.rows) rows += static_cast<double>(table);
-    for (const std::int64_t table : lookups) taken += static_cast<double>(table);
-    check_count(fields, "rows", rows * static_cast<double>(bag.width), "parameters");
-    check_count(fields, "lookups", taken * static_cast<double>(bag.width), "elements");
+    const auto total = [](const std::vector<std::int64_t>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0);
+    };
+    check_count(fields, "rows", total(keys.rows) * static_cast<double>(bag.width), "parameters");
+    check_count(fields, "lookups", total(lookups) * static_cast<double>(bag.width), "elements");
     if (!fields.sound()) return {};
-    bag.rows = static_cast<std::int64_t>(rows);
-    bag.lookups = static_cast<std::int64_t>(taken);
+    bag.rows = std::accumulate(keys.rows.begin(), keys.rows.end(), std::int64_t{0});
+    bag.lookups = std::accumulate(lookups.begin(), lookups.end(), std::int64_t{0});
     return embedding_bag(keys.name, bag);
 }
 

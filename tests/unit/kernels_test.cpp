@@ -1,6 +1,7 @@
 #include "sim/workload/kernels.hpp"
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -296,6 +297,37 @@ TEST_CASE("kernels of today's layers have the operations of their multiply-accum
             if (layer.name == "latent") again = pairs * s * (7 + 3);
             if (layer.name == "grouped" || layer.name == "block") again = pairs * std::min(s, 5) * (h / heads);
             CHECK(backward == Approx(2 * forward + again).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("ranks together have the operations of a whole layer of any shape, and the router's once each") {
+    std::mt19937 random(7);
+    const auto draw = [&](std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    for (int round = 0; round < 200; ++round) {
+        const std::int64_t ranks = draw(1, 5), groups = ranks * draw(1, 3), s = draw(1, 50), h = draw(1, 40);
+        Attention first{.positions = s, .width = h, .heads = groups * draw(1, 4), .kv_heads = groups};
+        first.head_size = draw(1, 9);
+        if (draw(0, 1) == 0) first.window = draw(1, 60);
+        if (first.window == 0 && draw(0, 1) == 0) first.context = draw(1, 60);
+        if (draw(0, 1) == 0) first.scores = Scores::stored;
+        const FeedForward second{.positions = s, .width = h, .hidden = ranks * draw(1, 9), .gated = draw(0, 1) == 0};
+        Experts choice{.positions = s, .width = h, .hidden = ranks * draw(1, 9), .experts = draw(1, 7)};
+        choice.top_k = draw(1, choice.experts);
+        choice.shared = draw(0, 2), choice.shared_hidden = ranks * draw(1, 9);
+        for (const Layer& layer : {attention("a", first), feed_forward("f", second),
+                                   parallel_block("b", {first, second}), experts("e", choice)}) {
+            CAPTURE(round, layer.name, ranks);
+            const double router = layer.name == "e" ? 2.0 * static_cast<double>(s * h * choice.experts) : 0;
+            for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
+                const double whole = flops(kernels(layer, pass, {}, Lowering::implicit));
+                const double part =
+                    flops(kernels(layer, pass, {.part = 1 / static_cast<double>(ranks)}, Lowering::implicit));
+                CHECK(static_cast<double>(ranks) * (part - router) == Approx(whole - router).margin(1e-6));
+                if (pass == Pass::forward) CHECK(whole == Approx(2 * static_cast<double>(layer.macs)));
+            }
         }
     }
 }
