@@ -165,7 +165,8 @@ TEST_CASE("the halves of a layer have the counts of their matrices") {
                 CAPTURE(heads, h, s);
                 const Layer whole = attention("a", {s, h, heads});
                 const Layer matrix = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true});
-                const Layer first = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true, .norm = Norm::layer});
+                const Layer first =
+                    dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true, .norm = Norm::layer});
                 CHECK(whole.parameters == first.parameters + 3 * matrix.parameters);
                 // In each head, for each pair of tokens: a product of query and key, and a weighted value.
                 CHECK(whole.macs == 4 * matrix.macs + heads * s * s * 2 * head_width);
