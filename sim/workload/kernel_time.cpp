@@ -8,7 +8,7 @@ namespace syncline {
 double KernelByKernel::efficiency(const Kernel& kernel, const Share& share) const {
     if (curve_ == nullptr) return 1;
     if (curve_->over == EfficiencyCurve::Over::batch) return curve_->at(share.samples);
-    return kernel.narrowest > 0 ? curve_->at(kernel.narrowest) : curve_->points.back().part;
+    return kernel.product ? curve_->at(kernel.product->narrowest()) : curve_->points.back().part;
 }
 
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
