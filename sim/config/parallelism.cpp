@@ -98,6 +98,22 @@ void describe(Fields& fields, Pipeline& pipeline) {
         pipeline.layers, 1, 1 << 24);
 }
 
+/// Describes the key of a context group. The number of ranks may also be given alone.
+void describe_context(Fields& fields, Parallelism& parallelism) {
+    fields.integer_or_section(
+        {"context",
+         "Context parallelism: number of ranks that divide the positions of every sequence, or a mapping with it."},
+        parallelism.layout.context, 1, largest_group, [&](Fields& inner) {
+            inner.integer({"ranks", "Number of ranks among which the positions are divided.", true},
+                          parallelism.layout.context, 1, largest_group);
+            inner.one_of({"exchange",
+                          "Exchange of keys and values: from rank to rank, while attention is computed block by block "
+                          "(`ring`); or all-to-alls by which each rank has some heads of all positions (`ulysses`)."},
+                         parallelism.context_exchange,
+                         {{"ring", ContextExchange::ring}, {"ulysses", ContextExchange::ulysses}});
+        });
+}
+
 void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     LayerRange range;
     fields.text({"first", "Name of the first layer of the range.", true}, range.first);
@@ -108,6 +124,7 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     describe_activations(fields, algorithms);
     if (fields.given("activations")) range.algorithms = algorithms;
     if (written.given) range.layout = written.layout;
+    if (range.layout) range.layout->context = parallelism.layout.context;
     open.ranges.push_back(written.open);
     parallelism.ranges.push_back(std::move(range));
     if (fields.sound() && !written.given && !fields.given("activations"))
@@ -122,6 +139,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     fields.integer_or_section(
         {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
         1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
+    describe_context(fields, parallelism);
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "

@@ -49,6 +49,7 @@ Kind kind_of(Phase phase) {
             return gradients;
         case Phase::activations:
         case Phase::halo:
+        case Phase::context:
             return activations;
         case Phase::transfer:
             return transfer;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,17 +21,26 @@ namespace syncline {
 /// An exchange of activations, or of their gradients, in every group of a stage, for one micro-batch.
 struct ActivationExchange {
     Grouping groups;
-    AlgorithmSpec spec;  ///< for algorithms of the collective library; unused for a halo
+    AlgorithmSpec spec;  ///< for algorithms of the collective library; its name is empty for others
     std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< without channels, which Lowered adds
     /// Size of a group's buffer, as the operation counts it (see AlgorithmSpec). The list is used cyclically: groups
     /// that begin `size`·`stride` ranks later take the next entry.
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
 
+    bool between_neighbours() const { return spec.name.empty(); }
+
     /// Returns the size for the group that begins with this index in its stage.
     std::uint64_t bytes_of(std::uint32_t first) const {
         return bytes[first / (groups.size * groups.stride) % bytes.size()];
     }
+};
+
+/// A part of the computation of a layer's core (Kernel::core), and an exchange that begins with it. Both are over when
+/// the next round begins.
+struct Round {
+    std::optional<ActivationExchange> exchange;
+    double part = 0;  ///< of the core; 0: nothing is computed
 };
 
 /// Exchanges of a layer, in order.
@@ -42,6 +52,20 @@ struct LayerExchanges {
     /// the inputs do not.
     std::vector<ActivationExchange> beside_backward;
     std::vector<ActivationExchange> after_backward;  ///< of the gradients of its inputs, once computed
+    /// The core, after the rest of the forward pass, and of the gradients of the inputs, whose parts add up to 1;
+    /// empty: nothing is exchanged inside the layer.
+    std::vector<Round> forward_rounds, backward_rounds;
+
+    /// Visits all exchanges, which are const if `self` is.
+    template <class Self, class Visitor>
+    static void each(Self& self, Visitor visit) {
+        for (auto* list : {&self.before_forward, &self.after_forward, &self.before_backward, &self.beside_backward,
+                           &self.after_backward})
+            for (auto& exchange : *list) visit(exchange);
+        for (auto* rounds : {&self.forward_rounds, &self.backward_rounds})
+            for (auto& round : *rounds)
+                if (round.exchange) visit(*round.exchange);
+    }
 };
 
 /// A layer on the ranks of its stage.
@@ -74,7 +98,7 @@ struct Arrangement {
 };
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "activations".
+/// "layers", "sequence", "context", "activations".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

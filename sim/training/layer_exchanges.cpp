@@ -20,7 +20,8 @@ std::string words(const Layout& layout) {
 /// length, which is `lengths[i]` in the i-th line.
 ActivationExchange halo(const Grouping& lines, double depth, const std::vector<std::int64_t>& lengths,
                         double element_bytes) {
-    ActivationExchange exchange{lines, {}, std::make_shared<const Halo>(), {}, Phase::halo};
+    ActivationExchange exchange{
+        lines, {.operation = "halo", .name = ""}, std::make_shared<const Halo>(), {}, Phase::halo};
     for (const std::int64_t length : lengths)
         exchange.bytes.push_back(whole_bytes(depth * static_cast<double>(length), element_bytes));
     return exchange;
@@ -106,8 +107,9 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
             "sequence", fmt::format("layer '{}' has no sequence positions that can be divided among ranks", layer.name),
             "sequence parallelism applies to transformers only");
     const Grouping rows{narrow(placed.layout.rows), 1};
-    const double inputs = placed.share.samples * static_cast<double>(layer.inputs);
-    const double outputs = placed.share.samples * static_cast<double>(layer.activations);
+    const double samples = placed.share.samples / static_cast<double>(placed.layout.cells());
+    const double inputs = samples * static_cast<double>(layer.inputs);
+    const double outputs = samples * static_cast<double>(layer.activations);
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
         exchanges.before_forward.push_back(make(rows, "allgather", inputs));
@@ -176,7 +178,7 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
                         model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
             "one number of rows must divide the other, and cells must become rows or replicas");
     };
-    if (parallelism_.sequence) return reject();
+    if (parallelism_.sequence || to.context > 1) return reject();
     const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;
 
     // Cells become columns, or columns cells; every rank has all channels.

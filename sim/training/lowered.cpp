@@ -87,12 +87,10 @@ public:
         Arrangement& arrangement = training_.arrangement;
         for (PlacedLayer& layer : arrangement.layers) {
             const std::uint32_t stage = layer.part % arrangement.stages;
-            LayerExchanges& exchanges = layer.exchanges;
-            for (auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
-                               &exchanges.beside_backward, &exchanges.after_backward})
-                for (ActivationExchange& exchange : *list)
-                    if (exchange.phase != Phase::halo)
-                        exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
+                if (!exchange.between_neighbours())
+                    exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            });
             if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.replicas.size > 1)
                 layer.gathering = made(stage, layer.replicas, parallelism.weight_gathering(), layer.weight_bytes);
         }

@@ -19,20 +19,18 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
     return times;
 }
 
+constexpr double LayerTime::*parts_of_time[] = {&LayerTime::forward_s,         &LayerTime::input_gradient_s,
+                                                &LayerTime::weight_gradient_s, &LayerTime::core_forward_s,
+                                                &LayerTime::core_backward_s,   &LayerTime::stall_s};
+
 LayerTime scaled(LayerTime time, double factor) {
-    time.forward_s *= factor;
-    time.input_gradient_s *= factor;
-    time.weight_gradient_s *= factor;
-    time.stall_s *= factor;
+    for (double LayerTime::*part : parts_of_time) time.*part *= factor;
     return time;
 }
 
 /// Adds the times; the bound is that of the first.
 LayerTime sum(LayerTime time, const LayerTime& other) {
-    time.forward_s += other.forward_s;
-    time.input_gradient_s += other.input_gradient_s;
-    time.weight_gradient_s += other.weight_gradient_s;
-    time.stall_s += other.stall_s;
+    for (double LayerTime::*part : parts_of_time) time.*part += other.*part;
     return time;
 }
 

@@ -45,6 +45,8 @@ struct LayerTime {
     double forward_s = 0;
     double input_gradient_s = 0;  ///< 0 if has_input_gradient (kernels.hpp) is false
     double weight_gradient_s = 0;
+    /// The layer's core (Kernel::core), which is part of forward_s and of input_gradient_s.
+    double core_forward_s = 0, core_backward_s = 0;
     double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
     /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;

@@ -22,6 +22,12 @@ Kernel moving(std::string name, double elements) {
     return {std::move(name), 0, elements};
 }
 
+/// Marks a kernel as part of the layer's core.
+Kernel core(Kernel kernel) {
+    kernel.core = true;
+    return kernel;
+}
+
 /// Returns the normalisation of this many vectors of this width, with a scale and a shift.
 Kernel normalisation(double vectors, double width) {
     return moving("normalisation", 2 * vectors * width + 2 * width);
@@ -104,16 +110,17 @@ struct Lowered {
     std::vector<Kernel> operator()(const Attention& attention) const {
         const double positions = real(attention.positions), width = real(attention.width);
         const double head = width / real(attention.heads), heads = real(attention.heads) * share.part;
-        const double rows = share.samples * positions, own = width * share.part, each = share.samples * heads;
-        const double between = rows * share.positions, scores = each * positions * positions;
-        const auto score = [&](const char* name) { return gemm(name, positions, positions, head, each); };
-        const auto value = [&](const char* name) { return gemm(name, positions, head, positions, each); };
+        const double queries = positions * share.area;
+        const double rows = share.samples * queries, own = width * share.part, each = share.samples * heads;
+        const double between = rows * share.positions, scores = each * queries * positions;
+        const auto score = [&](const char* name) { return core(gemm(name, queries, positions, head, each)); };
+        const auto value = [&](const char* name) { return core(gemm(name, queries, head, positions, each)); };
         switch (pass) {
             case Pass::forward:
                 return {normalisation(between, width),
                         gemm("queries, keys and values", rows, 3 * own, width),
                         score("scores"),
-                        moving("softmax", 2 * scores),
+                        core(moving("softmax", 2 * scores)),
                         value("weighted sum"),
                         gemm("projection", rows, width, own),
                         moving("residual addition", 3 * between * width)};
@@ -124,10 +131,10 @@ struct Lowered {
         }
         return {gemm("projection", rows, own, width),
                 score("weighted sum: scores"),
-                value("weighted sum: values"),
-                moving("softmax", 3 * scores),
+                core(gemm("weighted sum: values", positions, head, queries, each)),
+                core(moving("softmax", 3 * scores)),
                 value("scores: queries"),
-                value("scores: keys"),
+                core(gemm("scores: keys", positions, head, queries, each)),
                 gemm("queries, keys and values", rows, width, 3 * own),
                 normalisation_gradient(between, width),
                 moving("residual addition", 3 * between * width)};
@@ -135,7 +142,7 @@ struct Lowered {
 
     std::vector<Kernel> operator()(const FeedForward& forward) const {
         const double width = real(forward.width), hidden = real(forward.hidden) * share.part;
-        const double rows = share.samples * real(forward.positions), between = rows * share.positions;
+        const double rows = share.samples * share.area * real(forward.positions), between = rows * share.positions;
         switch (pass) {
             case Pass::forward:
                 return {normalisation(between, width), gemm("to hidden units", rows, hidden, width),
@@ -152,7 +159,7 @@ struct Lowered {
     }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
-        const double rows = share.samples * real(embedding.positions), width = real(embedding.width);
+        const double rows = share.samples * share.area * real(embedding.positions), width = real(embedding.width);
         const double states = rows * width, table = real(embedding.vocabulary) * width * share.part;
         const int added = (embedding.learned_positions ? 1 : 0) + (embedding.segments > 0 ? 1 : 0);
         std::vector<Kernel> result;

@@ -6,7 +6,7 @@ namespace syncline {
 struct Share {
     double samples = 1;
     double part = 1;  ///< of the layer's parts (see parts_of): output channels, heads, …
-    double area = 1;  ///< fraction of the image
+    double area = 1;  ///< fraction of the image, or of a sequence's positions
     /// Fraction of the tokens, if rows divide the work between the halves of a transformer's layers: normalisations and
     /// residual additions.
     double positions = 1;
