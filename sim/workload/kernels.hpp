@@ -36,8 +36,7 @@
 /// of its tokens; its gradient is a whole table, cleared first. A custom layer is treated as in `implicit`.
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of the vocabulary; normalisations and residual
-/// additions are done whole. `area` divides positions, of queries in the products of an attention; keys and values are
-/// those of all positions. Left out: kernels that are fused into others (including flash attention), dropout, masks,
+/// additions are done whole. `area` divides positions, or the scores of an attention. Left out: kernels that are fused into others (including flash attention), dropout, masks,
 /// Winograd and FFT convolutions, the effect of a device's caches.
 namespace syncline {
 
@@ -61,8 +60,8 @@ struct Kernel {
     std::optional<MatrixProduct> product = std::nullopt;
     /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
     bool attention = false;
-    /// Part of the layer's core, which works on data of other ranks: attention's scores and weighted sums, which need
-    /// the keys and values of all positions.
+    /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores and
+    /// weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;
 };
 

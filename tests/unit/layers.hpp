@@ -6,6 +6,7 @@
 #include "sim/config/files.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
+#include "sim/workload/experts.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/transformer.hpp"
 
@@ -47,7 +48,7 @@ inline Model every_kind() {
     model.layers.push_back(convolution("depthwise", conv));
     model.layers.push_back(dense("dense", 2048, 1001, true));
     model.layers.push_back(
-        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = true}));
+        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = Norm::layer}));
     model.layers.push_back(embedding("embedding", Embedding{.vocabulary = 5000, .positions = 33, .width = 96}));
     model.layers.push_back(attention("attention", Attention{.positions = 33, .width = 96, .heads = 12}));
     model.layers.push_back(feed_forward("feed-forward", FeedForward{.positions = 33, .width = 96, .hidden = 385}));
