@@ -76,6 +76,8 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
     if (!is_flat(cluster) || !wires_only(cluster.transport))
         return "none for a split model, except on one switch without a transport";
     for (const PlacedLayer& layer : arrangement.layers)
+        if (layer.experts && !layer.experts->loads.empty()) return "none where ranks' experts have different loads";
+    for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
     if (plan.parallelism.layout.context > 1 && speed_beside_exchange(cluster).slows())

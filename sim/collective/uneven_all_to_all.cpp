@@ -7,7 +7,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::uint32_t units = 1 << 20;
+constexpr std::uint32_t units = 1 << 24;
 
 }  // namespace
 

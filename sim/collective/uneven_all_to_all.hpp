@@ -7,7 +7,7 @@
 ///
 /// `apart`: every rank sends block j to rank j, which receives N-1 blocks of its size. `together` is the way back: rank
 /// j sends a block of its size to every rank. N(N-1) messages, all at once (`direct`) or one partner after the other
-/// (`pairwise`), as in the algorithms of equal blocks. Sizes are multiples of S/2^20 (rounded to bytes). There is no
+/// (`pairwise`), as in the algorithms of equal blocks. Sizes are multiples of S/2^24 (rounded to bytes). There is no
 /// closed form: ranks wait for the one with the largest blocks.
 namespace syncline {
 

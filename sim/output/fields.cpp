@@ -251,6 +251,18 @@ const std::vector<ResultField<Result>>& fields_of() {
                               const bool divides = r.parallelism.layout.context > 1;
                               return divides ? Json(name_of(r.parallelism.context_exchange)) : Json();
                           })
+            .add_if_given("parallelism.experts", Unit::number,
+                          "ranks that divide the experts of a layer; only with `experts`", 90,
+                          [](const Result& r) {
+                              const std::int64_t ranks = r.parallelism.experts.ranks;
+                              return ranks > 1 ? std::optional(ranks) : std::nullopt;
+                          })
+            .add_if_given("parallelism.expert_imbalance", Unit::number,
+                          "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 91,
+                          [](const Result& r) {
+                              const double imbalance = r.parallelism.experts.imbalance;
+                              return imbalance > 0 ? std::optional(imbalance) : std::nullopt;
+                          })
             .add("parallelism.ranges", Unit::list,
                  "layers with another layout: `first`, `last`, `rows`, `columns`, `height`, `width`; in CSV one text",
                  0, [](const Result& r) { return ranges_of(r.parallelism, r.ranks); })

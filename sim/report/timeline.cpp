@@ -50,6 +50,8 @@ Kind kind_of(Phase phase) {
         case Phase::activations:
         case Phase::halo:
         case Phase::context:
+        case Phase::dispatch:
+        case Phase::combine:
             return activations;
         case Phase::transfer:
             return transfer;

@@ -60,7 +60,9 @@ enum class Phase : std::uint8_t {
     encode,    ///< of a layer's gradients
     factor,    ///< computation between a bucket's two exchanges
     decode,    ///< of a bucket
-    context    ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
+    context,   ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
+    dispatch,  ///< tokens, or gradients of results, to the ranks of their experts
+    combine    ///< results, or gradients of tokens, back
 };
 
 struct Process {

@@ -40,6 +40,10 @@ const char* word(Phase phase) {
             return "decoding";
         case Phase::context:
             return "context";
+        case Phase::dispatch:
+            return "dispatch";
+        case Phase::combine:
+            return "combine";
     }
     return "task";
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "sim/training/context.hpp"
+#include "sim/training/experts.hpp"
 #include "sim/training/layer_exchanges.hpp"
 #include "sim/training/pipeline.hpp"
 
@@ -47,6 +48,15 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
         throw ParallelismError("domain",
                                fmt::format("model '{}' has no convolution whose images can be partitioned", model.name),
                                "`model` splits other layers");
+}
+
+void require_experts(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
+    const bool some =
+        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.experts.has_value(); });
+    if (parallelism.experts.ranks > 1 && !some)
+        throw ParallelismError("experts",
+                               fmt::format("model '{}' has no experts that can be divided among ranks", model.name),
+                               "expert parallelism applies to layers of kind `moe`");
 }
 
 /// Returns the largest cell of an output, as a fraction of the output.
@@ -126,12 +136,15 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
         result.layers.push_back(place(model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
+        place_experts(model, narrow(static_cast<std::int64_t>(i)), plan, placed);
         placed.time = computation->time(i, placed.share);
+        time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
         if (plan.compression.any() && plan.ranks > 1)
             placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
                                          {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
     }
     require_images(model, result.layers, parallelism);
+    require_experts(model, result.layers, parallelism);
     ExchangePlanner exchanges(model, parallelism, result.layers);
     for (std::uint32_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->algorithms;
@@ -139,6 +152,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         exchanges.add(i, algorithms);
         if (parallelism.layout.context > 1)
             add_context(model, model.layers[i], parallelism, algorithms.all_to_all, result.layers[i]);
+        add_experts(model, model.layers[i], parallelism.sequence, algorithms, result.layers[i]);
     }
 
     result.first_layer = cut_parts(result.layers, parallelism.pipeline);

@@ -28,7 +28,9 @@ struct ActivationExchange {
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
 
-    bool between_neighbours() const { return spec.name.empty(); }
+    /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
+    bool in_library() const { return !spec.name.empty(); }
+    bool between_neighbours() const { return !in_library() && spec.operation != "all-to-all"; }
 
     /// Returns the size for the group that begins with this index in its stage.
     std::uint64_t bytes_of(std::uint32_t first) const {
@@ -68,6 +70,17 @@ struct LayerExchanges {
     }
 };
 
+/// The experts of a layer that are divided among ranks: see experts.hpp.
+struct PlacedExperts {
+    Grouping group;                  ///< the ranks that divide them
+    std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
+    std::uint64_t weight_bytes = 0;  ///< ... and of their weights
+    Grouping replicas;               ///< the ranks that have the same experts
+    /// By member of the group: tokens in units of an equal share, and times of the layer; empty: all are alike.
+    std::vector<double> loads;
+    std::vector<LayerTime> times;
+};
+
 /// A layer on the ranks of its stage.
 struct PlacedLayer {
     Layout layout;
@@ -78,14 +91,20 @@ struct PlacedLayer {
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;                  ///< for one micro-batch, on a rank that has a part
+    LayerTime time;                  ///< for one micro-batch, on the slowest rank that has a part
     std::uint64_t bytes = 0;         ///< of the gradients of a rank that has a part ...
-    std::uint64_t weight_bytes = 0;  ///< ... and of its weights
+    std::uint64_t weight_bytes = 0;  ///< ... and of its weights, without its experts in `experts`
     Grouping replicas;               ///< the ranks that hold the same weights
-    Compressed compressed = {};      ///< its gradients in the exchange, with Plan::compression
+    std::optional<PlacedExperts> experts;
+    Compressed compressed = {};  ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
     std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
+
+    /// Returns the times of the rank with this index in its stage.
+    const LayerTime& time_of(std::uint32_t index) const {
+        return experts && !experts->times.empty() ? experts->times[experts->group.member(index)] : time;
+    }
 };
 
 struct Arrangement {
@@ -98,7 +117,7 @@ struct Arrangement {
 };
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "context", "activations".
+/// "layers", "sequence", "context", "experts", "activations".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

@@ -6,6 +6,7 @@
 
 #include "sim/collective/shift.hpp"
 #include "sim/training/layer_exchanges.hpp"
+#include "sim/workload/transformer.hpp"
 
 namespace syncline {
 
@@ -19,7 +20,11 @@ std::int64_t positions_of(const Layer& layer) {
         std::int64_t operator()(const Dense& dense) const { return dense.positions > 1 ? dense.positions : 0; }
         std::int64_t operator()(const Attention& attention) const { return attention.positions; }
         std::int64_t operator()(const FeedForward& forward) const { return forward.positions; }
+        std::int64_t operator()(const ParallelBlock& block) const { return block.attention.positions; }
+        std::int64_t operator()(const Experts& experts) const { return experts.positions; }
         std::int64_t operator()(const Embedding& embedding) const { return embedding.positions; }
+        std::int64_t operator()(const EmbeddingBag&) const { return 0; }
+        std::int64_t operator()(const PatchEmbedding&) const { return 0; }
     };
     return std::visit(Positions{}, layer.shape);
 }
@@ -28,11 +33,16 @@ std::int64_t positions_of(const Layer& layer) {
 class AttentionRounds {
 public:
     AttentionRounds(const Model& model, const Layer& layer, const Attention& shape, PlacedLayer& placed)
-        : model_(model), layer_(layer), shape_(shape), placed_(placed), ranks_(placed.layout.context) {}
+        : model_(model),
+          layer_(layer),
+          shape_(shape),
+          placed_(placed),
+          own_(head_elements(shape, placed.share.part)),
+          ranks_(placed.layout.context) {}
 
     void add_ring() {
         const double each = 1 / static_cast<double>(ranks_);
-        const double moved = 2 * tokens() * keys();
+        const double moved = samples() * (own_.keys + own_.values);
         LayerExchanges& exchanges = placed_.exchanges;
         for (std::int64_t block = 0; block < ranks_; ++block) {
             const bool first = block == 0, last = block + 1 == ranks_;
@@ -43,24 +53,24 @@ public:
     }
 
     void add_ulysses(const std::string& algorithm) {
-        if (const std::int64_t heads = shape_.heads / placed_.layout.rows; heads % ranks_ != 0)
-            throw ParallelismError("context",
-                                   fmt::format("layer '{}': {} heads of a rank cannot be divided among {} ranks",
-                                               layer_.name, heads, ranks_),
-                                   "write `exchange: ring`, or a number of ranks that divides the heads");
-        const auto turn = [&](double elements) { return Round{all_to_all(algorithm, elements), 0}; };
-        const Round queries = turn(tokens() * values()), pairs = turn(tokens() * keys()), core{std::nullopt, 1};
-        placed_.exchanges.forward_rounds = {queries, pairs, pairs, core, queries};
-        placed_.exchanges.backward_rounds = {queries, core, queries, pairs, pairs};
+        for (const auto& [heads, what] :
+             {std::pair(shape_.heads, "heads"), std::pair(shape_.key_heads(), "heads of keys")})
+            if (heads % (placed_.layout.rows * ranks_) != 0)
+                throw ParallelismError("context",
+                                       fmt::format("layer '{}': {} {} cannot be divided among {} ranks", layer_.name,
+                                                   heads, what, placed_.layout.rows * ranks_),
+                                       "write `exchange: ring`, or a number of ranks that divides the heads");
+        const auto turn = [&](double each) { return Round{all_to_all(algorithm, samples() * each), 0}; };
+        const Round queries = turn(own_.queries), keys = turn(own_.keys), values = turn(own_.values);
+        const Round sums = turn(own_.sums), core{std::nullopt, 1};
+        placed_.exchanges.forward_rounds = {queries, keys, values, core, sums};
+        placed_.exchanges.backward_rounds = {sums, core, queries, keys, values};
     }
 
 private:
     Grouping group() const { return {narrow(ranks_), narrow(placed_.layout.rows)}; }
-    /// Positions of a rank, of all samples.
-    double tokens() const { return placed_.share.samples * placed_.share.area * static_cast<double>(shape_.positions); }
-    /// Elements of a rank's queries and outputs, and of its keys or values, per position.
-    double values() const { return static_cast<double>(shape_.width) * placed_.share.part; }
-    double keys() const { return values(); }
+    /// Number of samples that have as many positions as the rank.
+    double samples() const { return placed_.share.samples * placed_.share.area; }
 
     ActivationExchange shift(double elements) const {
         return {group(),
@@ -82,6 +92,7 @@ private:
     const Layer& layer_;
     const Attention& shape_;
     PlacedLayer& placed_;
+    const HeadElements own_;  ///< of a sample, for the rank's part of the heads
     const std::int64_t ranks_;
 };
 
@@ -99,7 +110,8 @@ void add_context(const Model& model, const Layer& layer, const Parallelism& para
             "context",
             fmt::format("layer '{}': {} positions cannot be divided among {} ranks", layer.name, positions, ranks),
             "write a number of ranks that divides the positions");
-    const auto* attention = std::get_if<Attention>(&layer.shape);
+    const auto* block = std::get_if<ParallelBlock>(&layer.shape);
+    const auto* attention = block ? &block->attention : std::get_if<Attention>(&layer.shape);
     if (!attention) return;
     AttentionRounds rounds(model, layer, *attention, placed);
     if (parallelism.context_exchange == ContextExchange::ring)

@@ -20,14 +20,16 @@
 ///     forward    (N-1)·max(f, t(M)) + f
 ///     backward   max(g, t(M)) + (N-2)·max(g, t(2M)) + max(g, t(M))
 ///
+/// Keys and values that several heads share pass once.
+///
 /// `ulysses` (S. A. Jacobs et al., "DeepSpeed Ulysses", arXiv 2309.14509): before the core, three all-to-alls give
 /// every rank 1/N of the heads of queries, keys and values, for all positions; one after it returns its positions of
 /// the output. They move buffers of b·s/N·q·e and b·s/N·k·e bytes per rank; the backward pass does the same with the
 /// gradients, in reverse. Each of the rank's heads of keys must be whole, N times.
 ///
-/// Left out: blocks that a mask or a window leaves empty, which are passed on and computed nevertheless; the smaller
-/// efficiency of N small kernels, and what they read and write once more; gradients of keys and values in more than the
-/// elements' bytes.
+/// Left out: keys and values that pass as shorter latent vectors (multi-head latent attention); blocks that a mask or a
+/// window leaves empty, which are passed on and computed nevertheless; the smaller efficiency of N small kernels, and
+/// what they read and write once more; gradients of keys and values in more than the elements' bytes.
 namespace syncline {
 
 /// Adds the rounds of a layer with attention to its exchanges; does nothing for other layers, in which positions are

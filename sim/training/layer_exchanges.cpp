@@ -70,9 +70,9 @@ void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algor
     algorithms_ = &algorithms;
     const bool summed = layer > 0 && layers_[layer].layout != layers_[layer - 1].layout && add_transition(layer);
     PlacedLayer& placed = layers_[layer];
-    if (placed.layout.rows > 1 && parallelism_.sequence)
+    if (placed.layout.rows > 1 && parallelism_.sequence && !placed.experts)
         add_sequence(layer);
-    else if (placed.layout.rows > 1)
+    else if (placed.layout.rows > 1 && !parallelism_.sequence)
         add_rows(layer);
     // The gradients that a transition returns come after the sum over this layer's rows, or replace it.
     if (placed.layout.rows > 1 && !parallelism_.sequence && layer > 0 && !summed) {

@@ -136,6 +136,27 @@ void judge_context(const Plan& plan, Complaints& complaints) {
                               "write `context: {ranks: …, exchange: ulysses}`, or another `compute`"});
 }
 
+void judge_experts(const Plan& plan, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
+    const ExpertGroups& experts = parallelism.experts;
+    const auto refuse = [&](const char* key, std::string message, std::string hint) {
+        complaints.push_back({key, std::move(message), std::move(hint)});
+    };
+    if (experts.ranks == 1 && experts.imbalance > 0)
+        refuse("parallelism.experts", "an imbalance has no effect on a rank that has all experts",
+               "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it");
+    if (experts.ranks == 1) return;
+    if (parallelism.sharding == Sharding::parameters)
+        refuse("parallelism.sharding", "sharded weights of experts are not modelled",
+               "write `sharding: optimizer` or `gradients`");
+    if (experts.imbalance > 0 && parallelism.algorithms.all_to_all == "bruck")
+        refuse("parallelism.activations.all_to_all", "'bruck' moves equal blocks, but experts have different loads",
+               "write `direct` or `pairwise`");
+    if (experts.imbalance > 0 && plan.compute == ComputeKind::measured)
+        refuse("compute", "measured times do not say how long a layer computes its experts",
+               "remove `imbalance`, or write another `compute`");
+}
+
 /// Complains about everything that is modelled only if every rank has the whole model.
 void judge_combinations(const Plan& plan, Complaints& complaints) {
     const auto refuse = [&](const char* key, const std::string& what, const char* hint) {
@@ -179,6 +200,7 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
     judge_stragglers(plan, complaints);
     judge_compression(plan, complaints);
     judge_context(plan, complaints);
+    judge_experts(plan, complaints);
     if (plan.fusion.negotiation != Negotiation::none && plan.exchange == ExchangeKind::parameter_server)
         complaints.push_back({"fusion.negotiation", "ranks do not negotiate with a parameter server",
                               "remove it, or write `exchange: allreduce`"});

@@ -78,9 +78,16 @@ enum class Sharding { none, optimizer, gradients, parameters };
 /// How the ranks of a context group, which divide a sequence's positions, compute attention: see context.hpp.
 enum class ContextExchange { ring, ulysses };
 
+/// Groups of ranks that divide the experts of every layer that has some: see experts.hpp.
+struct ExpertGroups {
+    std::int64_t ranks = 1;
+    double imbalance = 0;  ///< coefficient of variation of the experts' tokens: see expert_loads.hpp
+};
+
 struct Parallelism {
     Layout layout;
     ContextExchange context_exchange = ContextExchange::ring;
+    ExpertGroups experts;
     std::vector<LayerRange> ranges;
     ActivationAlgorithms algorithms;
     Pipeline pipeline;

@@ -159,13 +159,13 @@ TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std
 void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.forward_rounds;
-    const double core_s = rounds.empty() ? 0 : placed.time.core_forward_s;
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
-        const TaskId pass =
-            compute(rank, Phase::forward, layer, micro_batch, placed.time.forward_s - core_s, weights[index]);
+        const LayerTime& time = placed.time_of(index);
+        const double core_s = rounds.empty() ? 0 : time.core_forward_s;
+        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, time.forward_s - core_s, weights[index]);
         cursors_[rank].data = pass;
         if (micro_batch == 0) ranks_[rank].forward[layer] = pass;
         add_rounds(rank, rounds, Phase::forward, layer, micro_batch, core_s);
@@ -176,7 +176,6 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
 void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
-    const double core_s = rounds.empty() ? 0 : placed.time.core_backward_s;
     const bool apart = weights_apart(plan_, placed.exchanges);
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
@@ -184,10 +183,12 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
         gradients[index] = cursors_[rank_of(stage, index)].data;
     add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
-    const double first_s = apart ? placed.time.input_gradient_s - core_s : placed.time.backward_s();
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         Cursor& cursor = cursors_[rank];
+        const LayerTime& time = placed.time_of(index);
+        const double core_s = rounds.empty() ? 0 : time.core_backward_s;
+        const double first_s = apart ? time.input_gradient_s - core_s : time.backward_s();
         if (apart && plan_.overlap != Overlap::none && !placed.exchanges.beside_backward.empty())
             inputs[index] = std::exchange(cursor.data, gradients[index]);
         cursor.data = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
@@ -196,7 +197,7 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
         std::optional<TaskId> pass = cursor.data;
         if (apart)
             ranks_[rank].gradients[layer] =
-                compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, inputs[index]);
+                compute(rank, Phase::backward, layer, micro_batch, time.weight_gradient_s, inputs[index]);
         if (plan_.overlap == Overlap::none) pass = ranks_[rank].gradients[layer];
         if (placed.compressed.encode_s > 0)
             ranks_[rank].gradients[layer] =

@@ -36,8 +36,9 @@
 /// of its tokens; its gradient is a whole table, cleared first. A custom layer is treated as in `implicit`.
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of the vocabulary; normalisations and residual
-/// additions are done whole. `area` divides positions, or the scores of an attention. Left out: kernels that are fused into others (including flash attention), dropout, masks,
-/// Winograd and FFT convolutions, the effect of a device's caches.
+/// additions are done whole. `area` divides positions, or the scores of an attention. Left out: kernels that are fused
+/// into others (including flash attention), dropout, masks, Winograd and FFT convolutions, the effect of a device's
+/// caches.
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
@@ -60,8 +61,8 @@ struct Kernel {
     std::optional<MatrixProduct> product = std::nullopt;
     /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
     bool attention = false;
-    /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores and
-    /// weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
+    /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
+    /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;
 };
 

@@ -15,6 +15,12 @@ namespace {
 
 struct Transformer {
     double s = 96, h = 48, heads = 12, hidden = 120, vocabulary = 500, layers = 3;
+    double kv_heads = 12;
+    Scores scores = Scores::flash;
+
+    /// Products of as many elements as the scores have, in the backward pass: of a matrix product two factors each, and
+    /// the scores once more if they were not stored.
+    double backward_products() const { return scores == Scores::flash ? 5 : 4; }
 
     Model model() const {
         const auto whole = [](double number) { return static_cast<std::int64_t>(number); };
@@ -23,9 +29,11 @@ struct Transformer {
         made.layers.push_back(embedding(
             "embedding", Embedding{.vocabulary = whole(vocabulary), .positions = whole(s), .width = whole(h)}));
         for (int layer = 0; layer < whole(layers); ++layer) {
-            made.layers.push_back(
-                attention("attention" + std::to_string(layer),
-                          Attention{.positions = whole(s), .width = whole(h), .heads = whole(heads)}));
+            made.layers.push_back(attention("attention" + std::to_string(layer), Attention{.positions = whole(s),
+                                                                                           .width = whole(h),
+                                                                                           .heads = whole(heads),
+                                                                                           .kv_heads = whole(kv_heads),
+                                                                                           .scores = scores}));
             made.layers.push_back(
                 feed_forward("feed-forward" + std::to_string(layer),
                              FeedForward{.positions = whole(s), .width = whole(h), .hidden = whole(hidden)}));
@@ -53,23 +61,28 @@ Plan context_plan(std::int64_t context, std::int64_t columns, ContextExchange ex
 double iteration_s(const Transformer& net, const CardMachine& machine, const Plan& plan) {
     const auto N = static_cast<double>(plan.parallelism.layout.context), P = static_cast<double>(plan.ranks);
     const auto b = static_cast<double>(plan.batch_per_rank);
-    const double tokens = b * net.s / N;
+    const double tokens = b * net.s / N, keys = net.kv_heads / net.heads;  // per element of the queries
     const auto flop_s = [&](double flop) { return flop / machine.F; };
     const auto message_s = [&](double bytes) { return machine.alpha_s + bytes * machine.beta(); };
     // Forward, and twice that backward: a matrix product for each of its factors.
     double sum_s = 3 * flop_s(2 * tokens * net.h * net.vocabulary);
-    sum_s += 3 * net.layers * flop_s(2 * tokens * (4 * net.h * net.h + 2 * net.h * net.hidden));
-    const double core_s = flop_s(4 * tokens * net.s * net.h);
+    sum_s += 3 * net.layers * flop_s(2 * tokens * ((2 + 2 * keys) * net.h * net.h + 2 * net.h * net.hidden));
+    const double product_s = flop_s(2 * tokens * net.s * net.h);
+    const double core_s = 2 * product_s, core_backward_s = net.backward_products() * product_s;
     if (plan.parallelism.context_exchange == ContextExchange::ring) {
-        const double f = core_s / N, g = 2 * core_s / N, moved = 2 * tokens * net.h * 4;
+        const double f = core_s / N, g = core_backward_s / N, moved = 2 * tokens * keys * net.h * 4;
         sum_s += net.layers * ((N - 1) * std::max(f, message_s(moved)) + f);
         sum_s += net.layers * (2 * std::max(g, message_s(moved)) + (N - 2) * std::max(g, message_s(2 * moved)));
     } else {
         // One message at a time to each of the others, or all at once.
-        const double block = std::ceil(tokens * net.h * 4 / N);
         const bool pairwise = plan.parallelism.algorithms.all_to_all == "pairwise";
-        const double turn_s = pairwise ? (N - 1) * message_s(block) : message_s((N - 1) * block);
-        sum_s += net.layers * (3 * core_s + 8 * turn_s);
+        const auto turn_s = [&](double elements) {
+            const double block = std::ceil(elements * 4 / N);
+            return pairwise ? (N - 1) * message_s(block) : message_s((N - 1) * block);
+        };
+        // Queries, outputs and their gradients; keys, values and theirs.
+        sum_s += net.layers * (core_s + core_backward_s);
+        sum_s += 4 * net.layers * (turn_s(tokens * net.h) + turn_s(tokens * keys * net.h));
     }
     // Gradients of every layer alone, by rings among all ranks.
     for (const Layer& layer : net.model().layers)
@@ -80,11 +93,13 @@ double iteration_s(const Transformer& net, const CardMachine& machine, const Pla
 }  // namespace
 
 TEST_CASE("context: a ring computes a block of scores while keys and values move on") {
-    const Transformer net;
+    Transformer net;
     for (const double link_bps : {1e8, 2e9, 1e10, 1e12})  // from all exposed to all overlapped
         for (const std::int64_t context : {2, 3, 4, 8})
             for (const std::int64_t columns : {1, 2}) {
                 CAPTURE(link_bps, context, columns);
+                net.scores = columns == 1 ? Scores::flash : Scores::stored;
+                net.kv_heads = context == 3 ? 6 : 12;
                 const Plan plan = context_plan(context, columns, ContextExchange::ring);
                 const CardMachine made = machine(link_bps);
                 const Result result = simulate(lower(made.cluster(plan.ranks), net.model(), plan));
@@ -96,10 +111,11 @@ TEST_CASE("context: a ring computes a block of scores while keys and values move
 }
 
 TEST_CASE("context: Ulysses turns queries, keys, values and outputs by all-to-alls") {
-    const Transformer net;
+    Transformer net;
     for (const char* all_to_all : {"direct", "pairwise"})
         for (const double link_bps : {1e8, 1e10})
             for (const std::int64_t context : {2, 3, 4, 6, 12}) {
+                net.kv_heads = context < 4 ? 6 : 12;
                 CAPTURE(all_to_all, link_bps, context);
                 Plan plan = context_plan(context, context < 6 ? 2 : 1, ContextExchange::ulysses);
                 plan.parallelism.algorithms.all_to_all = all_to_all;

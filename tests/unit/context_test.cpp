@@ -58,7 +58,7 @@ TEST_CASE("context: what cannot be divided is refused with what to write instead
               .starts_with("layer 'embedding': 1024 positions cannot be divided among 3 ranks / write a number of "
                            "ranks that divides"));
     CHECK(error_of("context: {ranks: 16, exchange: ulysses}")
-              .starts_with("layer 'layer1.attention': 12 heads of a rank cannot be divided among 16 ranks / write "
+              .starts_with("layer 'layer1.attention': 12 heads cannot be divided among 16 ranks / write "
                            "`exchange: ring`"));
     CHECK(error_of("context: 2", "vgg-16").find("has no sequence positions") != std::string::npos);
     CHECK(error_of("context: 2, domain: 2", "vgg-16").starts_with("'context' divides sequences, and 'domain' images"));
