@@ -6,7 +6,7 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::int64_t most_repeats = 10'000;
+constexpr std::int64_t most_repeats = 10'000, most_experts = 1 << 16;
 constexpr double least_capacity = 0.01, most_capacity = 1000;
 
 void describe_norm(Fields& fields, Norm& norm) {
@@ -39,22 +39,24 @@ void describe_attention(Fields& fields, Attention& attention) {
                    attention.context, 1, largest_extent);
     fields.flag({"rotary", "Rotation of queries and keys by their positions."}, attention.rotary);
     fields.integer({"query_rank",
-                    "Elements of the latent vector from which queries come (multi-head latent attention). Default: "
-                    "none."},
+                    "Elements of the latent vector from which queries come (multi-head latent attention). Without "
+                    "it they come from the token."},
                    attention.query_rank, 1, largest_extent);
-    fields.integer({"kv_rank", "Elements of the latent vector from which keys and values come. Default: none."},
-                   attention.kv_rank, 1, largest_extent);
+    fields.integer(
+        {"kv_rank",
+         "Elements of the latent vector from which keys and values come. Without it they come from the token."},
+        attention.kv_rank, 1, largest_extent);
     fields.integer({"rotary_size",
                     "Rotated elements of queries and keys besides `head_size`, with a `kv_rank`; all heads share "
-                    "those of the keys. Default: none."},
+                    "those of the keys."},
                    attention.rotary_size, 1, largest_extent);
 }
 
 void describe_experts(Fields& fields, Experts& experts) {
-    fields.integer({"experts", "Number of experts of a moe layer."}, experts.experts, 1, largest_extent);
-    fields.integer({"top_k", "Number of experts to which a token is sent."}, experts.top_k, 1, largest_extent);
+    fields.integer({"experts", "Number of experts of a moe layer."}, experts.experts, 1, most_experts);
+    fields.integer({"top_k", "Number of experts to which a token is sent."}, experts.top_k, 1, most_experts);
     fields.integer({"shared_experts", "Number of further experts that compute every token."}, experts.shared, 0,
-                   largest_extent);
+                   most_experts);
     fields.integer({"shared_hidden", "Hidden units of a shared expert. Default: `hidden`."}, experts.shared_hidden, 1,
                    largest_extent);
     fields.number({"capacity",

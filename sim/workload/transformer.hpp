@@ -43,7 +43,9 @@
 /// time (kernels.hpp), not part of a model's multiply-accumulates.
 ///
 /// Left out: softmax, GELU, dropout, normalisation, rotation and additions as operations; biases of queries, keys and
-/// values alone. The shapes are not checked here: heads must divide the width unless head_size is given.
+/// values alone; parameters and gradients of heads of keys and values that several ranks have, because there are more
+/// ranks than such heads (their computation is counted). The shapes are not checked here: heads must divide the width
+/// unless head_size is given.
 namespace syncline {
 
 /// A matrix of weights with which a rank multiplies vectors of `inputs` elements.
