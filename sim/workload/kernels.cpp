@@ -14,7 +14,8 @@ double real(std::int64_t value) {
 
 /// Returns a kernel of `batch` matrix products of the same size.
 Kernel gemm(std::string name, double m, double n, double k, double batch = 1) {
-    return {std::move(name), 2 * m * n * k * batch, (m * n + m * k + k * n) * batch, 1, MatrixProduct{m, n, k, batch}};
+    const MatrixProduct product{m, n, k, batch};
+    return {std::move(name), product.flops(), product.elements(), 1, product};
 }
 
 /// Returns a kernel whose arithmetic is negligible compared with the data it moves.
