@@ -14,8 +14,8 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::string_view header = "batch,m,n,k,tflops";
-constexpr std::size_t most_rows = 100'000;
+constexpr std::string_view product_header = "batch,m,n,k,tflops";
+constexpr std::size_t most_products = 100'000;
 
 /// Returns the numbers of a line; nothing if they are not exactly five, or one is not from 1e-6 to 1e9.
 std::optional<std::array<double, 5>> numbers(std::string_view line) {
@@ -46,8 +46,8 @@ std::vector<MeasuredProduct> read_products(const std::string& path, const std::s
             throw ConfigError({{{path, number, 1, line}, message, hint}});
         };
         if (!headed) {
-            if (line != header)
-                fail("this is not the header of a table of matrix products", fmt::format("`{}`", header));
+            if (line != product_header)
+                fail("this is not the header of a table of matrix products", fmt::format("`{}`", product_header));
             headed = true;
             continue;
         }
@@ -57,10 +57,11 @@ std::vector<MeasuredProduct> read_products(const std::string& path, const std::s
                  "batch, m, n, k and Tflops: `1,4096,4096,1024,684.5`");
         else
             rows.push_back({{(*row)[1], (*row)[2], (*row)[3], (*row)[0]}, (*row)[4] * 1e12});
-        if (rows.size() > most_rows) fail(fmt::format("the table has more than {} rows", most_rows), "");
+        if (rows.size() > most_products) fail(fmt::format("the table has more than {} rows", most_products), "");
     }
     if (!headed)
-        throw ConfigError({{{path, 1, 1, ""}, "the table is empty", fmt::format("it begins with `{}`", header)}});
+        throw ConfigError(
+            {{{path, 1, 1, ""}, "the table is empty", fmt::format("it begins with `{}`", product_header)}});
     return rows;
 }
 

@@ -11,7 +11,7 @@ namespace syncline {
 
 namespace {
 
-constexpr std::array names{"m", "n", "k", "batch"};
+constexpr std::array extent_names{"m", "n", "k", "batch"};
 /// Factor between extents outside of the grid, and the range that these cover.
 constexpr double stride = 4;
 constexpr double least_extent = 16, most_extent = 1 << 18, most_batch = 1 << 12;
@@ -67,7 +67,7 @@ void ProductTable::measure(const std::vector<MeasuredProduct>& rows) {
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
         if (axis.size() < (d < 3 ? 2U : 1U))
-            throw std::invalid_argument(fmt::format("there are fewer than two values of {}", names[d]));
+            throw std::invalid_argument(fmt::format("there are fewer than two values of {}", extent_names[d]));
         points *= axis.size();
     }
     // Rows of one grid are as many as its points if none is missing and none is there twice.

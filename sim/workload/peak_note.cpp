@@ -8,7 +8,7 @@ namespace {
 std::string unused(const std::string& workload, const Device& device) {
     if (calibration_of(device, workload)) return "its calibration (`compute: calibrated`)";
     if (measured_layers(device, workload)) return "its times of layers (`compute: measured`)";
-    if (device.kernels) return "its rates of kernels (`compute: tables`)";
+    if (device.kernels) return "its measurement of kernels (`compute: tables`)";
     if (device.efficiency) return "its efficiency curve (`compute: efficiency`)";
     return "";
 }
