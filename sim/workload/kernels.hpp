@@ -1,11 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/platform/matrix_product.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
@@ -57,14 +57,6 @@ namespace syncline {
 enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
-
-/// A batch of matrix products of the same size, (m × k) times (k × n).
-struct MatrixProduct {
-    double m = 0, n = 0, k = 0;
-    double batch = 1;
-
-    double narrowest() const { return std::min({m, n, k}); }
-};
 
 struct Kernel {
     std::string name;        ///< for display
