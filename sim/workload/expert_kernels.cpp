@@ -38,7 +38,7 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
     const Networks routed{"experts: to hidden units",
                           "experts: from hidden units",
                           own,
-                          copies / own,
+                          copies / own * share.load,
                           width,
                           real(experts.hidden) * share.part,
                           experts.gated};
@@ -51,7 +51,7 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           experts.gated};
     std::vector<Kernel> result;
     const auto add_networks = [&] {
-        append(result, routed.kernels(pass));
+        append(result, core(routed.kernels(pass)));
         if (experts.shared > 0) append(result, shared.kernels(pass));
     };
     switch (pass) {

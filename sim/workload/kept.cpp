@@ -67,7 +67,8 @@ struct KeptBy {
     }
     Kept operator()(const Experts& experts) const {
         const double s = real(experts.positions), h = real(experts.width);
-        const double units = experts.copies() * real(experts.hidden) + real(experts.shared * experts.shared_hidden);
+        const double units =
+            experts.copies() * share.load * real(experts.hidden) + real(experts.shared * experts.shared_hidden);
         return {.between = s * h * (around(experts.norm, false) + 2 * experts.copies() * element) +
                            s * real(experts.experts) * full_precision,
                 .part = hidden(experts.gated, s * units)};

@@ -49,6 +49,12 @@ inline void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
     std::move(more.begin(), more.end(), std::back_inserter(kernels));
 }
 
+/// Marks kernels as part of the layer's core.
+inline std::vector<Kernel> core(std::vector<Kernel> kernels) {
+    for (Kernel& kernel : kernels) kernel.core = true;
+    return kernels;
+}
+
 /// Return the kernels of layers that are lowered in only one way.
 std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share);
 std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share);

@@ -119,7 +119,10 @@ struct Lowered {
 }  // namespace
 
 std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering) {
-    return std::visit(Lowered{layer, pass, share, lowering}, layer.shape);
+    Share own = share;
+    // A part of a sequence is computed like that part of the samples.
+    if (!std::holds_alternative<Convolution>(layer.shape)) own.samples *= std::exchange(own.area, 1);
+    return std::visit(Lowered{layer, pass, own, lowering}, layer.shape);
 }
 
 bool has_input_gradient(const Model& model, std::size_t layer) {

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/platform/matrix_product.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
@@ -49,21 +49,14 @@
 /// A custom layer is treated as in `implicit`.
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
-/// latent vectors and routing are done whole. Left out: other kernels that are fused, dropout, masks, Winograd and FFT
-/// convolutions, the effect of a device's caches, experts that have no token.
+/// latent vectors and routing are done whole. `area` of a sequence is computed like that part of the samples. Left out:
+/// other kernels that are fused, dropout, masks, Winograd and FFT convolutions, the effect of a device's caches,
+/// experts that have no token.
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
-
-/// A batch of matrix products of the same size, (m × k) times (k × n).
-struct MatrixProduct {
-    double m = 0, n = 0, k = 0;
-    double batch = 1;
-
-    double narrowest() const { return std::min({m, n, k}); }
-};
 
 struct Kernel {
     std::string name;        ///< for display
@@ -73,6 +66,9 @@ struct Kernel {
     std::optional<MatrixProduct> product = std::nullopt;
     /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
     bool attention = false;
+    /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
+    /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
+    bool core = false;
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.

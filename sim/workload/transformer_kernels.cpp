@@ -72,13 +72,13 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
             result.push_back(normalisation(attention.norm, between, real(attention.width)));
         for (const WeightMatrix& matrix : matrices) result.push_back(product(matrix, pass, share.samples));
         append(result, heads.rotation());
-        append(result, heads.forward());
+        append(result, core(heads.forward()));
         result.push_back(product(projection, pass, share.samples));
         return result;
     }
     result.push_back(product(projection, pass, share.samples));
     if (pass == Pass::input_gradient) {
-        append(result, heads.backward());
+        append(result, core(heads.backward()));
         append(result, heads.rotation());
     }
     for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix)
