@@ -91,6 +91,16 @@ TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, a
     CHECK(layer_times(model, device, 1, ComputeKind::tables)[0].forward_s == Approx(7e-6));
 }
 
+TEST_CASE("rates: a faster device has shorter products, but the same fixed cost, with and without a table") {
+    for (const char* name : {"h100-sxm", "a100-sxm4-80gb"}) {
+        KernelRates rates = *shipped_device(name).kernels;
+        const MatrixProduct product{3000, 5000, 2000};
+        const double before_s = rates.product_s(product, 0);
+        rates.speed_up(4);
+        CHECK(rates.product_s(product, 0) == Approx(4.5e-6 + (before_s - 4.5e-6) / 4));
+    }
+}
+
 TEST_CASE("rates: a workload without a calibration uses the device's tables") {
     Device device = shipped_device("h100-sxm");
     CHECK(kind_used(ComputeKind::calibrated, "gpt-2", device) == ComputeKind::tables);
