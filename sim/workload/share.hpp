@@ -10,6 +10,9 @@ struct Share {
     /// Fraction of the tokens, if rows divide the work between the halves of a transformer's layers: normalisations and
     /// residual additions.
     double positions = 1;
+    /// Fraction of a layer's experts that the rank has; their tokens come from 1/experts ranks, so that it computes as
+    /// many as it has itself.
+    double experts = 1;
 };
 
 }  // namespace syncline

@@ -179,8 +179,9 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes a little longer than
     Model model;
     model.name = "22b";
     model.element_bytes = 2;
-    model.layers = {attention("attention", Attention{.positions = 2048, .width = 6144, .heads = 64}),
-                    feed_forward("feed-forward", FeedForward{.positions = 2048, .width = 6144, .hidden = 4 * 6144})};
+    model.layers = {
+        attention("attention", Attention{.positions = 2048, .width = 6144, .heads = 64, .scores = Scores::stored}),
+        feed_forward("feed-forward", FeedForward{.positions = 2048, .width = 6144, .hidden = 4 * 6144})};
     const Device device = shipped_device("a100-sxm4-80gb");
     const auto computation = make_compute_model(ComputeKind::tables, model, device);
     double forward_s = 0, backward_s = 0;
