@@ -15,7 +15,7 @@ namespace syncline::config {
 namespace {
 
 constexpr std::string_view product_header = "batch,m,n,k,tflops";
-constexpr std::size_t most_products = 100'000;
+constexpr std::size_t most_products = 10'000;
 
 /// Returns the numbers of a line; nothing if they are not exactly five, or one is not from 1e-6 to 1e9.
 std::optional<std::array<double, 5>> numbers(std::string_view line) {

@@ -91,6 +91,16 @@ TEST_CASE("rates: kernels that are no products take their bytes or their FLOP, a
     CHECK(layer_times(model, device, 1, ComputeKind::tables)[0].forward_s == Approx(7e-6));
 }
 
+TEST_CASE("rates: a faster device has shorter products, but the same fixed cost, with and without a table") {
+    for (const char* name : {"h100-sxm", "a100-sxm4-80gb"}) {
+        KernelRates rates = *shipped_device(name).kernels;
+        const MatrixProduct product{3000, 5000, 2000};
+        const double before_s = rates.product_s(product, 0);
+        rates.speed_up(4);
+        CHECK(rates.product_s(product, 0) == Approx(4.5e-6 + (before_s - 4.5e-6) / 4));
+    }
+}
+
 TEST_CASE("rates: a workload without a calibration uses the device's tables") {
     Device device = shipped_device("h100-sxm");
     CHECK(kind_used(ComputeKind::calibrated, "gpt-2", device) == ComputeKind::tables);
@@ -169,8 +179,9 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes a little longer than
     Model model;
     model.name = "22b";
     model.element_bytes = 2;
-    model.layers = {attention("attention", Attention{.positions = 2048, .width = 6144, .heads = 64}),
-                    feed_forward("feed-forward", FeedForward{.positions = 2048, .width = 6144, .hidden = 4 * 6144})};
+    model.layers = {
+        attention("attention", Attention{.positions = 2048, .width = 6144, .heads = 64, .scores = Scores::stored}),
+        feed_forward("feed-forward", FeedForward{.positions = 2048, .width = 6144, .hidden = 4 * 6144})};
     const Device device = shipped_device("a100-sxm4-80gb");
     const auto computation = make_compute_model(ComputeKind::tables, model, device);
     double forward_s = 0, backward_s = 0;
