@@ -289,6 +289,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return name_of(r.scaling); })
             .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
                  [](const Result& r) { return r.scaling_efficiency; })
+            .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
+                 61, [](const Result& r) { return r.utilisation.flop; })
             .add("model_flops_utilisation", Unit::share, "FLOP of forward and backward passes / (ranks × peak × time)",
                  57, [](const Result& r) { return r.utilisation.model_flops; })
             .add("hardware_flops_utilisation", Unit::share, "the same for the FLOP that ranks execute", 58,
@@ -297,6 +299,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.utilisation.tflops_per_device; })
             .add("tokens_per_s", Unit::tokens_per_s, "all ranks together; null for models without an embedding", 60,
                  [](const Result& r) { return r.utilisation.tokens_per_s; })
+            .add("tokens_per_s_per_device", Unit::tokens_per_s, "the same / ranks", 62,
+                 [](const Result& r) { return r.utilisation.tokens_per_s_per_device; })
             .add(common::device_time, 46)
             .add(common::cost, 47)
             .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
