@@ -161,6 +161,12 @@ auto spread(Get get) {
     return [get](const Result& r) { return r.repeated ? std::optional(get(*r.repeated)) : std::nullopt; };
 }
 
+/// Returns a getter of a number of the whole training.
+template <class Get>
+auto of_run(Get get) {
+    return [get](const Result& r) { return r.run ? std::optional(get(*r.run)) : std::nullopt; };
+}
+
 /// Returns an object of the fields of JSON.
 template <class T>
 Json json_object(const T& result) {
@@ -305,6 +311,12 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add(common::cost, 47)
             .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
+            .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
+                          90, of_run([](const WholeRun& run) { return run.iterations; }))
+            .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
+                          of_run([](const WholeRun& run) { return run.time_s; }))
+            .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
+                          [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
             .add(common::most_bytes_sent, 12)
