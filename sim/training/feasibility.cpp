@@ -262,6 +262,8 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
         judge_switches(cluster, plan, complaints);
     if (!complaints.empty()) return found;
 
+    if (open.everything) return found;  // a search judges each of its plans
+
     Cluster filled = cluster;
     give_nodes(filled, plan.placement, plan.ranks, plan.server_nodes());
     judge_split(filled, model, plan, open, found);
