@@ -132,10 +132,13 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.gradient_bytes = model.gradient_bytes();
     result.closed_form = closed_form(training);
     result.cost = cost_of(cluster, whole.graph, plan.ranks, time.iteration_s);
+    result.run = whole_run(training, time.iteration_s, result.cost);
     result.memory = memory_of(training);
     result.links = busiest(cluster, timeline.links, time.iteration_s);
     result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
+        result.notes.push_back(std::move(note));
+    if (std::string note = above_peak_note(result.utilisation, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;

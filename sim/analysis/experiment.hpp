@@ -11,6 +11,7 @@
 #include "sim/analysis/measured.hpp"
 #include "sim/analysis/theory.hpp"
 #include "sim/analysis/utilisation.hpp"
+#include "sim/analysis/whole_run.hpp"
 #include "sim/base/spread.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 #include "sim/training/memory.hpp"
@@ -50,6 +51,7 @@ struct Result {
     std::uint64_t gradient_bytes = 0;
     ClosedForm closed_form;
     Cost cost;
+    std::optional<WholeRun> run;  ///< empty unless the plan says how long the training is
     Memory memory;
     std::vector<LinkLoad> links;  ///< the ten most utilised links, the most utilised first
     /// Notes that a reader must know to trust the numbers: one sentence each, without a full stop.

@@ -1,8 +1,11 @@
 #include "sim/analysis/utilisation.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "sim/workload/kernels.hpp"
+#include "sim/workload/tokens.hpp"
 
 namespace syncline {
 
@@ -33,24 +36,19 @@ double executed_flop(const Model& model, const Arrangement& arrangement) {
     return flop;
 }
 
-/// Returns the number of tokens of a sample; empty for models without an embedding.
-std::optional<double> tokens(const Model& model) {
-    for (const Layer& layer : model.layers)
-        if (const auto* embedding = std::get_if<Embedding>(&layer.shape))
-            return static_cast<double>(embedding->positions);
-    return std::nullopt;
-}
-
 }  // namespace
 
 Utilisation utilisation_of(const Lowered& training, double iteration_s) {
     const Model& model = training.model;
     const Plan& plan = training.plan;
     Utilisation result;
-    if (iteration_s <= 0) return result;
-    if (const auto each = tokens(model))
-        result.tokens_per_s = *each * static_cast<double>(plan.global_batch()) / iteration_s;
     const double flop = model_flop(model, plan), rank_s = static_cast<double>(plan.ranks) * iteration_s;
+    if (flop > 0) result.flop = flop;
+    if (iteration_s <= 0) return result;
+    if (const auto each = tokens_per_sample(model)) {
+        result.tokens_per_s = *each * static_cast<double>(plan.global_batch()) / iteration_s;
+        result.tokens_per_s_per_device = *result.tokens_per_s / static_cast<double>(plan.ranks);
+    }
     if (flop == 0) return result;
     result.tflops_per_device = flop / rank_s / 1e12;
     const double peak = training.cluster.device.flops_per_s;
@@ -58,6 +56,14 @@ Utilisation utilisation_of(const Lowered& training, double iteration_s) {
     result.model_flops = flop / (rank_s * peak);
     result.hardware_flops = executed_flop(model, training.arrangement) / (rank_s * peak);
     return result;
+}
+
+std::string above_peak_note(const Utilisation& utilisation, const Device& device) {
+    if (!utilisation.model_flops || *utilisation.model_flops <= 1) return "";
+    return fmt::format(
+        "the model's FLOP take {:.3g} % of the peak of '{}': its `flops` and the measured throughput or times by which "
+        "it computes contradict each other, for example because `flops` is of another precision",
+        100 * *utilisation.model_flops, device.name);
 }
 
 }  // namespace syncline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "sim/training/lowered.hpp"
 
@@ -14,7 +15,7 @@
 ///
 ///     model FLOP utilisation     model FLOP / (N·F·T)
 ///     hardware FLOP utilisation  executed FLOP / (N·F·T)
-///     tokens per second          samples · tokens per sample / T, of all ranks together
+///     tokens per second          samples · tokens per sample / T, of all ranks together, or of each: / N
 ///
 /// Executed FLOP count the shares as the ranks compute them: if the parts of a layer do not divide evenly among rows,
 /// or images among cells, all ranks with a part compute as much as the one with the largest. Otherwise they equal the
@@ -29,10 +30,16 @@ namespace syncline {
 /// Values are empty if the peak of the device or the model's multiply-accumulates are unknown, or if no time passes.
 struct Utilisation {
     std::optional<double> model_flops, hardware_flops;  ///< fractions of the peak
+    std::optional<double> flop;                         ///< model FLOP of an iteration, of all ranks together
     std::optional<double> tflops_per_device;            ///< model FLOP / (N·T), in 10¹² per second
-    std::optional<double> tokens_per_s;                 ///< empty for models without an embedding
+    /// Empty for models without an embedding.
+    std::optional<double> tokens_per_s, tokens_per_s_per_device;
 };
 
 Utilisation utilisation_of(const Lowered& training, double iteration_s);
+
+/// Returns a note for a utilisation above the peak, which only a measured throughput, measured times, or an efficiency
+/// curve above 1 can cause; otherwise nothing.
+std::string above_peak_note(const Utilisation& utilisation, const Device& device);
 
 }  // namespace syncline

@@ -70,6 +70,10 @@ const Family& family(Dimension dimension) {
     }();
     static const Family rate{
         "a rate", "images/s", {{"/s", 1}, {"1/s", 1}, {"samples/s", 1}, {"images/s", 1}, {"img/s", 1}}, {{"/s", 1}}};
+    static const Family count{"a count",
+                              "B",
+                              {{"k", 1e3}, {"M", 1e6}, {"B", 1e9}, {"G", 1e9}, {"T", 1e12}},
+                              {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"B", 1e9}, {"T", 1e12}}};
     switch (dimension) {
         case Dimension::bytes:
             return bytes;
@@ -79,6 +83,8 @@ const Family& family(Dimension dimension) {
             return bandwidth;
         case Dimension::flops:
             return flops;
+        case Dimension::count:
+            return count;
         case Dimension::rate:
             break;
     }
@@ -161,6 +167,7 @@ Quantity parse_quantity(std::string_view text, Dimension dimension) {
 
     const Quantity out_of_range{std::nullopt, fmt::format("{} is out of range", text), "the range is 2e-308 to 2e308"};
     if (problem == std::errc::result_out_of_range) return out_of_range;
+    if (unit.empty() && dimension == Dimension::count && std::isfinite(value)) return {value + 0.0, "", ""};
     if (unit.empty())
         return {std::nullopt, fmt::format("{} has no unit", number),
                 fmt::format("write for example {} {}", number, family(dimension).example)};
@@ -185,8 +192,8 @@ std::string format_quantity(double value, Dimension dimension) {
     const double number = value / unit->factor;
     // Above the largest prefix, all digits are printed rather than an exponent, up to a limit.
     const bool long_number = std::abs(number) >= 1000 && std::abs(number) < 1e15;
-    return fmt::format("{} {}", long_number ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number),
-                       unit->name);
+    return fmt::format("{}{}{}", long_number ? fmt::format("{:.0f}", number) : fmt::format("{:.4g}", number),
+                       unit->name.empty() ? "" : " ", unit->name);
 }
 
 std::string format_roughly(double value, Dimension dimension) {

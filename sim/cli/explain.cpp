@@ -7,6 +7,7 @@
 #include "sim/base/diagnostics.hpp"
 #include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
+#include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/table_options.hpp"
@@ -18,6 +19,7 @@
 #include "sim/explain/explain.hpp"
 #include "sim/output/explain.hpp"
 #include "sim/output/files.hpp"
+#include "sim/process/pool.hpp"
 #include "sim/replay/native.hpp"
 #include "sim/report/report.hpp"
 
@@ -37,9 +39,13 @@ struct ExplainArguments {
 };
 
 config::Scenario load(const ExplainArguments& options) {
-    config::Scenario scenario = shown_as("reading " + options.scenario, [&] {
-        return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
-    });
+    const auto read = [&](const Plans& plans) {
+        return shown_as("reading " + options.scenario, [&] {
+            return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only,
+                                         plans);
+        });
+    };
+    config::Scenario scenario = with_plans(read, {default_jobs(), true, options.directory});
     say_left_out(scenario.left_out);
     if (scenario.variants.front().collective)
         throw ConfigError({{{options.scenario, 1, 1, ""},

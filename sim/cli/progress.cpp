@@ -56,17 +56,17 @@ struct Line {
     std::atomic<std::uint64_t> simulations = 0;
     std::atomic<bool> drawn = false;
 };
-Line line;
+Line current_line;
 
 /// Draws the line. The handler of a signal must not allocate, which formatting into an array does not.
 void draw(int) {
     const int before = errno;
-    const double elapsed_s = std::chrono::duration<double>(Clock::now() - line.start).count();
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - current_line.start).count();
     const auto messages = static_cast<double>(shared().messages.load());
     const auto expected = static_cast<double>(shared().expected.load());
     const double since_first = messages - static_cast<double>(shared().first.load());
-    const std::uint64_t simulations = line.simulations;
-    const std::string_view step = line.step.data();
+    const std::uint64_t simulations = current_line.simulations;
+    const std::string_view step = current_line.step.data();
     std::array<char, 400> text;
     std::size_t length = 0;
     if (since_first > 0 && messages < expected)
@@ -81,12 +81,12 @@ void draw(int) {
                 .size;
     else
         length = fmt::format_to_n(text.data(), text.size(), "{}: {:.0f} s", step, elapsed_s).size;
-    length = std::min({length, text.size(), line.width});
+    length = std::min({length, text.size(), current_line.width});
     std::array<char, 410> whole;
     const auto last = fmt::format_to_n(whole.data(), whole.size(), "\r{}\x1b[K", std::string_view(text.data(), length));
     [[maybe_unused]] const auto written =
         write(STDERR_FILENO, whole.data(), static_cast<std::size_t>(last.out - whole.data()));
-    line.drawn = true;
+    current_line.drawn = true;
     errno = before;
 }
 
@@ -107,8 +107,8 @@ ProgressLine::ProgressLine(const std::string& step, bool timing)
     action.sa_handler = draw;
     action.sa_flags = SA_RESTART;
     sigaction(SIGALRM, &action, nullptr);
-    line.start = Clock::now();
-    line.width = width_of(STDERR_FILENO) - 1;
+    current_line.start = Clock::now();
+    current_line.width = width_of(STDERR_FILENO) - 1;
     begin(step);
     set_timer(true);
 }
@@ -117,25 +117,25 @@ ProgressLine::~ProgressLine() {
     shared().messages = shared().expected = 0;
     if (!terminal_) return;
     set_timer(false);
-    line.simulations = 0;
-    if (line.drawn.exchange(false)) redraw("");
+    current_line.simulations = 0;
+    if (current_line.drawn.exchange(false)) redraw("");
 }
 
 void ProgressLine::begin(const std::string& step) {
     step_ = step;
     if (!terminal_) return;
-    const std::string shown = text::broken(printable(step), line.width / 2).front();
+    const std::string shown = text::broken(printable(step), current_line.width / 2).front();
     sigset_t alarm, before;
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     sigprocmask(SIG_BLOCK, &alarm, &before);
-    line.step = {};
-    shown.copy(line.step.data(), line.step.size() - 1);
+    current_line.step = {};
+    shown.copy(current_line.step.data(), current_line.step.size() - 1);
     sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 void ProgressLine::count(std::size_t simulations) {
-    line.simulations = simulations;
+    current_line.simulations = simulations;
 }
 
 Watch ProgressLine::watch() {

@@ -14,6 +14,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/left_out.hpp"
 #include "sim/cli/memory_check.hpp"
+#include "sim/cli/plan_search.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/run.hpp"
@@ -50,11 +51,29 @@ void require_expectations(const config::Scenario& scenario, const RunOptions& op
             scenario.expectations_left_out, scenario.expectations_left_out + scenario.expectations.size());
 }
 
-/// Loads the scenario and applies the seed.
+/// Refuses curves over ranks of variants whose plan is found for their own number of ranks.
+void require_no_scaling(const config::Scenario& scenario, const RunOptions& options) {
+    if (!options.scaling) return;
+    for (const config::Variant& variant : scenario.variants)
+        if (variant.open.everything)
+            throw ConfigError({{variant.training,
+                                fmt::format("'--scaling' needs the same plan for every number of ranks, but variant "
+                                            "'{}' has `parallelism: auto`",
+                                            variant.name),
+                                "remove '--scaling', or write the plan that is found"}});
+}
+
+/// Loads the scenario, applies the seed, and finds the plans that it leaves open.
 config::Scenario load(const RunOptions& options) {
-    config::Scenario scenario = shown_as("reading " + options.scenario, [&] {
-        return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only);
-    });
+    const auto read = [&](const Plans& plans) {
+        config::Scenario scenario = shown_as("reading " + options.scenario, [&] {
+            return config::load_scenario(options.scenario, options.assignments, inspect, options.seed, options.only,
+                                         plans);
+        });
+        require_no_scaling(scenario, options);
+        return scenario;
+    };
+    config::Scenario scenario = with_plans(read, {options.repeating.jobs, !options.dry, options.directory});
     if (options.timing) say_timing("scenario read");
     options.tables.check(scenario.variants.front().collective ? table_columns(SweepResult{}) : table_columns(Report{}),
                          options.format);

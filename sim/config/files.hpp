@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,11 +53,12 @@ struct Variant {
     Cluster cluster;
     Model model;
     Plan plan;
+    OpenPlan open;  ///< what is left open: with `parallelism: auto` the plan is not complete
     std::optional<CollectivePlan> collective;  ///< replaces model and plan
     std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 
     /// Returns cluster, model and plan of a training in lowered form, which is made once, on first use. None of the
-    /// three may change after that.
+    /// three may change after that. Throws std::logic_error if the plan is open.
     const Lowered& lowered() const;
     /// Keeps the form that the checks of the plan made.
     void keep(std::shared_ptr<const Lowered> lowered) { lowered_ = std::move(lowered); }
@@ -81,10 +83,12 @@ void describe(Fields& fields, Scenario& scenario);
 
 /// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
 /// earlier ones. `seed` determines everything random. If `only` names variants, the others are not read, and their
-/// expectations are left out; the name of a variant with `grid: auto` means all its choices. Throws ConfigError with
-/// all errors.
+/// expectations are left out; the name of a variant with `grid: auto` means all its choices. `plans` has, by variant,
+/// a text that replaces its `training.parallelism`; otherwise a variant with `parallelism: auto` stays open. Throws
+/// ConfigError with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
-                       const Inspect& inspect = {}, std::uint64_t seed = 1, const std::vector<std::string>& only = {});
+                       const Inspect& inspect = {}, std::uint64_t seed = 1, const std::vector<std::string>& only = {},
+                       const std::map<std::string, std::string>& plans = {});
 
 /// The question of `syncline collective`: a single exchange.
 struct CollectiveQuestion {

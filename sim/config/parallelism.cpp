@@ -188,16 +188,19 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
 }  // namespace
 
 void describe_parallelism(Fields& training, std::int64_t ranks, Parallelism& parallelism, OpenPlan& open) {
-    enum Way { data, model, domain, pipeline };
+    enum Way { data, model, domain, pipeline, automatic };
     int way = data;
-    training.choice_or_section({"parallelism",
-                                "Division of the work among ranks: the batch only (`data`), all weights (`model`), "
-                                "images by height (`domain`), layers (`pipeline`), or a product of these."},
-                               way, {"data", "model", "domain", "pipeline"},
-                               [&](Fields& inner) { describe_product(inner, parallelism, open); });
+    training.choice_or_section(
+        {"parallelism",
+         "Division of the work among ranks: the batch only (`data`), all weights (`model`), "
+         "images by height (`domain`), layers (`pipeline`), or a product of these. `auto`: `run` and "
+         "`explain` search the product with the shortest iteration; needs `batch`."},
+        way, {"data", "model", "domain", "pipeline", "auto"},
+        [&](Fields& inner) { describe_product(inner, parallelism, open); });
     if (way == model) parallelism.layout.rows = ranks;
     if (way == domain) parallelism.layout.height = ranks;
     if (way == pipeline) parallelism.pipeline.stages = ranks;
+    open.everything = way == automatic;
 }
 
 }  // namespace syncline::config

@@ -92,6 +92,7 @@ Variant load_resolved(const std::string& text, const std::string& name, const In
     std::string unnamed;
     GridChoices choices;
     Variant variant = read_variant(assembly, document, "base", unnamed, choices, inspect, seed);
+    refuse_open(assembly, document, variant);
     if (again != nullptr && !assembly.other_files().empty())
         *again = resolve(std::move(document), assembly.other_files());
     assembly.finish();

@@ -48,6 +48,18 @@ void describe(Fields& fields, Fusion& fusion) {
                      "write for example `threshold: 25 MiB`");
 }
 
+void describe(Fields& fields, RunLength& run) {
+    constexpr double most = 1e18;
+    fields.quantity({"tokens", "Number of tokens: `300 B`, `1.4 T` (billions, trillions), or a plain number."},
+                    run.tokens, Dimension::count, {.least = 1, .most = most});
+    fields.quantity({"samples", "Number of samples, in place of `tokens`: `90 M`."}, run.samples, Dimension::count,
+                    {.least = 1, .most = most});
+    if (!fields.sound()) return;
+    if (fields.given("tokens") && fields.given("samples"))
+        fields.reject("samples", "'tokens' and 'samples' exclude each other", "remove one of the two");
+    if (!run.given()) fields.reject("tokens", "the length of the run is missing", "write for example `tokens: 300 B`");
+}
+
 void describe(Fields& fields, Servers& servers) {
     fields.integer({"count", "Number of parameter servers."}, servers.count, 1, largest_group);
     fields.one_of({"placement",
@@ -157,6 +169,9 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                     "Number of iterations. The last one is measured (with `jitter`, all but the first), and one more "
                     "is replayed after it. With 1, only this iteration is replayed, from an idle cluster."},
                    plan.iterations, 1, 10'000);
+    fields.section(
+        {"run", "Length of the whole training, from which results have its number of iterations, time and cost."},
+        [&](Fields& inner) { describe(inner, plan.run); });
     describe_parallelism(fields, plan.ranks, plan.parallelism, open);
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "

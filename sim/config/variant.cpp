@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "sim/config/exchange.hpp"
 #include "sim/config/expect.hpp"
@@ -20,7 +21,15 @@ Location place_of(const Node& mapping, std::string_view key) {
 
 }  // namespace
 
+void refuse_open(Assembly& assembly, const Node& document, const Variant& variant) {
+    if (!variant.open.everything) return;
+    assembly.report(document.find("training")->find("parallelism")->mark,
+                    "`parallelism: auto` is searched by `run` and `explain` alone",
+                    "write the plan that `syncline run` finds");
+}
+
 const Lowered& Variant::lowered() const {
+    if (open.everything) throw std::logic_error("the plan of `parallelism: auto` has to be found first");
     if (!lowered_) lowered_ = std::make_shared<const Lowered>(lower(cluster, model, plan));
     return *lowered_;
 }
@@ -58,12 +67,13 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
                           "a scenario is a training or a single exchange");
     const Key training{"training", "Training of the model on the cluster.", false, false, "collective"};
     fields.section(training, [&](Fields& inner) {
-        OpenPlan open;
-        describe(inner, variant.plan, open);
+        describe(inner, variant.plan, variant.open);
         if (!known || !inner.sound()) return;
-        Feasibility found = judge(variant.cluster, variant.model, variant.plan, open);
+        Feasibility found = judge(variant.cluster, variant.model, variant.plan, variant.open);
         report(inner, found.complaints);
-        give_nodes(variant.cluster, variant.plan.placement, variant.plan.ranks, variant.plan.server_nodes());
+        // A search may also ask what more ranks than these would need.
+        if (!variant.open.everything)
+            give_nodes(variant.cluster, variant.plan.placement, variant.plan.ranks, variant.plan.server_nodes());
         choices = std::move(found.choices);
         variant.keep(std::move(found.lowered));
     });

@@ -16,4 +16,7 @@ void describe_variant(Fields& fields, std::string& name, Variant& variant, GridC
 Variant read_variant(Assembly& assembly, const Node& document, const std::string& name, std::string& scenario_name,
                      GridChoices& choices, const Inspect& inspect, std::uint64_t seed = 1);
 
+/// Reports a variant of this document whose plan only a search can complete (`parallelism: auto`).
+void refuse_open(Assembly& assembly, const Node& document, const Variant& variant);
+
 }  // namespace syncline::config

@@ -24,6 +24,8 @@ std::string pattern(Dimension dimension) {
                 return fmt::format("{}(ps|/s)", size);
             case Dimension::flops:
                 return "[kKMGTPE]?[fF][lL][oO][pP]([sS]|/[sS])";
+            case Dimension::count:
+                return "[kMBGT]?";
             case Dimension::rate:
                 break;
         }
@@ -177,6 +179,7 @@ private:
     /// Returns the forms that a quantity may have.
     static Json quantity(Dimension dimension, const QuantityRange& range) {
         Json any = Json::array({{{"type", "string"}, {"pattern", pattern(dimension)}}});
+        if (dimension == Dimension::count) any.push_back({{"type", "number"}});
         if (range.word) any.push_back({{"const", range.word}});
         return any;
     }

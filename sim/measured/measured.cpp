@@ -185,6 +185,7 @@ Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector
     GridChoices grids;
     const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);
     require_closed(row, read, grids);
+    refuse_open(assembly, document, read);
     assembly.finish();
     return document;
 }

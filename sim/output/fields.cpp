@@ -161,6 +161,12 @@ auto spread(Get get) {
     return [get](const Result& r) { return r.repeated ? std::optional(get(*r.repeated)) : std::nullopt; };
 }
 
+/// Returns a getter of a number of the whole training.
+template <class Get>
+auto of_run(Get get) {
+    return [get](const Result& r) { return r.run ? std::optional(get(*r.run)) : std::nullopt; };
+}
+
 /// Returns an object of the fields of JSON.
 template <class T>
 Json json_object(const T& result) {
@@ -313,6 +319,8 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return name_of(r.scaling); })
             .add("scaling_efficiency", Unit::share, "throughput / (ranks × throughput of one rank)", 9,
                  [](const Result& r) { return r.scaling_efficiency; })
+            .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
+                 61, [](const Result& r) { return r.utilisation.flop; })
             .add("model_flops_utilisation", Unit::share, "FLOP of forward and backward passes / (ranks × peak × time)",
                  57, [](const Result& r) { return r.utilisation.model_flops; })
             .add("hardware_flops_utilisation", Unit::share, "the same for the FLOP that ranks execute", 58,
@@ -321,10 +329,18 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.utilisation.tflops_per_device; })
             .add("tokens_per_s", Unit::tokens_per_s, "all ranks together; null for models without an embedding", 60,
                  [](const Result& r) { return r.utilisation.tokens_per_s; })
+            .add("tokens_per_s_per_device", Unit::tokens_per_s, "the same / ranks", 62,
+                 [](const Result& r) { return r.utilisation.tokens_per_s_per_device; })
             .add(common::device_time, 46)
             .add(common::cost, 47)
             .add("cost_per_million_samples", Unit::number, "the same per million samples", 48,
                  [](const Result& r) { return r.cost.per_million_samples(r.samples); })
+            .add_if_given("run_iterations", Unit::number, "iterations of the whole training; only with `training.run`",
+                          90, of_run([](const WholeRun& run) { return run.iterations; }))
+            .add_if_given("run_time_s", Unit::seconds, "time of the whole training; only with `training.run`", 91,
+                          of_run([](const WholeRun& run) { return run.time_s; }))
+            .add_if_given("run_cost", Unit::number, "its cost; only with `training.run` and a price", 92,
+                          [](const Result& r) { return r.run ? r.run->cost : std::nullopt; })
             .add(common::messages, 10)
             .add(common::bytes_sent, 11)
             .add(common::most_bytes_sent, 12)

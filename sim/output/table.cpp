@@ -26,6 +26,15 @@ std::string decimals(const std::optional<double>& value, int digits) {
     return value ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
+/// Formats the time of a whole training: "23.4 days".
+std::string long_time(double time_s) {
+    constexpr double hour = 3600, day = 24 * hour;
+    return time_s < 2 * hour     ? seconds(time_s)
+           : time_s < 2 * day    ? fmt::format("{:.3g} h", time_s / hour)
+           : time_s < 1000 * day ? fmt::format("{:.3g} days", time_s / day)
+                                 : fmt::format("{:.0f} days", time_s / day);
+}
+
 /// Formats an amount of money; the currency is unknown.
 std::string amount(const std::optional<double>& value) {
     if (!value) return "-";
@@ -99,12 +108,14 @@ std::vector<ResultColumn> spreads(const Report& report) {
 
 /// Returns the columns of traffic, memory, and what only some results have.
 std::vector<ResultColumn> others(const Report& report) {
-    bool divided = false, priced = false;
+    bool divided = false, priced = false, whole = false;
     for (const Result& r : report.results) {
         divided = divided || !r.parallelism.data_only();
         priced = priced || r.cost.cost;
+        whole = whole || r.run;
     }
     const Shown of_split = divided ? Shown::always : if_chosen, of_cost = priced ? Shown::always : if_chosen;
+    const Shown of_run = whole ? Shown::always : if_chosen;
     return {
         {{"messages", "messages", if_any, Align::right, true},
          [](const Result& r) { return fmt::format("{}", r.messages); }},
@@ -125,6 +136,9 @@ std::vector<ResultColumn> others(const Report& report) {
         {{"cost", "cost", of_cost}, [](const Result& r) { return amount(r.cost.cost); }},
         {{"per million samples", "cost_per_million_samples", of_cost},
          [](const Result& r) { return amount(r.cost.per_million_samples(r.samples)); }},
+        {{"whole run", "run_time_s", of_run}, [](const Result& r) { return r.run ? long_time(r.run->time_s) : "-"; }},
+        {{"cost of run", "run_cost", whole && priced ? Shown::always : if_chosen},
+         [](const Result& r) { return amount(r.run ? r.run->cost : std::nullopt); }},
     };
 }
 

@@ -132,6 +132,7 @@ private:
         std::string unnamed;
         reading.variant =
             read_variant(parts_.assembly, document, variant().key, unnamed, reading.grids, parts_.inspect);
+        refuse_open(parts_.assembly, document, *reading.variant);
         reading.resolved = resolve(document, parts_.assembly.other_files());
         try {
             parts_.assembly.finish();

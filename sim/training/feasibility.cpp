@@ -242,6 +242,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const bool whole = plan.parallelism.data_only() && !open.automatic();
     complaints = judge(plan.compute, model, cluster.device);
     judge_precision(model, plan, complaints);
+    judge_run(plan.run, model, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
     judge_lateness(plan, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);
@@ -265,6 +266,8 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     if (complaints.empty() && switched && plan.algorithm.name == in_network_allreduce)
         judge_switches(cluster, plan, complaints);
     if (!complaints.empty()) return found;
+
+    if (open.everything) return found;  // a search judges each of its plans
 
     Cluster filled = cluster;
     give_nodes(filled, plan.placement, plan.ranks, plan.server_nodes());

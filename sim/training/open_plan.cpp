@@ -186,10 +186,12 @@ void judge_combinations(const Plan& plan, Complaints& complaints) {
 }  // namespace
 
 bool OpenPlan::automatic() const {
-    return grid.automatic || std::any_of(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
+    return everything || grid.automatic ||
+           std::any_of(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
 }
 
 std::string OpenPlan::automatic_key() const {
+    if (everything) return "parallelism";
     if (grid.automatic) return "parallelism.grid";
     const auto first = std::find_if(ranges.begin(), ranges.end(), [](const Grid& one) { return one.automatic; });
     return fmt::format("parallelism.layers.{}.grid", first - ranges.begin());
@@ -211,7 +213,9 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
     if (complaints.size() == before) judge_layouts(plan, open, complaints);
     if (open.automatic() && open.batch == 0)
         complaints.push_back({open.automatic_key(),
-                              "`grid: auto` compares grids at the same batch, but there is no 'batch'",
+                              open.everything
+                                  ? "`parallelism: auto` compares plans at the same batch, but there is no 'batch'"
+                                  : "`grid: auto` compares grids at the same batch, but there is no 'batch'",
                               "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"});
     return complaints.empty() && !open.automatic() ? share_batch(plan, open.batch) : complaints;
 }

@@ -13,7 +13,8 @@
 /// Plans as users write them: the batch may be that of all ranks, and the number of rows and columns may be left open.
 ///
 /// ranks = stages · rows · columns · cells, where columns are usually what remains. With `grid: auto` rows are open,
-/// too, and each factorisation is a choice. Left out: choices that also try stages or cells.
+/// too, and each factorisation is a choice. With `parallelism: auto` everything is open, and a search fills it in
+/// (sim/planning).
 namespace syncline {
 
 /// What a plan leaves open, or says twice, until its number of columns is known.
@@ -26,9 +27,11 @@ struct OpenPlan {
     std::int64_t batch = 0;  ///< samples of all ranks together; 0: `Plan::batch_per_rank` is given
     Grid grid;
     std::vector<Grid> ranges;  ///< of Parallelism::ranges
+    bool everything = false;   ///< `parallelism: auto`
 
+    /// Returns whether something is open.
     bool automatic() const;
-    /// Returns the key of the first grid with open rows.
+    /// Returns the key that leaves it open: the first one of several.
     std::string automatic_key() const;
 };
 

@@ -10,6 +10,7 @@
 #include "sim/training/noise.hpp"
 #include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
+#include "sim/training/run_length.hpp"
 #include "sim/workload/compute_model.hpp"
 
 /// Training plan: number of ranks, the computation of each, and the exchange of gradients.
@@ -132,6 +133,7 @@ struct Plan {
     /// Number of iterations. The last one is measured, with jitter all except the first, and one more is replayed after
     /// it; 1: only that one, from a cold start.
     std::int64_t iterations = 4;
+    RunLength run = {};  ///< of the whole training
     Noise noise;
     Parallelism parallelism;
     ComputeKind compute = ComputeKind::calibrated;

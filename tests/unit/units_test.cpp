@@ -100,6 +100,24 @@ TEST_CASE("a number needs a unit") {
     for (const Dimension dimension : dimensions) CHECK(refused("0", dimension).error == "0 has no unit");
 }
 
+TEST_CASE("a count is a number, or a number of thousands, millions, billions or trillions") {
+    CHECK(read("300 B", Dimension::count) == 300e9);
+    CHECK(read("300G", Dimension::count) == 300e9);
+    CHECK(read("1.4 T", Dimension::count) == 1.4e12);
+    CHECK(read("500 M", Dimension::count) == 500e6);
+    CHECK(read("20k", Dimension::count) == 20e3);
+    CHECK(read("300000000000", Dimension::count) == 300e9);
+    CHECK(read("3e11", Dimension::count) == 300e9);
+    CHECK(refused("300 b", Dimension::count).hint == "did you mean 300 B?");
+    CHECK(refused("300 GB", Dimension::count).error == "300 GB is a size, not a count");
+    CHECK(refused("300 billion", Dimension::count).error == "unknown unit 'billion'");
+    CHECK(refused("nan", Dimension::count).error == "'nan' does not begin with a number");
+    CHECK(refused("1e999", Dimension::count).error == "1e999 is out of range");
+    CHECK(format_quantity(1.4e12, Dimension::count) == "1.4 T");
+    CHECK(format_quantity(12, Dimension::count) == "12");
+    CHECK(refused("64 B", Dimension::bandwidth).error == "64 B is a size, not a bandwidth");
+}
+
 TEST_CASE("a unit of another dimension is called by its name") {
     const Quantity quantity = refused("64 MiB", Dimension::bandwidth);
     CHECK(quantity.error == "64 MiB is a size, not a bandwidth");

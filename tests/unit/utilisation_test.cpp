@@ -34,7 +34,14 @@ TEST_CASE("utilisation: a transformer's model FLOP equal the literature's formul
     CHECK(result.model_flops.value() == Approx(flop / ranks / time_s / 312e12));
     // 96 heads, 49152 hidden units and 51200 words divide into 4 rows: nothing is computed beyond the model.
     CHECK(result.hardware_flops.value() == Approx(result.model_flops.value()));
+    CHECK(result.flop.value() == Approx(flop));
     CHECK(result.tokens_per_s.value() == Approx(samples * s / time_s));
+    CHECK(result.tokens_per_s_per_device.value() == Approx(samples * s / time_s / ranks));
+    CHECK(above_peak_note(result, cluster.device) == "");
+    // In a hundredth of the time the same FLOP are beyond the peak.
+    const Utilisation faster = utilisation_of(lower(cluster, model, plan), time_s / 100);
+    REQUIRE(faster.model_flops.value() > 1);
+    CHECK(above_peak_note(faster, cluster.device).find("of the peak") != std::string::npos);
 }
 
 TEST_CASE("utilisation: rows that pad execute more than the model needs") {
@@ -54,6 +61,7 @@ TEST_CASE("utilisation: rows that pad execute more than the model needs") {
     CHECK(result.model_flops.value() == Approx(flop / (8 * 10 * 1e6)));
     CHECK(result.hardware_flops.value() == Approx(flop * 6 / 5 / (8 * 10 * 1e6)));
     CHECK(!result.tokens_per_s);
+    CHECK(!result.tokens_per_s_per_device);
 }
 
 TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown") {
@@ -66,7 +74,9 @@ TEST_CASE("utilisation: it is empty if the peak, the FLOP or the time is unknown
     CHECK(no_peak.tflops_per_device.value() == Approx(32 * 2 * 2 * 1000 / 1e12));
     cluster.device.flops_per_s = 1e9;
     CHECK(!utilisation_of(lower(cluster, model, Plan{}), 0).model_flops);
+    CHECK(utilisation_of(lower(cluster, model, Plan{}), 0).flop.value() == 32 * 2 * 2 * 1000);
     model.layers[0].macs = 0;
+    CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).flop);
     CHECK(!utilisation_of(lower(cluster, model, Plan{}), 1).tflops_per_device);
 }
 

@@ -1,0 +1,57 @@
+#include "sim/cli/plan_search.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "sim/base/diagnostics.hpp"
+#include "sim/cli/progress.hpp"
+#include "sim/output/files.hpp"
+#include "sim/planning/search.hpp"
+#include "sim/planning/show.hpp"
+
+namespace syncline::cli {
+
+namespace {
+
+planning::Found found_for(const config::Variant& variant, const PlanSearch& how) {
+    const std::string step = variant.name + ": plans";
+    ProgressLine progress(step);
+    bool simulating = false;
+    planning::Search search{.jobs = how.jobs};
+    if (!how.simulates) search.simulated = 0;
+    search.watch = [&](std::size_t plans, bool simulated) {
+        if (simulated && !simulating) progress.begin(variant.name + ": simulating plans");
+        simulating = simulated;
+        progress.count(plans);
+    };
+    return planning::search(variant.cluster, variant.model, variant.plan, variant.open.batch, search);
+}
+
+}  // namespace
+
+config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>& load, const PlanSearch& how) {
+    config::Scenario scenario = load({});
+    Plans plans;
+    std::string csv = planning::csv_head();
+    std::vector<Diagnostic> without;
+    for (const config::Variant& variant : scenario.variants) {
+        if (!variant.open.everything) continue;
+        const planning::Found found = found_for(variant, how);
+        say("{}", planning::to_text(variant.name, found));
+        csv += planning::to_csv(variant.name, found);
+        if (found.plans.empty())
+            without.push_back({variant.training,
+                               fmt::format("variant '{}': none of {} plans of `parallelism: auto` fits", variant.name,
+                                           found.considered),
+                               fmt::format("{}", fmt::join(found.remedies, "; "))});
+        else
+            plans[variant.name] = found.plans.front().text;
+    }
+    if (!without.empty()) throw ConfigError(std::move(without));
+    if (plans.empty()) return scenario;
+    if (!how.directory.empty()) write_file(std::filesystem::path(how.directory) / "plans.csv", csv);
+    return load(plans);
+}
+
+}  // namespace syncline::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "sim/config/files.hpp"
+
+namespace syncline::cli {
+
+/// Texts that replace `parallelism`, by variant.
+using Plans = std::map<std::string, std::string>;
+
+/// How to search the plans of variants with `parallelism: auto`.
+struct PlanSearch {
+    std::size_t jobs = 1;
+    bool simulates = true;       ///< false: the estimates decide
+    std::string directory = "";  ///< gets plans.csv; empty: none does
+};
+
+/// Loads a scenario by `load`, and again with the plans that are found for its variants with `parallelism: auto`, if it
+/// has some. Describes the searches on standard error. Throws ConfigError if no plan of a variant fits.
+config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>& load, const PlanSearch& how);
+
+}  // namespace syncline::cli

@@ -1,0 +1,177 @@
+#include "sim/planning/axes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+namespace syncline::planning {
+
+namespace {
+
+using Values = std::vector<std::int64_t>;
+
+Values divisors(std::int64_t number) {
+    Values result;
+    for (std::int64_t one = 1; one <= number; ++one)
+        if (number % one == 0) result.push_back(one);
+    return result;
+}
+
+/// Returns the number of rows of which each has a part of every layer that can be divided.
+std::int64_t most_rows(const Model& model) {
+    std::int64_t most = std::int64_t{1} << 24;
+    for (const Layer& layer : model.layers)
+        if (const std::int64_t parts = parts_of(layer); parts > 1) most = std::min(most, parts);
+    return most;
+}
+
+bool has_positions(const Model& model) {
+    return std::any_of(model.layers.begin(), model.layers.end(),
+                       [](const Layer& layer) { return std::holds_alternative<Attention>(layer.shape); });
+}
+
+std::string number(std::int64_t value) {
+    return std::to_string(value);
+}
+std::string flag(std::int64_t value) {
+    return value == 0 ? "false" : "true";
+}
+
+Axis rows() {
+    return {"model", 1,
+            [](const Space& space, const Plan&) {
+                Values values = divisors(space.ranks);
+                std::erase_if(values, [most = most_rows(space.model)](std::int64_t rows) { return rows > most; });
+                return values;
+            },
+            [](Plan& plan, std::int64_t rows) { plan.parallelism.layout.rows = rows; }, number};
+}
+
+Axis stages() {
+    return {"pipeline.stages", 1,
+            [](const Space& space, const Plan& plan) {
+                Values values = divisors(space.ranks / plan.parallelism.layout.rows);
+                const std::int64_t layers = std::ssize(space.model.layers);
+                std::erase_if(values, [layers](std::int64_t stages) { return stages > layers; });
+                return values;
+            },
+            [](Plan& plan, std::int64_t stages) { plan.parallelism.pipeline.stages = stages; }, number};
+}
+
+Axis micro_batches() {
+    return {"pipeline.micro_batches", 1,
+            [](const Space& space, const Plan& plan) {
+                // A batch that cannot be divided among the replicas is a complaint about the whole plan.
+                return space.batch % plan.replicas() == 0 ? divisors(space.batch / plan.replicas()) : Values{1};
+            },
+            [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.micro_batches = count; }, number};
+}
+
+Axis chunks() {
+    return {"pipeline.chunks", 1,
+            [](const Space& space, const Plan& plan) {
+                const Pipeline& pipeline = plan.parallelism.pipeline;
+                Values values{1};
+                if (pipeline.stages == 1 || pipeline.micro_batches % pipeline.stages != 0) return values;
+                for (const std::int64_t chunks : {2, 4, 8})
+                    if (pipeline.stages * chunks <= std::ssize(space.model.layers)) values.push_back(chunks);
+                return values;
+            },
+            [](Plan& plan, std::int64_t chunks) {
+                plan.parallelism.pipeline.chunks = chunks;
+                plan.parallelism.pipeline.schedule =
+                    chunks > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
+            },
+            number};
+}
+
+Axis sequence() {
+    return {"sequence", 0,
+            [](const Space& space, const Plan& plan) {
+                return plan.parallelism.layout.rows > 1 && has_positions(space.model) ? Values{0, 1} : Values{0};
+            },
+            [](Plan& plan, std::int64_t on) { plan.parallelism.sequence = on != 0; }, flag};
+}
+
+Axis sharding() {
+    return {"sharding", static_cast<std::int64_t>(Sharding::none),
+            [](const Space&, const Plan& plan) {
+                Values values{static_cast<std::int64_t>(Sharding::none)};
+                if (plan.replicas() == 1) return values;
+                values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
+                // Gradients of several micro-batches are added up first: sharding them changes nothing.
+                if (plan.parallelism.pipeline.micro_batches == 1)
+                    values.push_back(static_cast<std::int64_t>(Sharding::gradients));
+                values.push_back(static_cast<std::int64_t>(Sharding::parameters));
+                return values;
+            },
+            [](Plan& plan, std::int64_t kind) { plan.parallelism.sharding = static_cast<Sharding>(kind); },
+            [](std::int64_t kind) {
+                constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
+                return std::string(words[kind]);
+            }};
+}
+
+void extend(const Space& space, const Plan& plan, Choice& choice,
+            const std::function<void(const Choice&, const Plan&)>& visit) {
+    if (choice.size() == axes().size()) return visit(choice, plan);
+    const Axis& axis = axes()[choice.size()];
+    for (const std::int64_t value : axis.values(space, plan)) {
+        Plan next = plan;
+        axis.apply(next, value);
+        choice.push_back(value);
+        extend(space, next, choice, visit);
+        choice.pop_back();
+    }
+}
+
+}  // namespace
+
+const std::vector<Axis>& axes() {
+    static const std::vector<Axis> all{rows(), stages(), micro_batches(), chunks(), sequence(), sharding()};
+    return all;
+}
+
+void each_choice(const Space& space, const Plan& base, const std::function<void(const Choice&, const Plan&)>& visit) {
+    Choice choice;
+    extend(space, base, choice, visit);
+}
+
+Plan plan_of(const Choice& choice, Plan base) {
+    for (std::size_t i = 0; i < choice.size(); ++i) axes()[i].apply(base, choice[i]);
+    return base;
+}
+
+std::string text_of(const Choice& choice, const Plan& base) {
+    const Plan plan = plan_of(choice, base);
+    std::vector<std::string> parts;
+    std::string group;  // the mapping in which the keys before this one are
+    const auto close = [&] {
+        if (!group.empty()) parts.back() += "}";
+        group.clear();
+    };
+    const auto add = [&](const std::string& path, const std::string& word) {
+        const std::size_t dot = path.find('.');
+        const std::string outer = dot == path.npos ? "" : path.substr(0, dot);
+        const std::string item = fmt::format("{}: {}", path.substr(dot == path.npos ? 0 : dot + 1), word);
+        if (outer != group) close();
+        if (outer.empty())
+            parts.push_back(item);
+        else if (group.empty())
+            parts.push_back(fmt::format("{}: {{{}", outer, item));
+        else
+            parts.back() += ", " + item;
+        group = outer;
+    };
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        const Axis& axis = axes()[i];
+        if (choice[i] != axis.neutral) add(axis.key, axis.word(choice[i]));
+        if (choice[i] != axis.neutral && axis.key == "pipeline.chunks") add("pipeline.schedule", "interleaved");
+        if (axis.key == "model") add("data", number(plan.replicas()));
+    }
+    close();
+    return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+}  // namespace syncline::planning

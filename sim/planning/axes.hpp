@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/training/plan.hpp"
+#include "sim/workload/model.hpp"
+
+/// The choices of `parallelism: auto`: one entry per key of `parallelism`, in the order in which they are made.
+///
+/// A choice may depend on those before it. A new way of splitting a model is one entry in axes.cpp.
+namespace syncline::planning {
+
+/// What all plans of a search have in common.
+struct Space {
+    const Model& model;
+    std::int64_t ranks = 1;
+    std::int64_t batch = 1;  ///< samples of all ranks together
+};
+
+struct Axis {
+    std::string key;           ///< of `parallelism`, a path: `pipeline.stages`
+    std::int64_t neutral = 1;  ///< value that a plan without the key has
+    /// Returns the values to try beside the choices that `plan` already has, the simplest first. At least one.
+    std::function<std::vector<std::int64_t>(const Space&, const Plan& plan)> values;
+    std::function<void(Plan&, std::int64_t value)> apply;
+    std::function<std::string(std::int64_t value)> word;  ///< the value as in files
+};
+
+/// `model`, `pipeline.stages`, `pipeline.micro_batches`, `pipeline.chunks` with `pipeline.schedule`, `sequence`,
+/// `sharding`. The schedule is `1f1b`, or `interleaved` with 2, 4 or 8 chunks: `gpipe` takes as long as `1f1b` and more
+/// memory. Micro-batches have every size that divides a replica's batch.
+const std::vector<Axis>& axes();
+
+/// A value for each axis.
+using Choice = std::vector<std::int64_t>;
+
+/// Calls `visit` for every choice, in the order of the axes and their values, with the plan that it makes of `base`.
+void each_choice(const Space& space, const Plan& base, const std::function<void(const Choice&, const Plan&)>& visit);
+
+/// Returns the plan that the choice makes of `base`.
+Plan plan_of(const Choice& choice, Plan base);
+
+/// Returns the value of `parallelism` that makes the choice, in one line of YAML: "{model: 8, data: 4, pipeline:
+/// {stages: 4, micro_batches: 16}, sequence: true, sharding: optimizer}".
+std::string text_of(const Choice& choice, const Plan& base);
+
+}  // namespace syncline::planning

@@ -1,0 +1,153 @@
+#include "sim/planning/forecast.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/planning/pass_times.hpp"
+#include "sim/training/pipeline.hpp"
+
+namespace syncline::planning {
+
+namespace {
+
+/// The passes of all stages, one after the other.
+class Timetable {
+public:
+    Timetable(const Lowered& training, WireCosts& wires, const std::vector<PartTime>& parts)
+        : training_(training), plan_(training.plan), parts_(parts), micro_batches_(training.arrangement.micro_batches) {
+        const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
+        for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
+            const auto stage = static_cast<std::uint32_t>(part % stages), next = (stage + 1) % stages;
+            const std::uint64_t bytes = training.arrangement.transfer_bytes[part];
+            transfers_s_.push_back(stage == next ? 0 : wires.transfer_s({stage * ranks, ranks}, next * ranks, bytes));
+        }
+        for (auto* data : {&forward_s_, &backward_s_}) data->assign(parts.size() * micro_batches_, std::nan(""));
+        for (std::uint32_t stage = 0; stage < stages; ++stage)
+            rows_.push_back({slots(plan_.parallelism.pipeline, stage), 0, 0, 0, std::nan("")});
+        std::vector<std::uint32_t> ready(stages);
+        for (std::uint32_t stage = 0; stage < stages; ++stage) ready[stage] = stages - 1 - stage;
+        while (!ready.empty()) {
+            const std::uint32_t stage = ready.back();
+            ready.pop_back();
+            if (!advance(stage) || stages == 1) continue;
+            ready.push_back((stage + stages - 1) % stages);
+            ready.push_back((stage + 1) % stages);
+        }
+    }
+
+    double start_s(std::uint32_t stage) const { return rows_[stage].start_s; }
+    /// Returns the end of the stage's passes.
+    double end_s(std::uint32_t stage) const { return std::max(rows_[stage].computed_s, rows_[stage].quiet_s); }
+    /// Returns the time at which a layer's gradients are complete.
+    double gradients_s(std::uint32_t layer) const {
+        const PlacedLayer& placed = training_.arrangement.layers[layer];
+        const double end_s = last_backward_s_.at(placed.part);
+        return end_s - parts_[placed.part].gradients_left[layer - training_.arrangement.first_layer[placed.part]];
+    }
+
+private:
+    struct Row {
+        std::vector<Slot> slots;
+        std::size_t next = 0;
+        double computed_s = 0, quiet_s = 0, start_s = 0;
+    };
+
+    std::size_t at(std::size_t part, std::uint32_t micro_batch) const { return part * micro_batches_ + micro_batch; }
+
+    /// Runs the passes of a stage until one lacks its data. Returns whether there was one.
+    bool advance(std::uint32_t stage) {
+        Row& row = rows_[stage];
+        bool any = false;
+        for (; row.next < row.slots.size(); ++row.next) {
+            const Slot& slot = row.slots[row.next];
+            const std::size_t part = slot.chunk * rows_.size() + stage;
+            const double arrival_s = arrival(part, slot);
+            if (std::isnan(arrival_s)) break;
+            const PassTime& pass = slot.forward ? parts_[part].forward : parts_[part].backward;
+            double start_s = std::max(arrival_s, row.computed_s);
+            if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
+            if (row.next == 0) row.start_s = start_s;
+            row.computed_s = start_s + pass.computed_s;
+            if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
+            (slot.forward ? forward_s_ : backward_s_)[at(part, slot.micro_batch)] = start_s + pass.data_s;
+            if (!slot.forward) {
+                last_backward_s_.resize(parts_.size());
+                last_backward_s_[part] = start_s + std::max(pass.data_s, pass.computed_s);
+            }
+            any = true;
+        }
+        return any;
+    }
+
+    /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
+    double arrival(std::size_t part, const Slot& slot) const {
+        if (slot.forward) return part == 0 ? 0 : forward_s_[at(part - 1, slot.micro_batch)] + transfers_s_[part - 1];
+        return part + 1 == parts_.size() ? forward_s_[at(part, slot.micro_batch)]
+                                         : backward_s_[at(part + 1, slot.micro_batch)] + transfers_s_[part];
+    }
+
+    const Lowered& training_;
+    const Plan& plan_;
+    const std::vector<PartTime>& parts_;
+    const std::uint32_t micro_batches_;
+    std::vector<double> transfers_s_;             ///< after each part
+    std::vector<double> forward_s_, backward_s_;  ///< by part and micro-batch: the result can leave
+    std::vector<double> last_backward_s_;         ///< by part
+    std::vector<Row> rows_;                       ///< by stage
+};
+
+/// Returns the end of a stage's exchanges of gradients and weights.
+double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable& passes, std::uint32_t stage) {
+    const Plan& plan = training.plan;
+    const std::uint32_t ranks = training.arrangement.stage_ranks;
+    const StageRanks members{stage * ranks, ranks};
+    double end_s = 0;
+    for (std::size_t b = 0; b < training.buckets.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
+        if (bucket.stage != stage) continue;
+        const Chosen& chosen = training.exchanges[b];
+        const double ready_s =
+            plan.overlap == Overlap::none ? passes.end_s(stage) : passes.gradients_s(bucket.layers.back());
+        end_s = std::max(end_s, ready_s) + wires.exchange_s(members, bucket.replicas, *chosen.algorithm, chosen.spec,
+                                                            bucket.bytes, chosen.protocol);
+    }
+    for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
+        const Bucket& bucket = training.buckets[b];
+        if (bucket.stage == stage)
+            end_s += wires.exchange_s(members, bucket.replicas, *training.gatherings[b],
+                                      plan.parallelism.weight_gathering(), bucket.weight_bytes);
+    }
+    return end_s;
+}
+
+double bound(const Lowered& training, const std::vector<PartTime>& parts) {
+    if (training.plan.noise.varies()) return 0;
+    constexpr double rounding = 1e-9;
+    const Arrangement& arrangement = training.arrangement;
+    double least_s = 0, before_s = 0;
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        double own_s = 0;
+        for (std::size_t part = stage; part < parts.size(); part += arrangement.stages) own_s += parts[part].compute_s;
+        least_s = std::max(least_s, arrangement.micro_batches * own_s + before_s);
+        before_s += parts[stage].compute_s;
+    }
+    return least_s * (1 - rounding);
+}
+
+}  // namespace
+
+Forecast forecast(const Lowered& training, WireCosts& wires) {
+    const std::vector<PartTime> parts = part_times(training, wires);
+    const Timetable passes(training, wires, parts);
+    double time_s = 0;
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+        const double end_s = std::max(passes.end_s(stage), exchanges_end(training, wires, passes, stage));
+        // The next iteration starts on the first stage, and reaches the others as this one did.
+        time_s = std::max(time_s, end_s - (training.plan.iterations == 1 ? 0 : passes.start_s(stage)));
+    }
+    const double copy_s = training.input_copy_s;
+    time_s = training.plan.input_copy == InputCopy::blocking ? time_s + copy_s : std::max(time_s, copy_s);
+    return {time_s, bound(training, parts)};
+}
+
+}  // namespace syncline::planning

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "sim/planning/wire_costs.hpp"
+#include "sim/training/lowered.hpp"
+
+/// Estimate of an iteration's time without simulating messages, and a lower bound of it.
+///
+/// A pass of a micro-batch through a part of the model is walked layer by layer as training/passes.cpp orders it: a
+/// layer computes once its inputs are exchanged and its weights gathered, and exchanges overlap with the computation
+/// beside which they run. The passes of all stages then follow each other in the order of their schedule, each after
+/// the transfer of its activations or gradients. After them come the buckets, start[b] = max(end[b-1], released[b]) (S.
+/// Shi et al., INFOCOM 2019), and the gathering of updated weights. Exchanges take the times of WireCosts. For equal
+/// stages this is the closed form of pipeline.hpp, m(f + b) + (p-1)(f + b)/v.
+///
+/// The bound counts computation alone: stage s computes all its passes, and before the first and after the last of them
+/// a micro-batch computes on the stages before it,
+///
+///     max over s of  m·Σ parts of s (f + b) + Σ stages r < s, first chunk (f + b)
+///
+/// Nothing makes an iteration in steady state shorter, since the next one starts on stage 0 after the update. It holds
+/// where computation is not shorter than planned: there is none with jitter, and it is 0 then.
+///
+/// Left out of the estimate: links that exchanges of different kinds share, computation that exchanges slow down,
+/// stragglers, and jitter.
+namespace syncline::planning {
+
+struct Forecast {
+    double time_s = 0;
+    double least_s = 0;  ///< the bound
+};
+
+/// `wires` is for the places of `training`.
+Forecast forecast(const Lowered& training, WireCosts& wires);
+
+}  // namespace syncline::planning

@@ -1,0 +1,112 @@
+#include "sim/planning/pass_times.hpp"
+
+#include <algorithm>
+
+namespace syncline::planning {
+
+namespace {
+
+/// The clocks of a rank during a pass.
+class Walk {
+public:
+    Walk(const Lowered& training, WireCosts& wires, std::uint32_t part)
+        : training_(training), wires_(wires), ranks_(training.arrangement.stage_ranks) {
+        stage_ = {part % training.arrangement.stages * ranks_, ranks_};
+    }
+
+    void forward(const PlacedLayer& layer) {
+        exchange(layer.exchanges.before_forward);
+        compute(layer, layer.time.forward_s, weights(layer));
+        exchange(layer.exchanges.after_forward);
+    }
+
+    /// Returns the time at which the layer's gradients are complete.
+    double backward(const PlacedLayer& layer) {
+        const LayerExchanges& around = layer.exchanges;
+        const double gathered_s = weights(layer);
+        exchange(around.before_backward);
+        const double outputs_s = data_s_;
+        exchange(around.beside_backward);
+        const bool apart = training_.plan.overlap != Overlap::none && !around.after_backward.empty();
+        if (apart) {
+            const double inputs_s = std::exchange(data_s_, outputs_s);
+            compute(layer, layer.time.input_gradient_s, gathered_s);
+            computed_s_ = std::max(computed_s_, inputs_s) + layer.time.weight_gradient_s;
+        } else {
+            compute(layer, layer.time.backward_s(), gathered_s);
+        }
+        const double gradients_s = computed_s_;
+        exchange(around.after_backward);
+        return gradients_s;
+    }
+
+    PassTime time(bool exchanges_first) const { return {data_s_, computed_s_, quiet_s_, exchanges_first}; }
+
+private:
+    void compute(const PlacedLayer&, double seconds, double gathered_s) {
+        const double start_s = std::max({computed_s_, data_s_, gathered_s});
+        before_last_s_ = start_s;
+        computed_s_ = data_s_ = start_s + seconds;
+    }
+
+    void exchange(const std::vector<ActivationExchange>& exchanges) {
+        for (const ActivationExchange& one : exchanges) {
+            const std::uint64_t bytes = *std::max_element(one.bytes.begin(), one.bytes.end());
+            // Neighbours of a halo send each other one message.
+            const double seconds = wires_.exchange_s(stage_, one.groups, *one.algorithm, one.spec, bytes);
+            quiet_s_ = data_s_ = std::max(quiet_s_, data_s_) + seconds;
+        }
+    }
+
+    /// Returns the time at which a layer's weights are gathered. Those of the first layer are gathered during the pass
+    /// before, those of the others while the layer before computes.
+    double weights(const PlacedLayer& layer) {
+        if (!layer.gathering) return 0;
+        const AlgorithmSpec spec = training_.plan.parallelism.weight_gathering();
+        const double seconds = wires_.exchange_s(stage_, layer.replicas, *layer.gathering, spec, layer.weight_bytes);
+        if (first_) gathered_s_ = before_last_s_ = -seconds;
+        first_ = false;
+        gathered_s_ = std::max(gathered_s_, before_last_s_) + seconds;
+        return gathered_s_;
+    }
+
+    const Lowered& training_;
+    WireCosts& wires_;
+    const std::uint32_t ranks_;
+    StageRanks stage_;
+    double data_s_ = 0, computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0;
+    double before_last_s_ = 0;  ///< start of the last computation
+    bool first_ = true;
+};
+
+PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part) {
+    const Arrangement& arrangement = training.arrangement;
+    const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
+    PartTime result;
+    Walk forward(training, wires, part), backward(training, wires, part);
+    for (std::uint32_t i = first; i < end; ++i) {
+        forward.forward(arrangement.layers[i]);
+        result.compute_s += arrangement.layers[i].time.forward_s + arrangement.layers[i].time.backward_s();
+    }
+    result.gradients_left.resize(end - first);
+    for (std::uint32_t i = end; i-- > first;)
+        result.gradients_left[i - first] = backward.backward(arrangement.layers[i]);
+    const LayerExchanges &at_start = arrangement.layers[first].exchanges,
+                         &at_end = arrangement.layers[end - 1].exchanges;
+    result.forward = forward.time(!at_start.before_forward.empty());
+    result.backward = backward.time(!at_end.before_backward.empty() || !at_end.beside_backward.empty());
+    const double all_s = std::max(result.backward.data_s, result.backward.computed_s);
+    for (double& left_s : result.gradients_left) left_s = all_s - left_s;
+    return result;
+}
+
+}  // namespace
+
+std::vector<PartTime> part_times(const Lowered& training, WireCosts& wires) {
+    std::vector<PartTime> result;
+    for (std::uint32_t part = 0; part + 1 < training.arrangement.first_layer.size(); ++part)
+        result.push_back(part_time(training, wires, part));
+    return result;
+}
+
+}  // namespace syncline::planning

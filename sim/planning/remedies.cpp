@@ -1,0 +1,52 @@
+#include "sim/planning/remedies.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "sim/base/units.hpp"
+#include "sim/output/memory.hpp"
+
+namespace syncline::planning {
+
+namespace {
+
+/// Returns the plan with the least memory among those that fit on `ranks` ranks.
+std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan base, std::int64_t batch,
+                                std::int64_t ranks) {
+    base.ranks = ranks;
+    std::optional<Closest> least;
+    Reasons skipped;
+    const auto keep = [&](const Candidate& candidate) {
+        if (!least || candidate.memory.total_bytes() < least->memory.total_bytes())
+            least = {candidate.choice, candidate.memory};
+    };
+    each_candidate(
+        cluster, model, base, batch, keep, [](const Candidate&) {}, skipped);
+    return least;
+}
+
+}  // namespace
+
+std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+                                  const Closest& closest) {
+    const std::string needed = format_quantity(closest.memory.total_bytes(), Dimension::bytes);
+    std::vector<std::string> result{fmt::format("the plan that needs the least memory, `parallelism: {}`, {}",
+                                                text_of(closest.choice, base),
+                                                text::shortage(closest.memory, cluster.device.name))};
+    constexpr std::int64_t most_times = 8;
+    for (std::int64_t times = 2; times <= most_times; times *= 2) {
+        Plan more = base;
+        more.ranks = times * base.ranks;
+        const auto fitting = least_on(cluster, model, more, batch, more.ranks);
+        if (!fitting) continue;
+        result.push_back(fmt::format("with {} ranks, `parallelism: {}` would need {}", more.ranks,
+                                     text_of(fitting->choice, more),
+                                     format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
+        break;
+    }
+    result.push_back(fmt::format("{} ranks need devices with at least {}", base.ranks, needed));
+    return result;
+}
+
+}  // namespace syncline::planning

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/planning/candidates.hpp"
+
+namespace syncline::planning {
+
+/// The plan that needs the least memory of those that do not fit.
+struct Closest {
+    Choice choice;
+    Memory memory;
+};
+
+/// Returns what would make some plan fit, the cheapest first: nothing but another plan needs `closest`; more ranks, if
+/// a plan of the same batch then fits; a device with more memory.
+std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+                                  const Closest& closest);
+
+}  // namespace syncline::planning

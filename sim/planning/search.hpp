@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/output/reasons.hpp"
+#include "sim/planning/axes.hpp"
+#include "sim/platform/cluster.hpp"
+#include "sim/training/memory.hpp"
+
+/// Search of the plan with the shortest iteration: `parallelism: auto`.
+///
+/// Every choice of axes.hpp is considered. Those that are not feasible, or that do not fit into the devices' memory,
+/// are skipped and counted. The others are ordered by their estimated times (forecast.hpp), and the best of them are
+/// simulated, folded where possible and for two iterations unless there is noise, in rounds of Search::round. A plan is
+/// left out if its lower bound is not below the best simulated time, or if its estimate would have to be wrong by
+/// Search::margin more than the worst one so far: if (1 - margin)·r·estimate is not below the best, where r is the
+/// smallest ratio of a simulated to an estimated time. The shortest simulated iteration wins, and of several the one
+/// estimated shorter, then the one considered earlier. The result does not depend on the number of processes.
+///
+/// If the bounds alone leave no plan, the answer is proven. Otherwise a plan whose estimate is much too long may be
+/// better.
+namespace syncline::planning {
+
+struct Search {
+    std::size_t jobs = 1;        ///< number of parallel simulations
+    std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
+    std::function<void(std::size_t plans, bool simulated)> watch = {};  ///< called with the number of plans so far
+
+    static constexpr std::size_t round = 4;
+    static constexpr double margin = 0.1;  // chosen: see tests/replay/plan_search_test.cpp
+};
+
+/// A plan that fits.
+struct FoundPlan {
+    Choice choice;
+    std::string text;  ///< as value of `parallelism`: see text_of()
+    double estimated_s = 0, least_s = 0;
+    std::optional<double> simulated_s;
+    Memory memory;
+};
+
+struct Found {
+    std::int64_t considered = 0;
+    Reasons skipped;
+    std::vector<FoundPlan> plans;  ///< all that fit: the simulated ones by their times, then the others by estimates
+    std::size_t simulated = 0;
+    bool proven = false;
+    /// If nothing fits: the plan that comes closest, and what would help. One sentence each, without a full stop.
+    std::vector<std::string> remedies;
+};
+
+/// Searches the plans of `batch` samples of all ranks together that differ from `base` in their parallelism. Throws
+/// ReplayError if a simulation fails.
+Found search(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch, const Search& how);
+
+}  // namespace syncline::planning

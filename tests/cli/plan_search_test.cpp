@@ -1,0 +1,109 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+#include "tests/cli/scenario.hpp"
+
+// `parallelism: auto` on the command line. tests/replay/plan_search_test.cpp compares its plans with all others.
+
+using namespace syncline::test;
+using nlohmann::json;
+
+namespace {
+
+struct Text : TinyFiles {
+    Text() {
+        write("text.yaml",
+              "platform:\n"
+              "  device: {name: card, flops: 10 Tflops, memory_bandwidth: 500 GBps, memory: 8 MB}\n"
+              "  per_node: {devices: 2, links: {pattern: switch, bandwidth: 50 GBps, latency: 1 us}}\n"
+              "  fabric: {topology: star, bandwidth: 25 Gbps, latency: 2 us}\n"
+              "workload:\n"
+              "  name: text\n"
+              "  sequence: 64\n"
+              "  layers:\n"
+              "  - {name: words, kind: embedding, vocabulary: 500, width: 128}\n"
+              "  - {name: layer, kind: transformer, repeat: 3, width: 128, heads: 4, hidden: 512}\n"
+              "training: {ranks: 4, batch: 8, parallelism: auto, optimizer: adam, iterations: 2}\n");
+    }
+    Outcome run_with(const std::vector<std::string>& more, const std::string& verb = "run") const {
+        std::vector<std::string> arguments{verb, "text.yaml"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_in(*this, std::move(arguments));
+    }
+};
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// Returns the value of `parallelism` in the line of the best plan.
+std::string best(const std::string& text) {
+    const std::size_t line = text.find("\n  *"), begin = text.find('{', line);
+    REQUIRE(begin != std::string::npos);
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("parallelism auto: the results are those of the plan that is found, as if it were written") {
+    const Text text;
+    const Outcome found = text.run_with({"--format", "json", "--out", "out"});
+    CAPTURE(found.err);
+    REQUIRE(found.status == 0);
+    CHECK(contains(found.err, "base: `parallelism: auto` considered "));
+    const std::string plan = best(found.err);
+    const Outcome written = text.run_with({"--format", "json", "--set", "training.parallelism=" + plan});
+    CAPTURE(plan, written.err);
+    REQUIRE(written.status == 0);
+    CHECK(found.out == written.out);
+    CHECK(json::parse(found.out)["results"].size() == 1);
+
+    const std::string csv = read_file(text / "out" / "plans.csv");
+    CHECK(contains(csv, "variant,parallelism,simulated_s,estimated_s,lower_bound_s,memory_total_bytes\n"));
+    CHECK(contains(csv, "base,\"" + plan + "\","));
+    const Outcome again = text.run_with({"--format", "json", "--jobs", "1"});
+    CHECK(again.out == found.out);
+    CHECK(again.err == found.err);
+}
+
+TEST_CASE("parallelism auto: a dry run chooses by the estimates, and `explain` explains the plan") {
+    const Text text;
+    const Outcome dry = text.run_with({"--dry-run"});
+    CAPTURE(dry.err);
+    CHECK(dry.status == 0);
+    CHECK(contains(dry.err, " 0 simulated"));
+    const Outcome explained = text.run_with({"--no-what-if"}, "explain");
+    CAPTURE(explained.err);
+    CHECK(explained.status == 0);
+    CHECK(contains(explained.err, "`parallelism: auto` considered"));
+}
+
+TEST_CASE("parallelism auto: where nothing fits, the error says what would") {
+    const Text text;
+    const Outcome none = text.run_with({"--set", "platform.device.memory=1 MB"});
+    CAPTURE(none.err);
+    CHECK(none.status == 3);
+    CHECK(none.out.empty());
+    CHECK(contains(none.err, "plans of `parallelism: auto` fits"));
+    CHECK(contains(none.err, "the plan that needs the least memory"));
+    CHECK(contains(none.err, "4 ranks need devices with at least"));
+    CHECK(contains(none.err, "but the device has 1 MB"));
+}
+
+TEST_CASE("parallelism auto: it needs a batch and a verb that searches") {
+    const Text text;
+    const Outcome without = text.run_with({"--set", "training.batch=~"});
+    CHECK(without.status == 3);
+    CHECK(contains(without.err, "`parallelism: auto` compares plans at the same batch, but there is no 'batch'"));
+    const Outcome gossip = text.run_with({"--set", "training.exchange=gossip"});
+    CHECK(gossip.status == 3);
+    CHECK(contains(gossip.err, "`exchange: allreduce` works with every `parallelism`"));
+    const Outcome scaling = text.run_with({"--scaling", "--report", "page.html"});
+    CHECK(scaling.status == 3);
+    CHECK(contains(scaling.err, "'--scaling' needs the same plan"));
+    const Outcome batch = text.run_with({"--out", "batch"}, "batch");
+    CAPTURE(batch.err);
+    CHECK(batch.status != 0);
+    CHECK(contains(batch.err, "`parallelism: auto` is searched by `run` and `explain` alone"));
+}

@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/base/units.hpp"
+#include "sim/config/files.hpp"
+#include "sim/planning/forecast.hpp"
+#include "sim/planning/search.hpp"
+#include "tests/catch.hpp"
+
+// The search of `parallelism: auto`, compared with the simulation of every plan.
+
+using namespace syncline;
+using namespace syncline::planning;
+
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+/// A transformer of six layers on nodes of four devices. Computation and exchanges take about as long.
+config::Variant world(std::int64_t ranks, const std::string& fabric, const std::string& more = "") {
+    const auto path = std::filesystem::temp_directory_path() / fmt::format("syncline-plans-{}.yaml", getpid());
+    std::ofstream(path) << "platform:\n"
+                           "  name: small\n"
+                           "  device: {name: card, flops: 30 Tflops, memory_bandwidth: 600 GBps}\n"
+                           "  per_node: {devices: 4, links: {pattern: switch, bandwidth: 60 GBps, latency: 1 us}}\n"
+                           "  fabric: "
+                        << fabric
+                        << "\nworkload:\n"
+                           "  name: small\n  sequence: 256\n  element_size: 2 B\n  layers:\n"
+                           "  - {name: words, kind: embedding, vocabulary: 8000, width: 1024}\n"
+                           "  - {name: layer, kind: transformer, repeat: 6, width: 1024, heads: 16, hidden: 4096}\n"
+                           "  - {name: head, kind: dense, inputs: 1024, outputs: 8000, norm: true, gathered: false}\n"
+                        << fmt::format("training: {{ranks: {}, batch: 16, parallelism: auto, optimizer: adam{}}}\n",
+                                       ranks, more);
+    const config::Scenario scenario = config::load_scenario(path.string(), {});
+    std::filesystem::remove(path);
+    return scenario.variants.front();
+}
+
+/// One plan, and its simulation message by message.
+struct Simulated {
+    Plan plan;
+    double seconds = 0, bytes = 0, estimated_s = 0, least_s = 0;
+};
+
+/// Returns every plan of a transformer of 14 layers whose batch, rows, stages and chunks divide, by loops of its own.
+std::vector<Plan> every_plan(const Plan& base, std::int64_t batch) {
+    std::vector<Plan> plans;
+    for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(base.ranks, 16); rows *= 2)
+        for (std::int64_t stages = 1; stages * rows <= base.ranks && stages <= 14; stages *= 2)
+            for (std::int64_t count = 1; count * (base.ranks / stages / rows) <= batch; count *= 2)
+                for (const std::int64_t chunks : {1, 2, 4, 8})
+                    for (const bool sequence : {false, true})
+                        for (const Sharding sharding :
+                             {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+                            const std::int64_t columns = base.ranks / stages / rows;
+                            if (chunks > 1 && (stages == 1 || count % stages != 0 || stages * chunks > 14)) continue;
+                            if ((sequence && rows == 1) || (sharding != Sharding::none && columns == 1)) continue;
+                            Plan plan = base;
+                            plan.parallelism = {};
+                            plan.parallelism.layout.rows = rows;
+                            plan.parallelism.sequence = sequence;
+                            plan.parallelism.sharding = sharding;
+                            Pipeline& pipeline = plan.parallelism.pipeline;
+                            pipeline.stages = stages;
+                            pipeline.micro_batches = count;
+                            pipeline.chunks = chunks;
+                            if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
+                            plan.batch_per_rank = batch / columns;
+                            plan.scaling = Scaling::strong;
+                            plans.push_back(plan);
+                        }
+    return plans;
+}
+
+std::vector<Simulated> simulate_all(const Cluster& wanted, const Model& model, const Plan& base, std::int64_t batch) {
+    Cluster cluster = wanted;
+    give_nodes(cluster, base.placement, base.ranks, 0);
+    std::vector<Simulated> all;
+    for (const Plan& plan : every_plan(base, batch)) {
+        const Lowered lowered = lower(cluster, model, plan);
+        WireCosts wires(cluster, lowered.places);
+        const Forecast expected = forecast(lowered, wires);
+        all.push_back({plan, replay_iteration(lowered).time.iteration_s, memory_of(lowered).total_bytes(),
+                       expected.time_s, expected.least_s});
+    }
+    return all;
+}
+
+/// Checks the search against all plans, with the device's memory at several limits.
+void compare(const config::Variant& variant) {
+    const std::vector<Simulated> all = simulate_all(variant.cluster, variant.model, variant.plan, variant.open.batch);
+    std::vector<double> needs;
+    double worst = 0;
+    for (const Simulated& one : all) {
+        needs.push_back(one.bytes);
+        worst = std::max(worst, std::abs(one.estimated_s / one.seconds - 1));
+        CHECK(one.least_s <= one.seconds);
+    }
+    std::sort(needs.begin(), needs.end());
+    CAPTURE(all.size(), worst);
+    REQUIRE(all.size() > 50);
+    for (const double limit_B : {endless, needs[needs.size() / 2], needs[needs.size() / 8], needs.front()}) {
+        double best_s = endless;
+        std::size_t fitting = 0;
+        for (const Simulated& one : all) {
+            if (one.bytes > limit_B) continue;
+            best_s = std::min(best_s, one.seconds);
+            ++fitting;
+        }
+        Cluster cluster = variant.cluster;
+        cluster.device.memory_bytes = limit_B;
+        const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {.jobs = 2});
+        CAPTURE(limit_B, fitting, found.plans.size(), found.simulated);
+        REQUIRE(!found.plans.empty());
+        CAPTURE(found.plans.front().text, best_s, worst);
+        CHECK(found.plans.front().simulated_s.value() <= 1.02 * best_s);
+        CHECK(found.plans.front().simulated_s.value() >= best_s * (1 - 1e-6));
+        for (const FoundPlan& plan : found.plans) CHECK(plan.memory.total_bytes() <= limit_B);
+        CHECK(found.considered == found.skipped.total() + std::ssize(found.plans));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("plan search: on one switch the best plan is within 2 % of the best of all plans") {
+    compare(world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}"));
+}
+
+TEST_CASE("plan search: on a slow network the best plan is within 2 % of the best of all plans") {
+    compare(world(8, "{topology: star, bandwidth: 10 Gbps, latency: 20 us}"));
+}
+
+TEST_CASE("plan search: on an oversubscribed tree the best plan is within 2 % of the best of all plans") {
+    compare(world(16, "{topology: fat-tree, down: [2, 2], up: [1, 1], bandwidth: 50 Gbps, latency: 2 us}",
+                  ", iterations: 2"));
+}
+
+TEST_CASE("plan search: without overlap the best plan is within 2 % of the best of all plans") {
+    compare(world(8, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}", ", overlap: none, iterations: 1"));
+}
+
+TEST_CASE("plan search: the result does not depend on the number of processes") {
+    const config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    const auto texts = [&](std::size_t jobs) {
+        std::vector<std::string> lines;
+        for (const FoundPlan& plan :
+             search(variant.cluster, variant.model, variant.plan, variant.open.batch, {.jobs = jobs}).plans)
+            lines.push_back(fmt::format("{} {} {}", plan.text, plan.estimated_s, plan.simulated_s.value_or(0)));
+        return lines;
+    };
+    const auto one = texts(1);
+    CHECK(one == texts(3));
+    CHECK(one == texts(1));
+}
+
+TEST_CASE("plan search: where nothing fits, it names the closest plan and a number of ranks that helps") {
+    const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    Cluster cluster = variant.cluster;
+    /// Returns the least memory that a plan needs.
+    const auto least = [&](std::int64_t ranks) {
+        Plan plan = variant.plan;
+        plan.ranks = ranks;
+        double bytes = endless;
+        for (const FoundPlan& one :
+             search(variant.cluster, variant.model, plan, variant.open.batch, {.simulated = 0}).plans)
+            bytes = std::min(bytes, one.memory.total_bytes());
+        return bytes;
+    };
+    const double four_B = least(4), eight_B = least(8);
+    REQUIRE(eight_B < four_B);
+    cluster.device.memory_bytes = (four_B + eight_B) / 2;
+    const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {});
+    CHECK(found.plans.empty());
+    CHECK(found.simulated == 0);
+    REQUIRE(found.remedies.size() == 3);
+    const auto bytes = [](double value) { return format_quantity(value, Dimension::bytes); };
+    const auto has = [&](std::size_t number, const std::string& text) {
+        CAPTURE(found.remedies[number], text);
+        CHECK(found.remedies[number].find(text) != std::string::npos);
+    };
+    has(0, fmt::format("needs {} of memory", bytes(four_B)));
+    has(1, "with 8 ranks, `parallelism: {");
+    has(1, fmt::format("would need {}", bytes(eight_B)));
+    has(2, fmt::format("4 ranks need devices with at least {}", bytes(four_B)));
+}
+
+TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
+    // Every rank has a node, nothing overlaps, and rings stay in step: analysis/split_cost.hpp.
+    const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", overlap: none");
+    Cluster cluster = variant.cluster;
+    cluster.node.devices = 1;
+    cluster.nodes = 4;
+    for (const std::int64_t rows : {1, 2, 4})
+        for (const bool sequence : {false, true}) {
+            if (rows == 1 && sequence) continue;
+            Plan plan = variant.plan;
+            plan.batch_per_rank = 16 * rows / 4;
+            plan.parallelism.layout.rows = rows;
+            plan.parallelism.sequence = sequence;
+            plan.parallelism.pipeline.micro_batches = 2;
+            const Lowered lowered = lower(cluster, variant.model, plan);
+            WireCosts wires(cluster, lowered.places);
+            CAPTURE(rows, sequence);
+            REQUIRE(closed_form(lowered).iteration_time_s);
+            CHECK(forecast(lowered, wires).time_s == Approx(*closed_form(lowered).iteration_time_s).epsilon(1e-6));
+        }
+}
+
+TEST_CASE("plan search: a pipeline of equal stages has the forecast m(f + b) + (p-1)(f + b)/v") {
+    // Layers that are all alike, and a network on which nothing takes time (D. Narayanan et al., SC 2021).
+    config::Variant variant = world(4, "{topology: star, bandwidth: 100 Pbps, latency: none}");
+    variant.cluster.node.devices = 1;
+    variant.cluster.nodes = 4;
+    Model model = variant.model;
+    const Layer one = model.layers[1];
+    model.layers.assign(16, one);
+    for (std::size_t i = 0; i < model.layers.size(); ++i) model.layers[i].name = fmt::format("layer{}", i);
+    for (const std::int64_t chunks : {1, 2, 4}) {
+        Plan plan = variant.plan;
+        plan.batch_per_rank = 16;
+        plan.input_copy = InputCopy::none;
+        plan.iterations = 1;
+        Pipeline& pipeline = plan.parallelism.pipeline;
+        pipeline.stages = 4;
+        pipeline.micro_batches = 8;
+        pipeline.chunks = chunks;
+        if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
+        const Lowered lowered = lower(variant.cluster, model, plan);
+        double pass_s = 0;
+        for (const PlacedLayer& layer : lowered.arrangement.layers)
+            pass_s += (layer.time.forward_s + layer.time.backward_s()) / 4;
+        WireCosts wires(variant.cluster, lowered.places);
+        const Forecast expected = forecast(lowered, wires);
+        CAPTURE(chunks);
+        const auto v = static_cast<double>(chunks);
+        CHECK(expected.time_s == Approx(8 * pass_s + 3 * pass_s / v).epsilon(1e-6));
+        CHECK(expected.least_s == Approx(8 * pass_s + 3 * pass_s / v).epsilon(1e-6));
+        CHECK(replay_iteration(lowered).time.iteration_s == Approx(expected.time_s).epsilon(1e-6));
+    }
+}
