@@ -86,12 +86,15 @@ ClosedForm split_closed_form(const Lowered& training) {
     Sum exchanges(*message);
     double compute_s = 0;
     for (const PlacedLayer& layer : arrangement.layers) {
-        compute_s += times * (layer.time.forward_s + layer.time.backward_s());
+        compute_s += times * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
         const LayerExchanges& around = layer.exchanges;
-        for (const auto* some : {&around.before_forward, &around.after_forward, &around.before_backward,
-                                 &around.beside_backward, &around.after_backward})
-            for (const ActivationExchange& exchange : *some)
-                exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
+        const auto add = [&](const std::vector<ActivationExchange>& some, double passes) {
+            for (const ActivationExchange& exchange : some)
+                exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, passes * times);
+        };
+        for (const auto* some : {&around.before_forward, &around.after_forward}) add(*some, layer.recomputed ? 2 : 1);
+        for (const auto* some : {&around.before_backward, &around.beside_backward, &around.after_backward})
+            add(*some, 1);
     }
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];

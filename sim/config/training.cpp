@@ -156,6 +156,13 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                     "is replayed after it. With 1, only this iteration is replayed, from an idle cluster."},
                    plan.iterations, 1, 10'000);
     describe_parallelism(fields, plan.ranks, plan.parallelism, open);
+    fields.one_of(
+        {"recomputation",
+         "Activations that are computed again before the backward pass, in place of being kept: none "
+         "(`none`), attention's scores and softmax (`selective`), or the whole forward pass of each layer of "
+         "a transformer, in other models of √n layers together (`full`)."},
+        plan.recomputation,
+        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
                    "or two moments (`adam`)."},

@@ -59,7 +59,8 @@ enum class Phase : std::uint8_t {
     weights,   ///< gathering of weights whose shards are on different ranks
     encode,    ///< of a layer's gradients
     factor,    ///< computation between a bucket's two exchanges
-    decode     ///< of a bucket
+    decode,    ///< of a bucket
+    recompute  ///< of a layer's forward pass, once more before its backward pass
 };
 
 struct Process {

@@ -211,11 +211,11 @@ private:
             define(fmt::format("T{}", phase), "TT", word(all_phases[i]), colour(i, std::size(all_phases), false));
             define(fmt::format("M{}", phase), "MT", word(all_phases[i]), colour(i, std::size(all_phases), false));
         }
-        for (std::size_t i = 0; i < std::size(codec_phases); ++i) {
-            const Phase phase = codec_phases[i];
+        for (std::size_t i = 0; i < std::size(rare_phases); ++i) {
+            const Phase phase = rare_phases[i];
             if (std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; }))
                 define(fmt::format("T{}", static_cast<int>(phase)), "TT", word(phase),
-                       colour(i, std::size(codec_phases), true));
+                       colour(i, std::size(rare_phases), true));
         }
         for (std::size_t i = 0; i < std::size(all_acts); ++i)
             define(fmt::format("A{}", static_cast<int>(all_acts[i])), "TT", word(all_acts[i]),

@@ -99,7 +99,8 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
     if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
         std::vector<double> costs;
-        for (const PlacedLayer& layer : layers) costs.push_back(layer.time.forward_s + layer.time.backward_s());
+        for (const PlacedLayer& layer : layers)
+            costs.push_back(layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
         counts = balance(costs, parts);
     }
     std::vector<std::uint32_t> first{0};
@@ -108,6 +109,13 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
 }
 
 }  // namespace
+
+bool begins_segment(const Arrangement& arrangement, std::uint32_t layer) {
+    const PlacedLayer& placed = arrangement.layers[layer];
+    if (layer == 0 || !placed.recomputed) return true;
+    const PlacedLayer& before = arrangement.layers[layer - 1];
+    return !before.recomputed || before.recompute_from.has_value();
+}
 
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
@@ -125,6 +133,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         result.layers.push_back(place(model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
         placed.time = computation->time(i, placed.share);
+        placed.recompute_s = recompute_seconds(plan.recomputation, model, narrow(i), placed.time);
         if (plan.compression.any() && plan.ranks > 1)
             placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
                                          {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
@@ -138,6 +147,11 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
         for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i)
             result.layers[i].part = part;
+        if (plan.recomputation == Recomputation::full)
+            for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1])) {
+                for (std::uint32_t i = segment.first; i < segment.end; ++i) result.layers[i].recomputed = true;
+                result.layers[segment.end - 1].recompute_from = segment.first;
+            }
         if (part + 2 == result.first_layer.size()) break;
         const std::uint32_t next = result.first_layer[part + 1];
         const PlacedLayer& from = result.layers[next - 1];

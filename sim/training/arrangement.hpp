@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,11 +55,14 @@ struct PlacedLayer {
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;                  ///< for one micro-batch, on a rank that has a part
-    std::uint64_t bytes = 0;         ///< of the gradients of a rank that has a part ...
-    std::uint64_t weight_bytes = 0;  ///< ... and of its weights
-    Grouping replicas;               ///< the ranks that hold the same weights
-    Compressed compressed = {};      ///< its gradients in the exchange, with Plan::compression
+    LayerTime time;           ///< for one micro-batch, on a rank that has a part
+    double recompute_s = 0;   ///< computed again before its backward pass: see Recomputation
+    bool recomputed = false;  ///< its whole forward pass is, with its exchanges, in a segment of layers ...
+    std::optional<std::uint32_t> recompute_from = {};  ///< ... of which this is the last layer, and this the first
+    std::uint64_t bytes = 0;                           ///< of the gradients of a rank that has a part ...
+    std::uint64_t weight_bytes = 0;                    ///< ... and of its weights
+    Grouping replicas;                                 ///< the ranks that hold the same weights
+    Compressed compressed = {};                        ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
     std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
@@ -72,6 +76,9 @@ struct Arrangement {
     /// For one micro-batch: bytes that rank i of a stage passes on to rank i of the next one, after each part.
     std::vector<std::uint64_t> transfer_bytes;
 };
+
+/// Returns whether no earlier layer is recomputed together with this one.
+bool begins_segment(const Arrangement& arrangement, std::uint32_t layer);
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
 /// "layers", "sequence", "activations".

@@ -237,6 +237,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     const bool whole = plan.parallelism.data_only() && !open.automatic();
     complaints = judge(plan.compute, model, cluster.device);
     judge_precision(model, plan, complaints);
+    judge_recomputation(model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
     judge_lateness(plan, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);

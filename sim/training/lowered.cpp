@@ -21,15 +21,30 @@ double input_copy_seconds(const Lowered& training) {
     return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
 }
 
+/// Returns by layer the time of what is computed again just before its backward pass.
+std::vector<double> recompute_before(const Arrangement& arrangement) {
+    std::vector<double> seconds;
+    for (const PlacedLayer& layer : arrangement.layers) {
+        seconds.push_back(layer.recomputed ? 0 : layer.recompute_s);
+        if (!layer.recompute_from) continue;
+        const std::size_t end = seconds.size();
+        for (std::size_t i = *layer.recompute_from; i < end; ++i) seconds.back() += arrangement.layers[i].recompute_s;
+    }
+    return seconds;
+}
+
 std::vector<Bucket> plan_buckets(const Lowered& training) {
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
     if (plan.parallelism.data_only()) {
         if (plan.ranks == 1) return {};
+        const std::vector<double> recompute_before_s = recompute_before(arrangement);
         std::vector<LayerTime> times;
         std::vector<Compressed> compressed;
         for (const PlacedLayer& layer : arrangement.layers) {
             times.push_back(layer.time);
+            // What is computed again delays the gradients of the layer and of those before it.
+            times.back().input_gradient_s += recompute_before_s[times.size() - 1];
             if (plan.compression.any()) compressed.push_back(layer.compressed);
         }
         const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;

@@ -18,6 +18,10 @@
 /// 2020, section 5). activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch
 /// that the stage holds at the same time, given the order of its passes (see slots).
 ///
+/// With Recomputation::full only the inputs of each segment are kept, and during a backward pass also what the layers
+/// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
+/// the most. Gathered weights are then the two largest layers, or those of the largest segment if they are more.
+///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
 /// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the

@@ -111,10 +111,16 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
         }
     }
     if (slot.forward) {
-        for (std::uint32_t layer = first; layer < end; ++layer) add_forward(stage, layer, slot.micro_batch);
+        for (std::uint32_t layer = first; layer < end; ++layer)
+            add_forward(stage, layer, slot.micro_batch, Phase::forward);
         if (sends && part < boundaries) return add_send(stage, part, slot.micro_batch, true);
     } else {
-        for (std::uint32_t layer = end; layer-- > first;) add_backward(stage, layer, slot.micro_batch);
+        for (std::uint32_t layer = end; layer-- > first;) {
+            if (const auto& from = arrangement_.layers[layer].recompute_from)
+                for (std::uint32_t again = *from; again <= layer; ++again)
+                    add_forward(stage, again, slot.micro_batch, Phase::recompute);
+            add_backward(stage, layer, slot.micro_batch);
+        }
         if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
     }
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
@@ -144,15 +150,15 @@ TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std
     return id;
 }
 
-void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
-        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, placed.time.forward_s, weights[index]);
+        const TaskId pass = compute(rank, phase, layer, micro_batch, placed.time.forward_s, weights[index]);
         cursors_[rank].data = pass;
-        if (micro_batch == 0) ranks_[rank].forward[layer] = pass;
+        if (micro_batch == 0 && phase == Phase::forward) ranks_[rank].forward[layer] = pass;
     }
     add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
 }
@@ -160,7 +166,13 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
 void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
-    const auto weights = gather(stage, layer, micro_batch);
+    std::vector<std::optional<TaskId>> weights(arrangement_.stage_ranks);
+    if (!placed.recomputed) weights = gather(stage, layer, micro_batch);
+    if (!placed.recomputed && placed.recompute_s > 0)
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index);
+            cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s, std::nullopt);
+        }
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)

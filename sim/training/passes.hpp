@@ -22,7 +22,9 @@
 /// exchanged after it; otherwise they are computed first, and exchanged while the gradients of its weights are computed
 /// (as Megatron-LM does). A transfer to another stage runs concurrently with the next pass. With Sharding::parameters a
 /// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
-/// weights at a time.
+/// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
+/// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
+/// PyTorch's checkpoints; their weights are gathered for both passes together.
 namespace syncline {
 
 /// Channels, which keep apart the messages of different streams between the same two processes.
@@ -67,7 +69,7 @@ private:
 
     void add_receives(std::uint32_t stage, bool forward);
     void add_slot(std::uint32_t stage, const Slot& slot);
-    void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase);
     void add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
     void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                        std::uint32_t micro_batch);

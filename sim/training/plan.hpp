@@ -10,6 +10,7 @@
 #include "sim/training/noise.hpp"
 #include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
+#include "sim/training/recomputation.hpp"
 #include "sim/workload/compute_model.hpp"
 
 /// Training plan: number of ranks, the computation of each, and the exchange of gradients.
@@ -134,6 +135,7 @@ struct Plan {
     std::int64_t iterations = 4;
     Noise noise;
     Parallelism parallelism;
+    Recomputation recomputation = Recomputation::none;
     ComputeKind compute = ComputeKind::calibrated;
     Optimizer optimizer = Optimizer::momentum;
     Precision precision = {};  ///< replaces the model's

@@ -109,12 +109,18 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
     const bool apart = plan.overlap != Overlap::none && !exchanges.after_backward.empty();
-    counter.add_tasks(times * stage_ranks * ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0)));
-    for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
-                             &exchanges.beside_backward, &exchanges.after_backward})
-        for (const ActivationExchange& exchange : *list)
+    const bool again = placed.recomputed || placed.recompute_s > 0;
+    counter.add_tasks(times * stage_ranks *
+                      ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0) + (again ? 1 : 0)));
+    const auto add = [&](const std::vector<ActivationExchange>& list, double passes) {
+        for (const ActivationExchange& exchange : list)
             counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                        stage_ranks / exchange.groups.size, times);
+                        stage_ranks / exchange.groups.size, passes * times);
+    };
+    for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward})
+        add(*list, placed.recomputed ? 2 : 1);
+    for (const auto* list : {&exchanges.before_backward, &exchanges.beside_backward, &exchanges.after_backward})
+        add(*list, 1);
     if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
         counter.add(*placed.gathering, placed.replicas.size, placed.weight_bytes, stage_ranks / placed.replicas.size,
                     2 * times);

@@ -24,6 +24,7 @@ LayerTime scaled(LayerTime time, double factor) {
     time.input_gradient_s *= factor;
     time.weight_gradient_s *= factor;
     time.stall_s *= factor;
+    time.core_s *= factor;
     return time;
 }
 
@@ -33,6 +34,7 @@ LayerTime sum(LayerTime time, const LayerTime& other) {
     time.input_gradient_s += other.input_gradient_s;
     time.weight_gradient_s += other.weight_gradient_s;
     time.stall_s += other.stall_s;
+    time.core_s += other.core_s;
     return time;
 }
 

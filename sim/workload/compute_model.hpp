@@ -49,6 +49,8 @@ struct LayerTime {
     /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;
 
+    double core_s = 0;  ///< attention's core (Kernel::core) in the forward pass, a part of its time; 0 if unknown
+
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
 };
 

@@ -14,6 +14,7 @@ struct Kept {
 struct KeptBy {
     const Layer& layer;
     double element;
+    bool scores = true;  ///< those of attention are kept
 
     double inputs() const { return static_cast<double>(layer.inputs) * element; }
     double outputs() const { return static_cast<double>(layer.activations); }
@@ -30,8 +31,8 @@ struct KeptBy {
     }
     Kept operator()(const Attention& attention) const {
         const auto s = static_cast<double>(attention.positions), h = static_cast<double>(attention.width);
-        const double scores = static_cast<double>(attention.heads) * s * s;
-        return {.between = s * h * (2 * element + 1), .part = 4 * s * h * element + scores * (2 * element + 1)};
+        const double squares = scores ? static_cast<double>(attention.heads) * s * s : 0;
+        return {.between = s * h * (2 * element + 1), .part = 4 * s * h * element + squares * (2 * element + 1)};
     }
     Kept operator()(const FeedForward& forward) const {
         const auto s = static_cast<double>(forward.positions), h = static_cast<double>(forward.width);
@@ -42,12 +43,24 @@ struct KeptBy {
     }
 };
 
+double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks) {
+    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part * share.part;
+    return sample * share.area * share.samples;
+}
+
 }  // namespace
 
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
-    const Kept kept = std::visit(KeptBy{layer, activation_element(model)}, layer.shape);
-    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part * share.part;
-    return sample * share.area * share.samples;
+    return on_rank(std::visit(KeptBy{layer, activation_element(model)}, layer.shape), share, sequence_ranks);
+}
+
+double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
+    return on_rank(std::visit(KeptBy{layer, activation_element(model), false}, layer.shape), share, sequence_ranks);
+}
+
+double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
+    const double inputs = static_cast<double>(layer.inputs) * activation_element(model);
+    return on_rank({.between = inputs}, share, sequence_ranks);
 }
 
 }  // namespace syncline

@@ -25,6 +25,7 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
             };
             const auto longest = std::max_element(needs_s.begin(), needs_s.end());
             pass_s += count * *longest;
+            if (kernel.core && pass == Pass::forward) total.core_s += count * *longest;
             total.stall_s += count * std::max(0.0, needs_s[1] - needs_s[0]);
             bound_s[static_cast<std::size_t>(longest - needs_s.begin())] += count * *longest;
         }

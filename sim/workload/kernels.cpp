@@ -102,13 +102,17 @@ struct Lowered {
         const double between = rows * share.positions, scores = each * positions * positions;
         const auto score = [&](const char* name) { return gemm(name, positions, positions, head, each); };
         const auto value = [&](const char* name) { return gemm(name, positions, head, positions, each); };
+        const auto core = [](Kernel kernel) {
+            kernel.core = true;
+            return kernel;
+        };
         switch (pass) {
             case Pass::forward:
                 return {normalisation(between, width),
                         gemm("queries, keys and values", rows, 3 * own, width),
-                        score("scores"),
-                        moving("softmax", 2 * scores),
-                        value("weighted sum"),
+                        core(score("scores")),
+                        core(moving("softmax", 2 * scores)),
+                        core(value("weighted sum")),
                         gemm("projection", rows, width, own),
                         moving("residual addition", 3 * between * width)};
             case Pass::weight_gradient:

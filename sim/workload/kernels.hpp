@@ -49,6 +49,8 @@ struct Kernel {
     std::int64_t count = 1;  ///< number of such kernels, run one after the other
     /// The smallest of m, n and k of a matrix product, or of one product of a batch; 0 for other kernels.
     double narrowest = 0;
+    /// Part of attention's core: scores, softmax and weighted sum, for which queries, keys and values suffice.
+    bool core = false;
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.
