@@ -79,11 +79,18 @@ void describe_activations(Fields& fields, ActivationAlgorithms& algorithms) {
 }
 
 /// Describes the keys of a pipeline. The number of stages may also be given alone, in place of the mapping.
-void describe(Fields& fields, Pipeline& pipeline) {
+void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer({"stages", "Number of stages: groups of ranks that each hold some of the layers."}, pipeline.stages,
                    1, largest_group);
     fields.integer({"micro_batches", "Number of micro-batches into which a replica's batch is divided."},
                    pipeline.micro_batches, 1, 1 << 24);
+    fields.integer({"micro_batch_size",
+                    "Samples of a micro-batch, in place of `micro_batches`; it must divide the batch of a replica. "
+                    "Default: the batch of a replica, divided by `micro_batches`."},
+                   open.micro_batch_size, 1, 1 << 24);
+    if (fields.given("micro_batches") && fields.given("micro_batch_size"))
+        fields.reject("micro_batch_size", "'micro_batch_size' and 'micro_batches' exclude each other",
+                      "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
                    "backward pass in turn, as soon as possible (`1f1b`); or `1f1b` with several chunks of layers on "
@@ -93,6 +100,10 @@ void describe(Fields& fields, Pipeline& pipeline) {
                    {"1f1b", PipelineSchedule::one_f_one_b},
                    {"interleaved", PipelineSchedule::interleaved}});
     fields.integer({"chunks", "Number of chunks of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
+    fields.integer({"virtual_stages", "The same as `chunks`, by Megatron-LM's name: virtual stages on each stage."},
+                   pipeline.chunks, 1, 1 << 16);
+    if (fields.given("chunks") && fields.given("virtual_stages"))
+        fields.reject("virtual_stages", "'virtual_stages' is another name of 'chunks'", "remove one of the two");
     fields.integer_list(
         {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
@@ -121,7 +132,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     Pipeline& pipeline = parallelism.pipeline;
     fields.integer_or_section(
         {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
-        1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
+        1, largest_group, [&](Fields& inner) { describe(inner, pipeline, open); });
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "
