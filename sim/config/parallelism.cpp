@@ -93,12 +93,14 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
                       "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
-                   "backward pass in turn, as soon as possible (`1f1b`); or `1f1b` with several chunks of layers on "
-                   "each stage (`interleaved`)."},
+                   "backward pass in turn, as soon as possible (`1f1b`); `1f1b` with several chunks of layers on each "
+                   "stage (`interleaved`); or `1f1b` with the gradients of weights apart, later in the bubble "
+                   "(`zb-h1`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
-                   {"interleaved", PipelineSchedule::interleaved}});
+                   {"interleaved", PipelineSchedule::interleaved},
+                   {"zb-h1", PipelineSchedule::zero_bubble_h1}});
     fields.integer({"chunks", "Number of chunks of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
     fields.integer({"virtual_stages", "The same as `chunks`, by Megatron-LM's name: virtual stages on each stage."},
                    pipeline.chunks, 1, 1 << 16);

@@ -18,6 +18,8 @@ const char* name_of(PipelineSchedule schedule) {
             return "1f1b";
         case PipelineSchedule::interleaved:
             return "interleaved";
+        case PipelineSchedule::zero_bubble_h1:
+            return "zb-h1";
     }
     return "";
 }

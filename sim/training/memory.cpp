@@ -55,7 +55,7 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
         const ChunkActivations& chunk = chunks[slot.chunk];
         if (slot.forward) held += chunk.kept;
         peak = std::max(peak, held + (slot.forward ? 0 : chunk.again));
-        if (!slot.forward) held -= chunk.kept;
+        if (slot.releases()) held -= chunk.kept;
     }
     return peak;
 }

@@ -65,6 +65,13 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
         complaints.push_back({key + "chunks",
                               fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
                               "write `schedule: interleaved`", key + "virtual_stages"});
+    if (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1 &&
+        plan.recomputation == Recomputation::full)
+        complaints.push_back(
+            {key + "schedule",
+             "'zb-h1' keeps activations until the gradients of weights, so `recomputation: full` would "
+             "save nothing",
+             "write `schedule: 1f1b`, or `recomputation: selective`"});
     const std::int64_t parts = pipeline.stages * pipeline.chunks;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
         complaints.push_back({key + "layers",

@@ -53,8 +53,11 @@ struct LayerRange {
 /// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass as early as possible, so that stage
 /// s of p holds at most p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; here with a flush, as in
 /// Megatron-LM). `interleaved`: the same with `chunks` parts of the model on each stage (D. Narayanan et al.,
-/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021).
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
+/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as
+/// one_f_one_b, but gradients of inputs, for which the previous stage waits, are computed apart from gradients of
+/// weights, for which nobody waits, and which fill part of the bubble (P. Qi et al., "Zero bubble pipeline
+/// parallelism", ICLR 2024, schedule ZB-H1).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
 
 struct Pipeline {
     std::int64_t stages = 1;

@@ -78,7 +78,8 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
     const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
     for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
         const std::uint32_t part = slot.chunk * stages + sender;
-        if (slot.forward != forward || part == (forward ? parts - 1 : 0)) continue;
+        if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
+        if (part == (forward ? parts - 1 : 0)) continue;
         const std::uint32_t boundary = forward ? part : part - 1;
         auto& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
@@ -96,6 +97,12 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
 void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
+    if (slot.gradients == Gradients::weights) {
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+            cursors_[rank_of(stage, index)].data.reset();
+        for (std::uint32_t layer = end; layer-- > first;) add_weight_gradients(stage, layer, slot.micro_batch);
+        return;
+    }
     const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
     // A single stage sends nothing: it already has the output of its other chunks.
     const bool sends = arrangement_.stages > 1;
@@ -119,7 +126,10 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
             if (const auto& from = arrangement_.layers[layer].recompute_from)
                 for (std::uint32_t again = *from; again <= layer; ++again)
                     add_forward(stage, again, slot.micro_batch, Phase::recompute);
-            add_backward(stage, layer, slot.micro_batch);
+            if (slot.gradients == Gradients::inputs)
+                add_input_gradients(stage, layer, slot.micro_batch);
+            else
+                add_backward(stage, layer, slot.micro_batch);
         }
         if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
     }
@@ -163,16 +173,47 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
     add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
 }
 
-void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, std::uint32_t layer,
+                                                          std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
-    const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
-    std::vector<std::optional<TaskId>> weights(arrangement_.stage_ranks);
-    if (!placed.recomputed) weights = gather(stage, layer, micro_batch);
-    if (!placed.recomputed && placed.recompute_s > 0)
+    // The weights of a recomputed layer are there already.
+    if (placed.recomputed) return std::vector<std::optional<TaskId>>(arrangement_.stage_ranks);
+    auto weights = gather(stage, layer, micro_batch);
+    if (placed.recompute_s > 0)
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
             cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s, std::nullopt);
         }
+    return weights;
+}
+
+void Passes::add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    const auto weights = begin_backward(stage, layer, micro_batch);
+    add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        cursors_[rank].data =
+            compute(rank, Phase::backward, layer, micro_batch, placed.time.input_gradient_s, weights[index]);
+    }
+    add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
+}
+
+void Passes::add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        ranks_[rank].gradients[layer] =
+            compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, std::nullopt);
+        cursors_[rank].data.reset();
+    }
+}
+
+void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
+    const auto weights = begin_backward(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)

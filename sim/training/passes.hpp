@@ -25,6 +25,9 @@
 /// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
 /// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
 /// PyTorch's checkpoints; their weights are gathered for both passes together.
+///
+/// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
+/// inputs that have to be gathered again are gathered for them.
 namespace syncline {
 
 /// Channels, which keep apart the messages of different streams between the same two processes.
@@ -71,6 +74,12 @@ private:
     void add_slot(std::uint32_t stage, const Slot& slot);
     void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase);
     void add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    /// Add the parts of a layer's backward pass, each with its exchanges.
+    void add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    void add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    /// Adds what Recomputation::selective computes again. Returns the gathering of the layer's weights, as gather().
+    std::vector<std::optional<TaskId>> begin_backward(std::uint32_t stage, std::uint32_t layer,
+                                                      std::uint32_t micro_batch);
     void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                        std::uint32_t micro_batch);
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward);

@@ -108,7 +108,9 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const Plan& plan = training.plan;
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
-    const bool apart = plan.overlap != Overlap::none && !exchanges.after_backward.empty();
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    const bool apart = (plan.overlap != Overlap::none && !exchanges.after_backward.empty()) ||
+                       (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1);
     const bool again = placed.recomputed || placed.recompute_s > 0;
     counter.add_tasks(times * stage_ranks *
                       ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0) + (again ? 1 : 0)));

@@ -281,6 +281,11 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     plan.noise.stragglers.count = std::min(plan.noise.stragglers.count, plan.ranks);
     plan.set_seed(seed);
     if (chance.below(3) == 0) plan.recomputation = Recomputation::full;
+    Parallelism& split = plan.parallelism;
+    if (split.pipeline.schedule == PipelineSchedule::gpipe && split.pipeline.stages > 1 && chance.below(2) == 0) {
+        split.pipeline.schedule = PipelineSchedule::zero_bubble_h1;
+        plan.recomputation = Recomputation::none;
+    }
     return made;
 }
 

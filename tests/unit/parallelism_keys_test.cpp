@@ -354,6 +354,15 @@ TEST_CASE("with an open grid each choice has its own number of micro-batches") {
     }
 }
 
+TEST_CASE("the schedule zb-h1 splits the backward pass, and keeps what a full recomputation would save") {
+    CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
+          PipelineSchedule::zero_bubble_h1);
+    check_mistake({"ranks: 2, recomputation: full, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}", "zb-h1}}",
+                   "would save nothing", "schedule: 1f1b"});
+    check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, schedule: zb-h1}}", "2, schedule",
+                   "need an interleaved schedule", "interleaved"});
+}
+
 TEST_CASE("virtual stages are another name of chunks") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
