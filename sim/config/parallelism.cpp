@@ -127,6 +127,32 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
         fields.reject("first", "this range changes nothing for its layers", "write for example `grid: {rows: 8}`");
 }
 
+void describe_sharding(Fields& fields, Parallelism& parallelism) {
+    constexpr Sharding states[] = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters};
+    int state = static_cast<int>(parallelism.sharding);
+    fields.choice_or_section(
+        {"sharding",
+         "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
+         "(also gradients; ZeRO-2) or `parameters` (also weights; ZeRO-3, FSDP). A mapping `{of: parameters, within: "
+         "node}` shards within groups of ranks only (HSDP)."},
+        state, {"none", "optimizer", "gradients", "parameters"}, [&](Fields& inner) {
+            Sharding of = Sharding::parameters;
+            inner.one_of({"of", "State that ranks of a group shard, as above.", true}, of,
+                         {{"optimizer", Sharding::optimizer},
+                          {"gradients", Sharding::gradients},
+                          {"parameters", Sharding::parameters}});
+            std::int64_t ranks = ranks_of_node;
+            inner.integer_or_word({"within",
+                                   "Ranks of a group: those of a node (`node`), or a number. Groups have copies of all "
+                                   "shards, whose gradients they all-reduce by `algorithm`.",
+                                   true},
+                                  ranks, largest_group, "node");
+            state = static_cast<int>(of);
+            parallelism.shard_ranks = ranks;
+        });
+    parallelism.sharding = states[state];
+}
+
 void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
@@ -140,15 +166,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "
                  "positions, and all-reduces become reduce-scatters and allgathers."},
                 parallelism.sequence);
-    fields.one_of(
-        {"sharding",
-         "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
-         "(also gradients; ZeRO-2) or `parameters` (also weights; ZeRO-3, FSDP)."},
-        parallelism.sharding,
-        {{"none", Sharding::none},
-         {"optimizer", Sharding::optimizer},
-         {"gradients", Sharding::gradients},
-         {"parameters", Sharding::parameters}});
+    describe_sharding(fields, parallelism);
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
                  "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},

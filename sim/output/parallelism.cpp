@@ -98,7 +98,11 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
     if (pipeline.chunks > 1) result += fmt::format(", {} chunks", pipeline.chunks);
     if (parallelism.sequence) result += "; sequence";
-    if (parallelism.sharding != Sharding::none) result += fmt::format("; sharded {}", name_of(parallelism.sharding));
+    if (parallelism.sharding == Sharding::none) return result;
+    result += fmt::format("; sharded {}", name_of(parallelism.sharding));
+    if (parallelism.shard_ranks)
+        result += *parallelism.shard_ranks == ranks_of_node ? std::string(" within nodes")
+                                                            : fmt::format(" among {}", *parallelism.shard_ranks);
     return result;
 }
 

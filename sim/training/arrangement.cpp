@@ -8,6 +8,7 @@
 
 #include "sim/training/layer_exchanges.hpp"
 #include "sim/training/pipeline.hpp"
+#include "sim/training/sharding.hpp"
 
 namespace syncline {
 
@@ -61,7 +62,8 @@ double area_of(const Layer& layer, const Layout& layout) {
            static_cast<double>(out[0] * out[1]);
 }
 
-PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, const Plan& plan) {
+PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer, const Layout& layout,
+                  const Plan& plan) {
     const std::int64_t ranks = plan.stage_ranks();
     const std::int64_t columns = ranks / layout.replica();
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
@@ -75,6 +77,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     placed.share.area = area_of(layer, layout);
     placed.contributors = narrow(layout.rows);
     placed.replicas = {narrow(ranks / layout.rows), narrow(layout.rows)};
+    placed.shards = shards_of(cluster, plan, layer, placed.replicas);
     placed.bytes = gradient_bytes(model, layer);
     placed.weight_bytes = weight_bytes(model, layer);
     if (layout.rows == 1) return placed;
@@ -130,7 +133,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->layout;
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
-        result.layers.push_back(place(model, model.layers[i], layout, plan));
+        result.layers.push_back(place(cluster, model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
         placed.time = computation->time(i, placed.share);
         placed.recompute_s = recompute_seconds(plan.recomputation, model, narrow(i), placed.time);

@@ -61,7 +61,8 @@ struct PlacedLayer {
     std::optional<std::uint32_t> recompute_from = {};  ///< ... of which this is the last layer, and this the first
     std::uint64_t bytes = 0;                           ///< of the gradients of a rank that has a part ...
     std::uint64_t weight_bytes = 0;                    ///< ... and of its weights
-    Grouping replicas;                                 ///< the ranks that hold the same weights
+    Grouping replicas;                                 ///< the ranks that hold the same weights ...
+    Grouping shards;                                   ///< ... and those among which Sharding divides their state
     Compressed compressed = {};                        ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
     std::shared_ptr<const CollectiveAlgorithm> gathering = {};
@@ -77,11 +78,16 @@ struct Arrangement {
     std::vector<std::uint64_t> transfer_bytes;
 };
 
+/// Returns the groups of ranks that have the same shard.
+inline Grouping copies_of(const Grouping& replicas, const Grouping& shards) {
+    return {replicas.size / shards.size, replicas.stride * shards.size};
+}
+
 /// Returns whether no earlier layer is recomputed together with this one.
 bool begins_segment(const Arrangement& arrangement, std::uint32_t layer);
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "activations".
+/// "layers", "sequence", "activations", "sharding".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

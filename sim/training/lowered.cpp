@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "sim/training/sharding.hpp"
+
 namespace syncline {
 
 namespace {
@@ -60,8 +62,15 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
             const PlacedLayer& layer = arrangement.layers[i];
             if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
-                gradients.push_back(
-                    {i, layer.bytes, 0, stage, layer.replicas, layer.contributors, layer.weight_bytes, {}});
+                gradients.push_back({i,
+                                     layer.bytes,
+                                     0,
+                                     stage,
+                                     layer.replicas,
+                                     layer.contributors,
+                                     layer.weight_bytes,
+                                     {},
+                                     layer.shards});
         }
         const std::vector<Bucket> own = make_buckets(gradients, plan);
         buckets.insert(buckets.end(), own.begin(), own.end());
@@ -70,15 +79,15 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
 }
 
 /// Chooses the exchanges of buckets of `size` bytes.
-std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size) {
+std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size, bool sharded) {
     const Plan& plan = training.plan;
     if (training.served()) return {};
-    const bool sharded = plan.parallelism.sharding != Sharding::none;
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
     std::vector<Chosen> all;
     for (const auto& [first, end] : bucket_runs(training.buckets)) {
         // All groups of a run have the same size, so that the first represents them.
-        const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
+        const Bucket& bucket = training.buckets[first];
+        const auto groups = groups_of(bucket, sharded ? bucket.shards : bucket.replicas, plan);
         std::vector<Place> members;
         for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
         Chooser chooser(training.cluster, members, named,
@@ -88,6 +97,24 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
             if (sharded)
                 chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
         }
+    }
+    return all;
+}
+
+/// Chooses the all-reduces of shards.
+std::vector<Chosen> choose_shard_exchanges(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const bool copied = std::ranges::any_of(
+        training.buckets, [](const Bucket& bucket) { return bucket.shards.size < bucket.replicas.size; });
+    if (plan.parallelism.sharding == Sharding::none || !copied) return {};
+    std::vector<Chosen> all;
+    for (const auto& [first, end] : bucket_runs(training.buckets)) {
+        const Bucket& bucket = training.buckets[first];
+        std::vector<Place> members;
+        const auto groups = groups_of(bucket, copies_of(bucket.replicas, bucket.shards), plan);
+        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
+        Chooser chooser(training.cluster, members, plan.algorithm, std::nullopt, plan.channels);
+        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(training.buckets[b].shard_bytes()));
     }
     return all;
 }
@@ -108,13 +135,13 @@ public:
                 for (ActivationExchange& exchange : *list)
                     if (exchange.phase != Phase::halo)
                         exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
-            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.replicas.size > 1)
-                layer.gathering = made(stage, layer.replicas, parallelism.weight_gathering(), layer.weight_bytes);
+            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.shards.size > 1)
+                layer.gathering = made(stage, layer.shards, parallelism.weight_gathering(), layer.weight_bytes);
         }
         if (parallelism.sharding == Sharding::optimizer || parallelism.sharding == Sharding::gradients)
             for (const Bucket& bucket : training_.buckets)
                 training_.gatherings.push_back(
-                    made(bucket.stage, bucket.replicas, parallelism.weight_gathering(), bucket.weight_bytes));
+                    made(bucket.stage, bucket.shards, parallelism.weight_gathering(), bucket.weight_bytes));
     }
 
 private:
@@ -169,11 +196,14 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     training.arrangement = arrange(training.cluster, training.model, training.plan);
+    check_nodes(training.plan, training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
-    training.exchanges = choose_exchanges(training, &Bucket::bytes);
+    const bool sharded = training.plan.parallelism.sharding != Sharding::none;
+    training.exchanges = choose_exchanges(training, &Bucket::bytes, sharded);
+    training.shard_exchanges = choose_shard_exchanges(training);
     if (training.plan.compression.kind == Compression::Kind::powersgd)
-        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes);
+        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes, sharded);
     OtherCollectives(training).make();
     training.window = averaged_iterations(training);
     return training;

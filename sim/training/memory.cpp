@@ -70,11 +70,11 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
         const PlacedLayer& layer = arrangement.layers[i];
         if (layer.part % arrangement.stages != stage) continue;
         const auto whole = static_cast<double>(layer.weight_bytes), gradients = static_cast<double>(layer.bytes);
-        const double shard = std::ceil(whole / layer.replicas.size);
+        const double shard = std::ceil(whole / layer.shards.size);
         memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
         // Gradients of several micro-batches are accumulated before they are reduced.
         const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-        memory.gradients_bytes += reduced ? std::ceil(gradients / layer.replicas.size) : gradients;
+        memory.gradients_bytes += reduced ? std::ceil(gradients / layer.shards.size) : gradients;
         if (plan.compression.keeps_rest() && layer.replicas.size > 1) memory.gradients_bytes += gradients;
         memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
         missing.push_back(whole - shard);

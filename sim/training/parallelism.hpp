@@ -73,7 +73,14 @@ struct Pipeline {
 /// optimizer's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
 /// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
 /// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
+///
+/// Parallelism::shard_ranks makes the groups that divide it smaller (hybrid sharding, HSDP; Y. Zhao et al., "PyTorch
+/// FSDP", VLDB 2023, section 3.2.2): ranks of a group, which follow each other, divide the state, and each group has
+/// all of it. Gradients are reduced and scattered within each group, and the shards are all-reduced across groups.
 enum class Sharding { none, optimizer, gradients, parameters };
+
+/// Value of Parallelism::shard_ranks: those of a node.
+inline constexpr std::int64_t ranks_of_node = 0;
 
 struct Parallelism {
     Layout layout;
@@ -85,6 +92,8 @@ struct Parallelism {
     /// models", MLSys 2023).
     bool sequence = false;
     Sharding sharding = Sharding::none;
+    /// Number of ranks that divide the state among them; nothing: all that have the same weights.
+    std::optional<std::int64_t> shard_ranks = {};
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }

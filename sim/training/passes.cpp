@@ -276,18 +276,18 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
     const PlacedLayer& placed = arrangement_.layers[layer];
-    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.replicas.size == 1)
+    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.shards.size == 1)
         return gathered;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
-        const std::uint32_t rank = rank_of(stage, index), first = placed.replicas.first(index);
+        const std::uint32_t rank = rank_of(stage, index), first = placed.shards.first(index);
         if (!has_part(rank, layer)) continue;
         const auto [found, added] = exchanges_.try_emplace({&placed, first});
         if (added)
             found->second = graph_.add_exchange(
-                {placed.gathering, group(stage, placed.replicas, first), weight_channel, placed.weight_bytes});
+                {placed.gathering, group(stage, placed.shards, first), weight_channel, placed.weight_bytes});
         Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
         task.exchange = found->second;
-        task.member = placed.replicas.member(index);
+        task.member = placed.shards.member(index);
         task.micro_batch = micro_batch;
         const TaskId id = graph_.add_task(task);
         // The weights are gathered while the pass before theirs computes.

@@ -123,25 +123,30 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
         add(*list, placed.recomputed ? 2 : 1);
     for (const auto* list : {&exchanges.before_backward, &exchanges.beside_backward, &exchanges.after_backward})
         add(*list, 1);
-    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
-        counter.add(*placed.gathering, placed.replicas.size, placed.weight_bytes, stage_ranks / placed.replicas.size,
+    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.shards.size > 1)
+        counter.add(*placed.gathering, placed.shards.size, placed.weight_bytes, stage_ranks / placed.shards.size,
                     2 * times);
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const Plan& plan = training.plan;
     const Bucket& bucket = training.buckets[number];
-    const std::uint32_t members = bucket.replicas.size;
+    const Sharding sharding = plan.parallelism.sharding;
+    const std::uint32_t members = sharding == Sharding::none ? bucket.replicas.size : bucket.shards.size;
     // The first ones of each row exchange it.
-    const double groups = static_cast<double>(training.arrangement.stage_ranks) / members *
-                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
+    const double ranks = static_cast<double>(training.arrangement.stage_ranks) *
+                         std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
+    const double groups = ranks / members;
+    if (!training.shard_exchanges.empty()) {
+        const std::uint32_t copies = bucket.replicas.size / members;
+        counter.add(*training.shard_exchanges[number].algorithm, copies, bucket.shard_bytes(), ranks / copies);
+    }
     counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
     if (plan.compression.any()) counter.add_tasks(groups * members);  // decoding
     if (!training.second_exchanges.empty()) {
         counter.add(*training.second_exchanges[number].algorithm, members, bucket.second_bytes, groups);
         counter.add_tasks(groups * members);
     }
-    const Sharding sharding = plan.parallelism.sharding;
     if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
         counter.add(*training.gatherings[number], members, bucket.weight_bytes, groups);
 }

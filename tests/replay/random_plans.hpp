@@ -286,6 +286,8 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         split.pipeline.schedule = PipelineSchedule::zero_bubble_h1;
         plan.recomputation = Recomputation::none;
     }
+    if (split.sharding != Sharding::none && split.ranges.empty() && chance.below(2) == 0)
+        split.shard_ranks = chance.of<std::int64_t>({2, 3});
     return made;
 }
 

@@ -354,6 +354,27 @@ TEST_CASE("with an open grid each choice has its own number of micro-batches") {
     }
 }
 
+TEST_CASE("state is sharded among all ranks with the same weights, or within groups of them") {
+    const auto sharded = [](const std::string& value) {
+        return plan_of("ranks: 8, parallelism: {sharding: " + value + "}").parallelism;
+    };
+    CHECK(sharded("gradients").sharding == Sharding::gradients);
+    CHECK_FALSE(sharded("gradients").shard_ranks);
+    const Parallelism groups = sharded("{of: parameters, within: 4}");
+    CHECK(groups.sharding == Sharding::parameters);
+    CHECK(groups.shard_ranks == 4);
+    const Mistake mistakes[] = {
+        {"ranks: 8, parallelism: {sharding: {of: parameters}}", "{of", "missing key 'within'", ""},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: nodes}}", "nodes", "'nodes' is not a whole number",
+         ""},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: 3}}", "3}}",
+         "8 ranks with the same weights cannot be divided into groups of 3", "a number that divides them"},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: node}}", "node}}", "no two ranks of a node",
+         "in place of"},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
 TEST_CASE("the schedule zb-h1 splits the backward pass, and keeps what a full recomputation would save") {
     CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
           PipelineSchedule::zero_bubble_h1);
