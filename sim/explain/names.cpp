@@ -63,6 +63,12 @@ std::string TaskNames::task(const Task& task) const {
             return "decoding of " + bucket(task.subject);
         case Phase::recompute:
             return "recomputation of " + layer();
+        case Phase::context:
+            return "context of " + layer();
+        case Phase::dispatch:
+            return "dispatch of " + layer();
+        case Phase::combine:
+            return "combine of " + layer();
     }
     return "task";
 }

@@ -50,6 +50,9 @@ Kind kind_of(Phase phase) {
             return gradients;
         case Phase::activations:
         case Phase::halo:
+        case Phase::context:
+        case Phase::dispatch:
+        case Phase::combine:
             return activations;
         case Phase::transfer:
             return transfer;

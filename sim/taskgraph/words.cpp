@@ -40,6 +40,12 @@ const char* word(Phase phase) {
             return "decoding";
         case Phase::recompute:
             return "recomputation";
+        case Phase::context:
+            return "context";
+        case Phase::dispatch:
+            return "dispatch";
+        case Phase::combine:
+            return "combine";
     }
     return "task";
 }

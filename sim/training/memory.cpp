@@ -69,17 +69,24 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
         if (layer.part % arrangement.stages != stage) continue;
-        const auto whole = static_cast<double>(layer.weight_bytes), gradients = static_cast<double>(layer.bytes);
-        const double shard = std::ceil(whole / layer.shards.size);
-        memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-        // Gradients of several micro-batches are accumulated before they are reduced.
-        const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-        memory.gradients_bytes += reduced ? std::ceil(gradients / layer.shards.size) : gradients;
-        if (plan.compression.keeps_rest() && layer.replicas.size > 1) memory.gradients_bytes += gradients;
-        memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
-        missing.push_back(whole - shard);
+        const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
+                             const Grouping& shards) {
+            const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
+            const double shard = std::ceil(whole / shards.size);
+            memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
+            // Gradients of several micro-batches are accumulated before they are reduced.
+            const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
+            memory.gradients_bytes += reduced ? std::ceil(gradients / shards.size) : gradients;
+            if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
+            memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
+            missing.push_back(whole - shard);
+        };
+        add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
         segment = (begins_segment(arrangement, i) ? 0 : segment) + missing.back();
         largest_segment = std::max(largest_segment, segment);
+        if (!layer.experts) continue;
+        const PlacedExperts& experts = *layer.experts;
+        add(experts.weight_bytes, experts.bytes, experts.replicas, experts.replicas);
     }
     if (sharding >= Sharding::parameters) {
         std::sort(missing.begin(), missing.end(), std::greater<>());

@@ -20,6 +20,7 @@
 /// dropout, weighted sum (Kernel::core), 4·s²·h FLOP for s positions of width h. The a·s² scores, the same after their
 /// dropout and its mask are not kept (V. Korthikanti et al., "Reducing activation recomputation in large transformer
 /// models", MLSys 2023, section 5). It has no exchanges.
+/// Flash attention keeps no scores, and its own backward pass computes them again: nothing more is done for it.
 ///
 /// The model's FLOP remain the same; a device executes more. Left out: the forward pass of a last segment, which could
 /// be used as it is; inputs of segments that are divided among rows without sequence parallelism, or moved to the host.
@@ -32,6 +33,9 @@ struct Segment {
     std::uint32_t first = 0, end = 0;
     bool operator==(const Segment&) const = default;
 };
+
+/// Returns whether some layer of the model keeps attention's scores.
+bool stores_scores(const Model& model);
 
 /// Returns the segments of a model's layers from `first` up to `end`, in order.
 std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint32_t end);

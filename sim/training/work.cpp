@@ -8,6 +8,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/passes.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -109,20 +110,25 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
     const Pipeline& pipeline = plan.parallelism.pipeline;
-    const bool apart = (plan.overlap != Overlap::none && !exchanges.after_backward.empty()) ||
+    const bool apart = weights_apart(plan, exchanges) ||
                        (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1);
     const bool again = placed.recomputed || placed.recompute_s > 0;
     counter.add_tasks(times * stage_ranks *
                       ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0) + (again ? 1 : 0)));
-    const auto add = [&](const std::vector<ActivationExchange>& list, double passes) {
-        for (const ActivationExchange& exchange : list)
-            counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                        stage_ranks / exchange.groups.size, passes * times);
+    const auto add_rounds = [&](const std::vector<Round>& rounds) {
+        counter.add_tasks(times * stage_ranks * static_cast<double>(computing_tasks(rounds)));
     };
-    for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward})
-        add(*list, placed.recomputed ? 2 : 1);
-    for (const auto* list : {&exchanges.before_backward, &exchanges.beside_backward, &exchanges.after_backward})
-        add(*list, 1);
+    const auto add = [&](const ActivationExchange& exchange) {
+        counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
+                    stage_ranks / exchange.groups.size, times);
+    };
+    add_rounds(exchanges.forward_rounds);
+    add_rounds(exchanges.backward_rounds);
+    LayerExchanges::each(exchanges, add);
+    if (placed.recomputed) {
+        add_rounds(exchanges.forward_rounds);
+        LayerExchanges::each_forward(exchanges, add);
+    }
     if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.shards.size > 1)
         counter.add(*placed.gathering, placed.shards.size, placed.weight_bytes, stage_ranks / placed.shards.size,
                     2 * times);

@@ -40,7 +40,7 @@ Model blocks(std::size_t layers, std::int64_t s, std::int64_t h, std::int64_t he
     model.element_bytes = 2;
     for (std::size_t i = 0; i < layers; ++i) {
         model.layers.push_back({fmt::format("attention{}", i), 4 * h * h, s * 4 * h * h + 2 * s * s * h, s * h, s * h,
-                                Attention{s, h, heads}});
+                                Attention{.positions = s, .width = h, .heads = heads, .scores = Scores::stored}});
         model.layers.push_back(
             {fmt::format("feed-forward{}", i), 8 * h * h, s * 8 * h * h, s * h, s * h, FeedForward{s, h, 4 * h}});
     }

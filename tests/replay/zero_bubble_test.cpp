@@ -31,8 +31,8 @@ struct Layers {
         made.name = "attention";
         made.element_bytes = 2;
         for (std::int64_t i = 0; i < count; ++i)
-            made.layers.push_back(
-                {fmt::format("l{}", i), 4 * h * h, s * 4 * h * h + 2 * s * s * h, s * h, s * h, Attention{s, h, 2}});
+            made.layers.push_back({fmt::format("l{}", i), 4 * h * h, s * 4 * h * h + 2 * s * s * h, s * h, s * h,
+                                   Attention{.positions = s, .width = h, .heads = 2, .scores = Scores::stored}});
         return made;
     }
 };

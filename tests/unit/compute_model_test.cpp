@@ -55,6 +55,11 @@ std::vector<Device> devices(const Model& model) {
             for (const Layer& layer : model.layers)
                 measured.layers.push_back({layer.name, time_s *= 1.1, 2.5 * time_s});
             device.layer_times = {measured};
+            KernelRates& rates = device.kernels.emplace();
+            rates.product_flops_per_s = rates.attention_flops_per_s = 0.8 * flops;
+            rates.memory_Bps = 0.9 * memory;
+            rates.fixed_s = latency / 2;
+            rates.multiprocessors = 7;
             all.push_back(device);
         }
     }
@@ -62,7 +67,7 @@ std::vector<Device> devices(const Model& model) {
 }
 
 constexpr ComputeKind kinds[] = {ComputeKind::calibrated, ComputeKind::roofline, ComputeKind::im2col,
-                                 ComputeKind::efficiency, ComputeKind::measured};
+                                 ComputeKind::efficiency, ComputeKind::measured, ComputeKind::tables};
 
 template <class Check>
 void for_every_model(const Check& check) {
@@ -258,6 +263,7 @@ TEST_CASE("a device without the data that a compute model needs is a bug of the 
     const Device device = device_of(1e12, 1e12);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::efficiency, model, device), std::logic_error);
     CHECK_THROWS_AS(make_compute_model(ComputeKind::measured, model, device), std::logic_error);
+    CHECK_THROWS_AS(make_compute_model(ComputeKind::tables, model, device), std::logic_error);
     Device partly = device;
     partly.layer_times = {{model.name, 1, {{"dense", 1, 1}}, ""}};
     CHECK_THROWS_AS(make_compute_model(ComputeKind::measured, model, partly), std::logic_error);

@@ -142,6 +142,7 @@ const std::vector<Mistake>& mistakes() {
              t.plan.fidelity = Fidelity::folded;
          }},
         {"compute", "has no 'efficiency'", [](Training& t) { t.plan.compute = ComputeKind::efficiency; }},
+        {"compute", "has no 'kernels'", [](Training& t) { t.plan.compute = ComputeKind::tables; }},
         {"compute", "has no layer times for 'net'", [](Training& t) { t.plan.compute = ComputeKind::measured; }},
         {"segment", "does not cut its messages into segments",
          [](Training& t) { t.plan.algorithm.segment_bytes = 1e6; }},

@@ -23,7 +23,8 @@ Cluster cluster_of(std::int64_t nodes = 4096) {
 }
 
 Layer attention(std::int64_t s, std::int64_t h, std::int64_t a) {
-    return {"attention", 4 * h * h, s * 4 * h * h + 2 * s * s * h, s * h, s * h, Attention{s, h, a}};
+    return {"attention", 4 * h * h, s * 4 * h * h + 2 * s * s * h,
+            s * h,       s * h,     Attention{.positions = s, .width = h, .heads = a, .scores = Scores::stored}};
 }
 
 Layer feed_forward(std::int64_t s, std::int64_t h) {
@@ -47,7 +48,7 @@ struct Gpt {
         Dense head{.inputs = h, .outputs = vocabulary, .positions = s};
         head.gathered = false;
         head.tied = true;
-        head.norm = true;
+        head.norm = Norm::layer;
         made.layers.push_back(dense("head", head));
         return made;
     }
@@ -115,13 +116,43 @@ TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and w
     }
 }
 
+TEST_CASE("recomputation: flash attention keeps no scores, so that selective recomputation changes nothing for it") {
+    Model model = Gpt{1, 64, 48, 6}.model();
+    auto& attention = std::get<Attention>(model.layers[1].shape);
+    Plan plan = adam(Recomputation::selective, false);
+    plan.parallelism.layout.rows = 1;
+    plan.ranks = plan.batch_per_rank = 1;
+    for (const Scores scores : {Scores::stored, Scores::flash}) {
+        attention.scores = scores;
+        const bool stored = scores == Scores::stored;
+        const LayerTime time = layer_times(model, cluster_of().device, 1, ComputeKind::roofline)[1];
+        CHECK((recompute_seconds(Recomputation::selective, model, 1, time) > 0) == stored);
+        CHECK((recomputed_flop(Recomputation::selective, model, 1, {}) > 0) == stored);
+        plan.recomputation = Recomputation::selective;
+        const double selective = memory_of(lower(cluster_of(), model, plan)).activations_bytes;
+        plan.recomputation = Recomputation::none;
+        // One layer's scores are there again during its backward pass: nothing is saved of a single layer.
+        CHECK(selective == memory_of(lower(cluster_of(), model, plan)).activations_bytes);
+        CHECK(stores_scores(model) == stored);
+    }
+}
+
+TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to the attention before them") {
+    Model model = Gpt{2, 8, 4, 2}.model();
+    model.layers[2].shape = Experts{};
+    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 5}});
+    model.layers[3].shape = ParallelBlock{};
+    model.layers[4].shape = ParallelBlock{};
+    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 4}, {4, 5}});
+}
+
 TEST_CASE("recomputation: the time of the core is that of its FLOP on a device without other limits") {
     constexpr std::int64_t s = 64, h = 48, a = 6;
     const Model model = Gpt{1, s, h, a}.model();
     const Cluster cluster = cluster_of();
     const LayerTime time = layer_times(model, cluster.device, 3, ComputeKind::roofline)[1];
-    CHECK(time.core_s == Approx(3 * 4.0 * s * s * h / 1e12));
-    CHECK(recompute_seconds(Recomputation::selective, model, 1, time) == time.core_s);
+    CHECK(time.core_forward_s == Approx(3 * 4.0 * s * s * h / 1e12));
+    CHECK(recompute_seconds(Recomputation::selective, model, 1, time) == time.core_forward_s);
     CHECK(recompute_seconds(Recomputation::full, model, 1, time) == time.forward_s);
     CHECK(recompute_seconds(Recomputation::none, model, 1, time) == 0);
 }
