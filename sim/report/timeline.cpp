@@ -25,7 +25,8 @@ enum Kind : std::uint32_t {
     transfer,
     weights,
     waiting,
-    reduction
+    reduction,
+    core
 };
 
 Kind kind_of(Phase phase) {
@@ -50,10 +51,11 @@ Kind kind_of(Phase phase) {
             return gradients;
         case Phase::activations:
         case Phase::halo:
+            return activations;
         case Phase::context:
         case Phase::dispatch:
         case Phase::combine:
-            return activations;
+            return core;
         case Phase::transfer:
             return transfer;
         case Phase::weights:

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/explain/explain.hpp"
 #include "sim/training/expert_loads.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
@@ -219,6 +221,24 @@ TEST_CASE("experts: with sequence parallelism each row sends its positions, and 
             REQUIRE(own.closed_form.iteration_time_s);
             CHECK(*own.closed_form.iteration_time_s == Approx(own.time.iteration_s).epsilon(1e-6));
         }
+}
+
+TEST_CASE("experts: the critical path names how long tokens travel") {
+    const Sparse net;
+    const CardMachine made = machine(1e9);
+    const Plan plan = expert_plan(4, 4);
+    const Explanation explained = explain(lower(made.cluster(4), net.model(), plan), {});
+    std::map<std::string, double> seconds;
+    double sum_s = 0;
+    for (const PhaseShare& one : explained.phases) {
+        sum_s += seconds[one.phase] = one.seconds;
+        CHECK(one.share == Approx(one.seconds / explained.window_s));
+    }
+    CHECK(sum_s == Approx(explained.window_s));
+    // Nothing overlaps: two of each for every layer, of which three quarters leave a rank.
+    const double turn_s = message_s(made, 0.75 * net.top_k * 4 * net.s * net.h * 4);
+    CHECK(seconds["dispatch"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
+    CHECK(seconds["combine"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
 }
 
 TEST_CASE("experts: rows, context, stages and folding go together") {
