@@ -181,7 +181,8 @@ private:
             const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
             add(PathKind::latency, what, where, message.through_s);
             add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
-            const bool by_sender = message.put_s >= message.got_s;
+            const bool by_sender = message.sender_decides();
+            add(PathKind::latency, what, where, by_sender ? message.put_s : message.got_s);  // of a handshake
             at_ = {by_sender ? message.sender : message.receiver, message.iteration};
             lane_ = by_sender ? message.sender_lane : message.receiver_lane;
             id = by_sender ? Act::no_message : received_at(message.receiver_lane, message.got_s);

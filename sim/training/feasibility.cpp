@@ -19,6 +19,11 @@ void judge_fidelity(Fidelity fidelity, const Cluster& cluster, Complaints& compl
         complaints.push_back({"fidelity", "folding is not possible on a platform of 'simgrid_xml'",
                               "its links may change with time, so no step is known to repeat; write `fidelity: "
                               "message`"});
+    else if (fidelity == Fidelity::folded && cluster.transport.has_protocols())
+        complaints.push_back({"fidelity",
+                              "folding is not possible with a transport that has `eager`: its messages start before "
+                              "their receivers are ready, or after a handshake",
+                              "write `fidelity: message`"});
 }
 
 void judge_lateness(const Plan& plan, const Cluster& cluster, Complaints& complaints) {

@@ -4,6 +4,7 @@
 
 #include "sim/analysis/exchange_experiment.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/dgx1.hpp"
 
 // Collectives in channels on nodes with several ports, against closed forms and public measurements.
 
@@ -154,6 +155,30 @@ TEST_CASE("hierarchical: its levels work at the same time on different segments"
             // The first and the last segment are alone at the inner level, and no level waits longer than that.
             CHECK(time_s <= std::max(2 * inner_s, outer_s) + (2 * inner_s + outer_s) / segments * 1.5);
             before_s = time_s;
+        }
+    }
+}
+
+TEST_CASE("channels: on the mesh of a DGX-1 the rate is the sum of its rings' rates") {
+    // Four rings of NVLink with P100 and six with V100 (NVIDIA/nccl, issues 301 and 671), each with a share of the
+    // buffer and with links of its own, so that a ring takes 2(N-1) steps of S/(kN) bytes.
+    constexpr double link_Bps = 20e9;
+    for (const auto& [node, rings] : {std::pair{dgx1_p100(), 4}, std::pair{dgx1_v100(), 6}}) {
+        Cluster cluster = star_cluster(1, 12.5e9, 0);
+        cluster.node = node;
+        cluster.node.link = {link_Bps, 0};
+        const std::uint64_t bytes = 8 * 6 * 4 * 1'000'000ull;
+        CollectivePlan plan = allreduce_of(8, bytes);
+        const CollectiveResult all = simulate_collective(cluster, plan);
+        CAPTURE(rings);
+        CHECK(all.completion_time_s ==
+              Approx(2 * 7 * static_cast<double>(bytes) / (8 * rings * link_Bps)).epsilon(1e-6));
+        REQUIRE(all.bus_bandwidth_Bps);
+        CHECK(*all.bus_bandwidth_Bps == Approx(rings * link_Bps).epsilon(1e-6));
+        for (plan.channels = 1; *plan.channels <= rings; ++*plan.channels) {
+            const CollectiveResult some = simulate_collective(cluster, plan);
+            CHECK(*some.bus_bandwidth_Bps == Approx(static_cast<double>(*plan.channels) * link_Bps).epsilon(1e-6));
+            CHECK(some.bytes_sent == all.bytes_sent);
         }
     }
 }
