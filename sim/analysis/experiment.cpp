@@ -16,7 +16,9 @@ namespace {
 /// Returns the algorithms that exchange shards, in place of an all-reduce.
 std::string shard_algorithms(const Plan& plan) {
     const ActivationAlgorithms& algorithms = plan.parallelism.algorithms;
-    return "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
+    std::string label = "reduce-scatter: " + algorithms.reduce_scatter + ", allgather: " + algorithms.allgather;
+    if (plan.parallelism.shard_ranks) label += ", allreduce: " + plan.algorithm.name;
+    return label;
 }
 
 double mean_iteration_s(const Result& result) {

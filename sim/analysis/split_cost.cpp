@@ -101,14 +101,20 @@ ClosedForm split_closed_form(const Lowered& training) {
     Sum exchanges(*message);
     double compute_s = 0;
     for (const PlacedLayer& layer : arrangement.layers) {
-        compute_s += times * (layer.time.forward_s + layer.time.backward_s());
-        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange& exchange) {
+        compute_s += times * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
+        const auto add = [&](const ActivationExchange& exchange) {
             exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
-        });
-        for (const auto& [rounds, core_s] : {std::pair(&layer.exchanges.forward_rounds, layer.time.core_forward_s),
-                                             std::pair(&layer.exchanges.backward_rounds, layer.time.core_backward_s)})
-            for (const Round& round : *rounds)
+        };
+        const auto overlap = [&](const std::vector<Round>& rounds, double core_s) {
+            for (const Round& round : rounds)
                 if (round.exchange) exchanges.overlap(*round.exchange, round.part * core_s, times);
+        };
+        LayerExchanges::each(layer.exchanges, add);
+        overlap(layer.exchanges.forward_rounds, layer.time.core_forward_s);
+        overlap(layer.exchanges.backward_rounds, layer.time.core_backward_s);
+        if (!layer.recomputed) continue;
+        LayerExchanges::each_forward(layer.exchanges, add);
+        overlap(layer.exchanges.forward_rounds, layer.time.core_forward_s);
     }
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];

@@ -7,7 +7,7 @@
 /// If nothing overlaps, all nodes are connected to one switch, and every exchange keeps its ranks in step, an iteration
 /// is the sum of a rank's activities:
 ///
-///     micro-batches · Σ over layers (forward + backward computation + each exchange of activations) + Σ buckets
+///     micro-batches · Σ over layers (computation + each exchange of activations) + Σ buckets
 ///
 /// with the times of a rank that has a part of the layer, and the α-β-γ cost of each exchange among the ranks of one
 /// group, as in algorithm.hpp, in seconds; the groups of an exchange have disjoint ranks, and so disjoint links. The

@@ -212,7 +212,7 @@ ClosedForm data_closed_form(const Lowered& training) {
     double compute_end_s = plan.input_copy == InputCopy::blocking ? copy_s : 0;
     const std::vector<Bucket>& buckets = training.buckets;
     for (const PlacedLayer& layer : training.arrangement.layers)
-        compute_end_s += layer.time.forward_s + layer.time.backward_s();
+        compute_end_s += layer.time.forward_s + layer.time.backward_s() + layer.recompute_s;
     const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
     if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
 

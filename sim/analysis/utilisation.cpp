@@ -24,14 +24,15 @@ double model_flop(const Model& model, const Plan& plan) {
 }
 
 /// Returns the executed FLOP of all ranks.
-double executed_flop(const Model& model, const Arrangement& arrangement) {
+double executed_flop(const Model& model, const Arrangement& arrangement, Recomputation recomputation) {
     double flop = 0;
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const PlacedLayer& placed = arrangement.layers[i];
         const double ranks = static_cast<double>(arrangement.stage_ranks) * placed.contributors /
                              static_cast<double>(placed.layout.rows);
-        flop += flop_per_sample(model, i) * placed.share.samples * placed.share.part * placed.share.area *
-                arrangement.micro_batches * ranks;
+        const double own = placed.share.samples * placed.share.part * placed.share.area;
+        const double again = recomputed_flop(recomputation, model, static_cast<std::uint32_t>(i), placed.share);
+        flop += (flop_per_sample(model, i) * own + again) * arrangement.micro_batches * ranks;
     }
     return flop;
 }
@@ -54,7 +55,7 @@ Utilisation utilisation_of(const Lowered& training, double iteration_s) {
     const double peak = training.cluster.device.flops_per_s;
     if (peak <= 0 || !std::isfinite(peak)) return result;
     result.model_flops = flop / (rank_s * peak);
-    result.hardware_flops = executed_flop(model, training.arrangement) / (rank_s * peak);
+    result.hardware_flops = executed_flop(model, training.arrangement, plan.recomputation) / (rank_s * peak);
     return result;
 }
 

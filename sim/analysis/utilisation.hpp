@@ -18,8 +18,9 @@
 ///     tokens per second          samples · tokens per sample / T, of all ranks together, or of each: / N
 ///
 /// Executed FLOP count the shares as the ranks compute them: if the parts of a layer do not divide evenly among rows,
-/// or images among cells, all ranks with a part compute as much as the one with the largest. Otherwise they equal the
-/// model FLOP, since nothing is recomputed. Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V.
+/// or images among cells, all ranks with a part compute as much as the one with the largest. With
+/// Plan::recomputation they include the forward passes that are computed again (recomputed_flop). Otherwise they equal
+/// the model FLOP. Sources: A. Chowdhery et al., "PaLM", arXiv 2204.02311, appendix B; V.
 /// Korthikanti et al., "Reducing activation recomputation in large transformer models", MLSys 2023, section 6.3.
 ///
 /// Left out: normalisations, activation functions, softmax, additions, the optimizer; a causal mask halves nothing.

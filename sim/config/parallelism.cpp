@@ -80,20 +80,33 @@ void describe_activations(Fields& fields, ActivationAlgorithms& algorithms) {
 }
 
 /// Describes the keys of a pipeline. The number of stages may also be given alone, in place of the mapping.
-void describe(Fields& fields, Pipeline& pipeline) {
+void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer({"stages", "Number of stages: groups of ranks that each hold some of the layers."}, pipeline.stages,
                    1, largest_group);
     fields.integer({"micro_batches", "Number of micro-batches into which a replica's batch is divided."},
                    pipeline.micro_batches, 1, 1 << 24);
+    fields.integer({"micro_batch_size",
+                    "Samples of a micro-batch, in place of `micro_batches`; it must divide the batch of a replica. "
+                    "Default: the batch of a replica, divided by `micro_batches`."},
+                   open.micro_batch_size, 1, 1 << 24);
+    if (fields.given("micro_batches") && fields.given("micro_batch_size"))
+        fields.reject("micro_batch_size", "'micro_batch_size' and 'micro_batches' exclude each other",
+                      "remove one of the two");
     fields.one_of({"schedule",
                    "Pipeline schedule: all forward passes, then all backward passes (`gpipe`); one forward and one "
-                   "backward pass in turn, as soon as possible (`1f1b`); or `1f1b` with several chunks of layers on "
-                   "each stage (`interleaved`)."},
+                   "backward pass in turn, as soon as possible (`1f1b`); `1f1b` with several chunks of layers on each "
+                   "stage (`interleaved`); or `1f1b` with the gradients of weights apart, later in the bubble "
+                   "(`zb-h1`)."},
                   pipeline.schedule,
                   {{"gpipe", PipelineSchedule::gpipe},
                    {"1f1b", PipelineSchedule::one_f_one_b},
-                   {"interleaved", PipelineSchedule::interleaved}});
+                   {"interleaved", PipelineSchedule::interleaved},
+                   {"zb-h1", PipelineSchedule::zero_bubble_h1}});
     fields.integer({"chunks", "Number of chunks of layers on each stage."}, pipeline.chunks, 1, 1 << 16);
+    fields.integer({"virtual_stages", "The same as `chunks`, by Megatron-LM's name: virtual stages on each stage."},
+                   pipeline.chunks, 1, 1 << 16);
+    if (fields.given("chunks") && fields.given("virtual_stages"))
+        fields.reject("virtual_stages", "'virtual_stages' is another name of 'chunks'", "remove one of the two");
     fields.integer_list(
         {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
@@ -155,6 +168,32 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
         fields.reject("first", "this range changes nothing for its layers", "write for example `grid: {rows: 8}`");
 }
 
+void describe_sharding(Fields& fields, Parallelism& parallelism) {
+    constexpr Sharding states[] = {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters};
+    int state = static_cast<int>(parallelism.sharding);
+    fields.choice_or_section(
+        {"sharding",
+         "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
+         "(also gradients; ZeRO-2) or `parameters` (also weights; ZeRO-3, FSDP). A mapping `{of: parameters, within: "
+         "node}` shards within groups of ranks only (HSDP)."},
+        state, {"none", "optimizer", "gradients", "parameters"}, [&](Fields& inner) {
+            Sharding of = Sharding::parameters;
+            inner.one_of({"of", "State that ranks of a group shard, as above.", true}, of,
+                         {{"optimizer", Sharding::optimizer},
+                          {"gradients", Sharding::gradients},
+                          {"parameters", Sharding::parameters}});
+            std::int64_t ranks = ranks_of_node;
+            inner.integer_or_word({"within",
+                                   "Ranks of a group: those of a node (`node`), or a number. Groups have copies of all "
+                                   "shards, whose gradients they all-reduce by `algorithm`.",
+                                   true},
+                                  ranks, largest_group, "node");
+            state = static_cast<int>(of);
+            parallelism.shard_ranks = ranks;
+        });
+    parallelism.sharding = states[state];
+}
+
 void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
@@ -162,7 +201,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     Pipeline& pipeline = parallelism.pipeline;
     fields.integer_or_section(
         {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
-        1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
+        1, largest_group, [&](Fields& inner) { describe(inner, pipeline, open); });
     describe_context(fields, parallelism);
     describe_experts(fields, parallelism.experts);
     describe_activations(fields, parallelism.algorithms);
@@ -170,15 +209,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "
                  "positions, and all-reduces become reduce-scatters and allgathers."},
                 parallelism.sequence);
-    fields.one_of(
-        {"sharding",
-         "State that ranks with the same weights shard: `none`, `optimizer` (optimizer state; ZeRO-1), `gradients` "
-         "(also gradients; ZeRO-2) or `parameters` (also weights; ZeRO-3, FSDP)."},
-        parallelism.sharding,
-        {{"none", Sharding::none},
-         {"optimizer", Sharding::optimizer},
-         {"gradients", Sharding::gradients},
-         {"parameters", Sharding::parameters}});
+    describe_sharding(fields, parallelism);
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
                  "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},

@@ -173,6 +173,13 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         {"run", "Length of the whole training, from which results have its number of iterations, time and cost."},
         [&](Fields& inner) { describe(inner, plan.run); });
     describe_parallelism(fields, plan.ranks, plan.parallelism, open);
+    fields.one_of(
+        {"recomputation",
+         "Activations that are computed again before the backward pass, in place of being kept: none "
+         "(`none`), attention's scores and softmax (`selective`), or the whole forward pass of each layer of "
+         "a transformer, in other models of √n layers together (`full`)."},
+        plan.recomputation,
+        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
                    "or two moments (`adam`)."},

@@ -61,6 +61,8 @@ std::string TaskNames::task(const Task& task) const {
             return "second factor of " + bucket(task.subject);
         case Phase::decode:
             return "decoding of " + bucket(task.subject);
+        case Phase::recompute:
+            return "recomputation of " + layer();
         case Phase::context:
             return "context of " + layer();
         case Phase::dispatch:

@@ -159,7 +159,8 @@ std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, co
         const Task& task = recorded.graph().tasks()[ran.task];
         if (recorded.process_of(ran.task) != rank) return;
         if (task.phase == Phase::forward) all[task.subject].forward_s += interval.end_s - interval.start_s;
-        if (task.phase == Phase::backward) all[task.subject].backward_s += interval.end_s - interval.start_s;
+        if (task.phase == Phase::backward || task.phase == Phase::recompute)
+            all[task.subject].backward_s += interval.end_s - interval.start_s;
     });
     std::vector<LayerParts> parts;
     for (std::size_t layer = 0; layer < all.size(); ++layer) {

@@ -18,6 +18,8 @@ const char* name_of(PipelineSchedule schedule) {
             return "1f1b";
         case PipelineSchedule::interleaved:
             return "interleaved";
+        case PipelineSchedule::zero_bubble_h1:
+            return "zb-h1";
     }
     return "";
 }
@@ -111,7 +113,11 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (parallelism.layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
         result += "; ulysses";
     if (parallelism.sequence) result += "; sequence";
-    if (parallelism.sharding != Sharding::none) result += fmt::format("; sharded {}", name_of(parallelism.sharding));
+    if (parallelism.sharding == Sharding::none) return result;
+    result += fmt::format("; sharded {}", name_of(parallelism.sharding));
+    if (parallelism.shard_ranks)
+        result += *parallelism.shard_ranks == ranks_of_node ? std::string(" within nodes")
+                                                            : fmt::format(" among {}", *parallelism.shard_ranks);
     return result;
 }
 

@@ -32,6 +32,7 @@ enum Kind : std::uint32_t {
 Kind kind_of(Phase phase) {
     switch (phase) {
         case Phase::forward:
+        case Phase::recompute:
             return forward;
         case Phase::backward:
             return backward;

@@ -55,14 +55,15 @@ enum class Phase : std::uint8_t {
     barrier,
     activations,  ///< activations or their gradients, between the ranks of a stage
     halo,
-    transfer,  ///< between stages
-    weights,   ///< gathering of weights whose shards are on different ranks
-    encode,    ///< of a layer's gradients
-    factor,    ///< computation between a bucket's two exchanges
-    decode,    ///< of a bucket
-    context,   ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
-    dispatch,  ///< tokens, or gradients of results, to the ranks of their experts
-    combine    ///< results, or gradients of tokens, back
+    transfer,   ///< between stages
+    weights,    ///< gathering of weights whose shards are on different ranks
+    encode,     ///< of a layer's gradients
+    factor,     ///< computation between a bucket's two exchanges
+    decode,     ///< of a bucket
+    recompute,  ///< of a layer's forward pass, once more before its backward pass
+    context,    ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
+    dispatch,   ///< tokens, or gradients of results, to the ranks of their experts
+    combine     ///< results, or gradients of tokens, back
 };
 
 struct Process {

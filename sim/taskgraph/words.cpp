@@ -38,6 +38,8 @@ const char* word(Phase phase) {
             return "second factor";
         case Phase::decode:
             return "decoding";
+        case Phase::recompute:
+            return "recomputation";
         case Phase::context:
             return "context";
         case Phase::dispatch:

@@ -214,11 +214,11 @@ private:
         const auto occurs = [&](Phase phase) {
             return std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; });
         };
-        for (std::size_t i = 0; i < std::size(codec_phases); ++i) {
-            const Phase phase = codec_phases[i];
+        for (std::size_t i = 0; i < std::size(rare_phases); ++i) {
+            const Phase phase = rare_phases[i];
             if (occurs(phase))
                 define(fmt::format("T{}", static_cast<int>(phase)), "TT", word(phase),
-                       colour(i, std::size(codec_phases), true));
+                       colour(i, std::size(rare_phases), true));
         }
         for (std::size_t i = 0; i < std::size(core_phases); ++i)
             for (const auto& [alias, type] : {std::pair('T', "TT"), std::pair('M', "MT")})

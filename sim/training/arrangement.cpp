@@ -10,6 +10,7 @@
 #include "sim/training/experts.hpp"
 #include "sim/training/layer_exchanges.hpp"
 #include "sim/training/pipeline.hpp"
+#include "sim/training/sharding.hpp"
 
 namespace syncline {
 
@@ -73,7 +74,8 @@ double area_of(const Layer& layer, const Layout& layout) {
            static_cast<double>(out[0] * out[1]);
 }
 
-PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, const Plan& plan) {
+PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer, const Layout& layout,
+                  const Plan& plan) {
     const std::int64_t ranks = plan.stage_ranks();
     const std::int64_t columns = ranks / layout.replica();
     const std::int64_t pieces = columns * plan.parallelism.pipeline.micro_batches;
@@ -87,6 +89,7 @@ PlacedLayer place(const Model& model, const Layer& layer, const Layout& layout, 
     placed.share.area = area_of(layer, layout);
     placed.contributors = narrow(layout.rows);
     placed.replicas = {narrow(ranks / layout.rows), narrow(layout.rows)};
+    placed.shards = shards_of(cluster, plan, layer, placed.replicas);
     placed.bytes = gradient_bytes(model, layer);
     placed.weight_bytes = weight_bytes(model, layer);
     if (layout.rows == 1) return placed;
@@ -111,7 +114,8 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
     if (counts.empty() && parts == 1) counts = {static_cast<std::int64_t>(layers.size())};
     if (counts.empty()) {
         std::vector<double> costs;
-        for (const PlacedLayer& layer : layers) costs.push_back(layer.time.forward_s + layer.time.backward_s());
+        for (const PlacedLayer& layer : layers)
+            costs.push_back(layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
         counts = balance(costs, parts);
     }
     std::vector<std::uint32_t> first{0};
@@ -120,6 +124,13 @@ std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, con
 }
 
 }  // namespace
+
+bool begins_segment(const Arrangement& arrangement, std::uint32_t layer) {
+    const PlacedLayer& placed = arrangement.layers[layer];
+    if (layer == 0 || !placed.recomputed) return true;
+    const PlacedLayer& before = arrangement.layers[layer - 1];
+    return !before.recomputed || before.recompute_from.has_value();
+}
 
 Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan) {
     const Parallelism& parallelism = plan.parallelism;
@@ -134,11 +145,13 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     for (std::size_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->layout;
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
-        result.layers.push_back(place(model, model.layers[i], layout, plan));
+        result.layers.push_back(place(cluster, model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
         place_experts(model, narrow(static_cast<std::int64_t>(i)), plan, placed);
         placed.time = computation->time(i, placed.share);
         time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
+        placed.recompute_s =
+            recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
         if (plan.compression.any() && plan.ranks > 1)
             placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
                                          {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
@@ -159,6 +172,11 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
         for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i)
             result.layers[i].part = part;
+        if (plan.recomputation == Recomputation::full)
+            for (const Segment& segment : segments(model, result.first_layer[part], result.first_layer[part + 1])) {
+                for (std::uint32_t i = segment.first; i < segment.end; ++i) result.layers[i].recomputed = true;
+                result.layers[segment.end - 1].recompute_from = segment.first;
+            }
         if (part + 2 == result.first_layer.size()) break;
         const std::uint32_t next = result.first_layer[part + 1];
         const PlacedLayer& from = result.layers[next - 1];

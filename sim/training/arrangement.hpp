@@ -58,7 +58,16 @@ struct LayerExchanges {
     /// empty: nothing is exchanged inside the layer.
     std::vector<Round> forward_rounds, backward_rounds;
 
-    /// Visits all exchanges, which are const if `self` is.
+    /// Visits the exchanges of the forward pass, which are const if `self` is.
+    template <class Self, class Visitor>
+    static void each_forward(Self& self, Visitor visit) {
+        for (auto* list : {&self.before_forward, &self.after_forward})
+            for (auto& exchange : *list) visit(exchange);
+        for (auto& round : self.forward_rounds)
+            if (round.exchange) visit(*round.exchange);
+    }
+
+    /// Visits all exchanges.
     template <class Self, class Visitor>
     static void each(Self& self, Visitor visit) {
         for (auto* list : {&self.before_forward, &self.after_forward, &self.before_backward, &self.beside_backward,
@@ -91,10 +100,14 @@ struct PlacedLayer {
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;                  ///< for one micro-batch, on the slowest rank that has a part
-    std::uint64_t bytes = 0;         ///< of the gradients of a rank that has a part ...
-    std::uint64_t weight_bytes = 0;  ///< ... and of its weights, without its experts in `experts`
-    Grouping replicas;               ///< the ranks that hold the same weights
+    LayerTime time;           ///< for one micro-batch, on the slowest rank that has a part
+    double recompute_s = 0;   ///< computed again before its backward pass: see Recomputation
+    bool recomputed = false;  ///< its whole forward pass is, with its exchanges, in a segment of layers ...
+    std::optional<std::uint32_t> recompute_from = {};  ///< ... of which this is the last layer, and this the first
+    std::uint64_t bytes = 0;                           ///< of the gradients of a rank that has a part ...
+    std::uint64_t weight_bytes = 0;                    ///< ... and of its weights, without its experts in `experts`
+    Grouping replicas;                                 ///< the ranks that hold the same weights ...
+    Grouping shards;                                   ///< ... and those among which Sharding divides their state
     std::optional<PlacedExperts> experts;
     Compressed compressed = {};  ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
@@ -116,8 +129,16 @@ struct Arrangement {
     std::vector<std::uint64_t> transfer_bytes;
 };
 
+/// Returns the groups of ranks that have the same shard.
+inline Grouping copies_of(const Grouping& replicas, const Grouping& shards) {
+    return {replicas.size / shards.size, replicas.stride * shards.size};
+}
+
+/// Returns whether no earlier layer is recomputed together with this one.
+bool begins_segment(const Arrangement& arrangement, std::uint32_t layer);
+
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "context", "experts", "activations".
+/// "layers", "sequence", "context", "experts", "activations", "sharding".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

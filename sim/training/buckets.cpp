@@ -39,6 +39,7 @@ std::vector<Bucket> make_buckets(const std::vector<Gradient>& gradients, const P
             bucket.stage = gradient.stage;
             bucket.replicas = gradient.replicas;
             bucket.contributors = gradient.contributors;
+            bucket.shards = gradient.shards;
         }
         Bucket& bucket = buckets.back();
         bucket.bytes += gradient.bytes;
@@ -136,15 +137,14 @@ std::vector<BucketRun> bucket_runs(const std::vector<Bucket>& buckets) {
     return runs;
 }
 
-std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan) {
+std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Grouping& grouping, const Plan& plan) {
     std::vector<std::vector<std::uint32_t>> groups;
     const auto stage_ranks = static_cast<std::uint32_t>(plan.stage_ranks());
     for (std::uint32_t index = 0; index < stage_ranks; ++index) {
-        const Grouping& replicas = bucket.replicas;
-        if (replicas.first(index) != index || index % replicas.stride >= bucket.contributors) continue;
+        if (grouping.first(index) != index || index % bucket.replicas.stride >= bucket.contributors) continue;
         std::vector<std::uint32_t>& group = groups.emplace_back();
-        for (std::uint32_t member = 0; member < replicas.size; ++member)
-            group.push_back(bucket.stage * stage_ranks + replicas.index(index, member));
+        for (std::uint32_t member = 0; member < grouping.size; ++member)
+            group.push_back(bucket.stage * stage_ranks + grouping.index(index, member));
     }
     return groups;
 }

@@ -37,6 +37,10 @@ struct Bucket {
     /// With Plan::compression: bytes of the second exchange, time between both, and time after the last.
     std::uint64_t second_bytes = 0;
     double between_s = 0, decode_s = 0;
+    /// With Sharding, the ranks among which it is reduced and scattered: all, or some, and then shards are all-reduced.
+    Grouping shards = {};
+
+    std::uint64_t shard_bytes() const { return (bytes + shards.size - 1) / shards.size; }
 };
 
 /// One layer's gradients, on each rank that has them.
@@ -49,6 +53,7 @@ struct Gradient {
     std::uint32_t contributors = 1;
     std::uint64_t weight_bytes = 0;
     Compressed compressed = {};  ///< only what follows the first exchange
+    Grouping shards = {};
 };
 
 /// Returns true if both are exchanged among the same ranks.
@@ -75,8 +80,8 @@ struct BucketRun {
 };
 std::vector<BucketRun> bucket_runs(const std::vector<Bucket>& buckets);
 
-/// The ranks of each group that exchanges `bucket`.
-std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Plan& plan);
+/// Returns the ranks of each group that exchanges `bucket`: of `grouping`, without rows that have no part.
+std::vector<std::vector<std::uint32_t>> groups_of(const Bucket& bucket, const Grouping& grouping, const Plan& plan);
 
 /// Part of a bucket on one server.
 struct ServerPart {

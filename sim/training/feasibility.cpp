@@ -247,6 +247,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     complaints = judge(plan.compute, model, cluster.device);
     judge_precision(model, plan, complaints);
     judge_run(plan.run, model, complaints);
+    judge_recomputation(model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
     judge_lateness(plan, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);

@@ -15,6 +15,9 @@ void judge_selection(const Selection& selection, const std::string& operation, c
 /// Judges a plan's precision and compression for a model with its sizes of elements.
 void judge_precision(const Model& model, const Plan& plan, Complaints& complaints);
 
+/// Judges whether the model and the compute model have what is to be computed again.
+void judge_recomputation(const Model& model, const Plan& plan, Complaints& complaints);
+
 /// Judges a plan's ranges of layers, the parts of its pipeline, and the plan as a whole by lowering it, or each choice
 /// of an open plan. The cluster, which has its nodes, and the ranks of a stage must fit.
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,

@@ -1,5 +1,6 @@
 #include "sim/training/iteration.hpp"
 
+#include <functional>
 #include <map>
 
 #include "sim/training/exchange.hpp"
@@ -103,32 +104,64 @@ public:
             collectives[b].second_protocol = second.protocol;
             collectives[b].between_s = buckets[b].between_s;
         }
-        add_runs(collectives, &ready, results);
         const Parallelism& parallelism = training_.plan.parallelism;
         const Sharding sharding = parallelism.sharding;
+        const auto among = [&](const Bucket& bucket) {
+            return sharding == Sharding::none ? bucket.replicas : bucket.shards;
+        };
+        add_runs(collectives, &ready, streams_, among, results);
+        Ready reduced;
+        if (!training_.shard_exchanges.empty()) {
+            reduced = tasks_of(results);
+            for (std::size_t b = 0; b < buckets.size(); ++b) {
+                const Chosen& chosen = training_.shard_exchanges[b];
+                collectives[b] = {buckets[b].shard_bytes(), chosen.algorithm, chosen.protocol};
+            }
+            Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+            add_runs(collectives, &reduced, shard_streams_, shard_copies, shards);
+            reduced = tasks_of(shards);
+            for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+                results.own[rank].insert(results.own[rank].end(), shards.own[rank].begin(), shards.own[rank].end());
+        }
         if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
         // Every rank updates its share of the weights, and then all shares are gathered.
         for (std::size_t b = 0; b < buckets.size(); ++b)
             collectives[b] = {buckets[b].weight_bytes, training_.gatherings[b]};
-        add_runs(collectives, nullptr, results);
+        add_runs(collectives, reduced.empty() ? nullptr : &reduced, streams_, among, results);
         return results;
     }
 
 private:
-    /// `ready`: null if the order of the streams is the only dependency.
-    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Arrivals& results) {
+    using Streams = std::map<std::uint32_t, StreamId>;
+
+    static Grouping shard_copies(const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); }
+
+    /// Returns the tasks of the arrivals by bucket and rank.
+    Ready tasks_of(const Arrivals& arrivals) const {
+        Ready tasks(training_.buckets.size(), std::vector<TaskId>(workers_.size(), no_task));
+        for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+            for (const Arrival& arrival : arrivals.own[rank]) tasks[arrival.bucket][rank] = arrival.task;
+        return tasks;
+    }
+
+    /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
+    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Streams& rank_streams,
+                  const std::function<Grouping(const Bucket&)>& among, Arrivals& results) {
         // Priorities and negotiations require plans in which all ranks form one group.
         const Coordination coordination = ready ? coordinate(training_.buckets, training_.plan) : Coordination{};
         for (const auto& [first, end] : bucket_runs(training_.buckets)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
-            for (const std::vector<std::uint32_t>& group : groups_of(training_.buckets[first], training_.plan)) {
+            const Bucket& bucket = training_.buckets[first];
+            for (const std::vector<std::uint32_t>& group : groups_of(bucket, among(bucket), training_.plan)) {
                 std::vector<ProcessId> members;
                 std::vector<StreamId> streams;
                 Ready members_ready(ready ? end - first : 0);
                 for (const std::uint32_t rank : group) {
                     members.push_back(workers_[rank]);
-                    streams.push_back(stream(rank));
+                    const auto [found, added] = rank_streams.try_emplace(rank);
+                    if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
+                    streams.push_back(found->second);
                     for (std::size_t b = 0; b < members_ready.size(); ++b)
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
@@ -142,16 +175,10 @@ private:
         }
     }
 
-    StreamId stream(std::uint32_t rank) {
-        const auto [found, added] = streams_.try_emplace(rank);
-        if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
-        return found->second;
-    }
-
     TaskGraph& graph_;
     const Lowered& training_;
     const std::vector<ProcessId>& workers_;
-    std::map<std::uint32_t, StreamId> streams_;
+    Streams streams_, shard_streams_;  ///< by rank
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "sim/training/sharding.hpp"
+
 namespace syncline {
 
 namespace {
@@ -21,15 +23,30 @@ double input_copy_seconds(const Lowered& training) {
     return elements * activation_element(training.model) / training.cluster.device.host_link_Bps;
 }
 
+/// Returns by layer the time of what is computed again just before its backward pass.
+std::vector<double> recompute_before(const Arrangement& arrangement) {
+    std::vector<double> seconds;
+    for (const PlacedLayer& layer : arrangement.layers) {
+        seconds.push_back(layer.recomputed ? 0 : layer.recompute_s);
+        if (!layer.recompute_from) continue;
+        const std::size_t end = seconds.size();
+        for (std::size_t i = *layer.recompute_from; i < end; ++i) seconds.back() += arrangement.layers[i].recompute_s;
+    }
+    return seconds;
+}
+
 std::vector<Bucket> plan_buckets(const Lowered& training) {
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
     if (plan.parallelism.data_only()) {
         if (plan.ranks == 1) return {};
+        const std::vector<double> recompute_before_s = recompute_before(arrangement);
         std::vector<LayerTime> times;
         std::vector<Compressed> compressed;
         for (const PlacedLayer& layer : arrangement.layers) {
             times.push_back(layer.time);
+            // What is computed again delays the gradients of the layer and of those before it.
+            times.back().input_gradient_s += recompute_before_s[times.size() - 1];
             if (plan.compression.any()) compressed.push_back(layer.compressed);
         }
         const double start_s = plan.input_copy == InputCopy::blocking ? training.input_copy_s : 0;
@@ -46,8 +63,15 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
             const PlacedLayer& layer = arrangement.layers[i];
             if (layer.part % arrangement.stages != stage) continue;
             if (layer.replicas.size > 1)
-                gradients.push_back(
-                    {i, layer.bytes, 0, stage, layer.replicas, layer.contributors, layer.weight_bytes, {}});
+                gradients.push_back({i,
+                                     layer.bytes,
+                                     0,
+                                     stage,
+                                     layer.replicas,
+                                     layer.contributors,
+                                     layer.weight_bytes,
+                                     {},
+                                     layer.shards});
             if (layer.experts && layer.experts->replicas.size > 1)
                 of_experts.push_back({i,
                                       layer.experts->bytes,
@@ -56,7 +80,8 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
                                       layer.experts->replicas,
                                       layer.experts->replicas.stride,
                                       layer.experts->weight_bytes,
-                                      {}});
+                                      {},
+                                      layer.experts->replicas});
         }
         // Experts are fused among themselves, and buckets go in the order in which backward passes complete them.
         std::vector<Bucket> own = make_buckets(gradients, plan);
@@ -70,15 +95,15 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
 }
 
 /// Chooses the exchanges of buckets of `size` bytes.
-std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size) {
+std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size, bool sharded) {
     const Plan& plan = training.plan;
     if (training.served()) return {};
-    const bool sharded = plan.parallelism.sharding != Sharding::none;
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
     std::vector<Chosen> all;
     for (const auto& [first, end] : bucket_runs(training.buckets)) {
         // All groups of a run have the same size. The first represents them, wherever the others are.
-        const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
+        const Bucket& bucket = training.buckets[first];
+        const auto groups = groups_of(bucket, sharded ? bucket.shards : bucket.replicas, plan);
         std::vector<Place> members;
         for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
         Chooser chooser(training.cluster, members, named,
@@ -88,6 +113,24 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
             if (sharded)
                 chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
         }
+    }
+    return all;
+}
+
+/// Chooses the all-reduces of shards.
+std::vector<Chosen> choose_shard_exchanges(const Lowered& training) {
+    const Plan& plan = training.plan;
+    const bool copied = std::ranges::any_of(
+        training.buckets, [](const Bucket& bucket) { return bucket.shards.size < bucket.replicas.size; });
+    if (plan.parallelism.sharding == Sharding::none || !copied) return {};
+    std::vector<Chosen> all;
+    for (const auto& [first, end] : bucket_runs(training.buckets)) {
+        const Bucket& bucket = training.buckets[first];
+        std::vector<Place> members;
+        const auto groups = groups_of(bucket, copies_of(bucket.replicas, bucket.shards), plan);
+        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
+        Chooser chooser(training.cluster, members, plan.algorithm, std::nullopt, plan.channels);
+        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(training.buckets[b].shard_bytes()));
     }
     return all;
 }
@@ -106,13 +149,13 @@ public:
                 if (exchange.in_library())
                     exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
             });
-            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.replicas.size > 1)
-                layer.gathering = made(stage, layer.replicas, parallelism.weight_gathering(), layer.weight_bytes);
+            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.shards.size > 1)
+                layer.gathering = made(stage, layer.shards, parallelism.weight_gathering(), layer.weight_bytes);
         }
         if (parallelism.sharding == Sharding::optimizer || parallelism.sharding == Sharding::gradients)
             for (const Bucket& bucket : training_.buckets)
                 training_.gatherings.push_back(
-                    made(bucket.stage, bucket.replicas, parallelism.weight_gathering(), bucket.weight_bytes));
+                    made(bucket.stage, bucket.shards, parallelism.weight_gathering(), bucket.weight_bytes));
     }
 
 private:
@@ -167,11 +210,14 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     training.places =
         place_ranks(training.cluster, training.plan.placement, static_cast<std::uint32_t>(training.plan.ranks));
     training.arrangement = arrange(training.cluster, training.model, training.plan);
+    check_nodes(training.plan, training.arrangement, training.places);
     training.input_copy_s = input_copy_seconds(training);
     training.buckets = plan_buckets(training);
-    training.exchanges = choose_exchanges(training, &Bucket::bytes);
+    const bool sharded = training.plan.parallelism.sharding != Sharding::none;
+    training.exchanges = choose_exchanges(training, &Bucket::bytes, sharded);
+    training.shard_exchanges = choose_shard_exchanges(training);
     if (training.plan.compression.kind == Compression::Kind::powersgd)
-        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes);
+        training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes, sharded);
     OtherCollectives(training).make();
     training.window = averaged_iterations(training);
     return training;

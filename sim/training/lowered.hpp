@@ -28,6 +28,8 @@ struct Lowered {
     /// The all-reduce or gossip of each bucket; empty with a parameter server. With Parallelism::sharding it is a
     /// reduce-scatter, and an allgather may follow.
     std::vector<Chosen> exchanges;
+    /// The all-reduce of each bucket's shards, among the ranks with the same shard, if there are several; else empty.
+    std::vector<Chosen> shard_exchanges;
     /// The second all-reduce of each bucket, if Plan::compression has one; else empty.
     std::vector<Chosen> second_exchanges;
     /// The allgather of each bucket's weights, if their updates are divided; otherwise empty.

@@ -19,25 +19,43 @@ double state_bytes(Optimizer optimizer, const Model& model) {
     return values * std::max(copy, weight_element(model)) + copy;
 }
 
-/// Returns the activations that a chunk's layers keep for one micro-batch.
-double kept_by_chunk(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t part) {
-    double bytes = 0;
+/// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
+/// there only during it, because they are computed again.
+struct ChunkActivations {
+    double kept = 0, again = 0;
+};
+
+ChunkActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
+                                std::uint32_t part) {
+    ChunkActivations bytes;
+    double segment = 0;  // computed again with the layer, so far
     for (std::uint32_t i = arrangement.first_layer[part]; i < arrangement.first_layer[part + 1]; ++i) {
-        const PlacedLayer& layer = arrangement.layers[i];
-        const std::int64_t sequence_ranks = plan.parallelism.sequence ? layer.layout.rows : 1;
-        bytes += kept_bytes(model, model.layers[i], layer.share, sequence_ranks);
+        const PlacedLayer& placed = arrangement.layers[i];
+        const Layer& layer = model.layers[i];
+        const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
+        const double all = kept_bytes(model, layer, placed.share, sequence_ranks);
+        double kept = all;
+        if (plan.recomputation == Recomputation::selective)
+            kept = kept_without_scores(model, layer, placed.share, sequence_ranks);
+        else if (placed.recomputed)
+            kept = begins_segment(arrangement, i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
+        bytes.kept += kept;
+        segment = (begins_segment(arrangement, i) ? 0 : segment) + all - kept;
+        bytes.again = std::max(bytes.again, segment);
     }
-    return std::ceil(bytes);
+    return {std::ceil(bytes.kept), std::ceil(bytes.again)};
 }
 
 double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
-    std::vector<double> chunks;
+    std::vector<ChunkActivations> chunks;
     for (std::uint32_t chunk = 0; chunk < arrangement.chunks; ++chunk)
-        chunks.push_back(kept_by_chunk(model, plan, arrangement, chunk * arrangement.stages + stage));
+        chunks.push_back(activations_of(model, plan, arrangement, chunk * arrangement.stages + stage));
     double held = 0, peak = 0;
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
-        held += slot.forward ? chunks[slot.chunk] : -chunks[slot.chunk];
-        peak = std::max(peak, held);
+        const ChunkActivations& chunk = chunks[slot.chunk];
+        if (slot.forward) held += chunk.kept;
+        peak = std::max(peak, held + (slot.forward ? 0 : chunk.again));
+        if (slot.releases()) held -= chunk.kept;
     }
     return peak;
 }
@@ -46,26 +64,35 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     const Sharding sharding = plan.parallelism.sharding;
     const double state = state_bytes(plan.optimizer, model) / weight_element(model);
     Memory memory;
-    std::vector<double> missing;  // by layer: bytes that are on other ranks until they are gathered
-    for (const PlacedLayer& layer : arrangement.layers) {
+    std::vector<double> missing;              // by layer: bytes that are on other ranks until they are gathered
+    double segment = 0, largest_segment = 0;  // of the same: layers that are gathered together
+    for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
+        const PlacedLayer& layer = arrangement.layers[i];
         if (layer.part % arrangement.stages != stage) continue;
-        const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, std::uint32_t replicas) {
+        const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, const Grouping& replicas,
+                             const Grouping& shards) {
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
-            const double shard = std::ceil(whole / replicas);
+            const double shard = std::ceil(whole / shards.size);
             memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
             // Gradients of several micro-batches are accumulated before they are reduced.
             const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-            memory.gradients_bytes += reduced ? std::ceil(gradients / replicas) : gradients;
-            if (plan.compression.keeps_rest() && replicas > 1) memory.gradients_bytes += gradients;
+            memory.gradients_bytes += reduced ? std::ceil(gradients / shards.size) : gradients;
+            if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
             memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
             missing.push_back(whole - shard);
         };
-        add(layer.weight_bytes, layer.bytes, layer.replicas.size);
-        if (layer.experts) add(layer.experts->weight_bytes, layer.experts->bytes, layer.experts->replicas.size);
+        add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
+        segment = (begins_segment(arrangement, i) ? 0 : segment) + missing.back();
+        largest_segment = std::max(largest_segment, segment);
+        if (!layer.experts) continue;
+        const PlacedExperts& experts = *layer.experts;
+        add(experts.weight_bytes, experts.bytes, experts.replicas, experts.replicas);
     }
     if (sharding >= Sharding::parameters) {
         std::sort(missing.begin(), missing.end(), std::greater<>());
-        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) memory.weights_bytes += missing[i];
+        double two = 0;
+        for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) two += missing[i];
+        memory.weights_bytes += std::max(two, largest_segment);
     }
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);

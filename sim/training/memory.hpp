@@ -15,8 +15,13 @@
 /// precision training", ICLR 2018), and as much, or a weight's size if there is none, for each value that the optimizer
 /// keeps (momentum 1, adam 2); 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and
 /// (2 + 2 + 12)Ψ/N with Sharding::parameters among N, without the gathered layers (S. Rajbhandari et al., "ZeRO", SC
-/// 2020, section 5). activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch
-/// that the stage holds at the same time, given the order of its passes (see slots).
+/// 2020, section 5); with Parallelism::shard_ranks N is the size of a group. activations: data that a layer keeps for
+/// its backward pass (see kept_bytes), for every micro-batch that the stage holds at the same time, given the order of
+/// its passes (see slots).
+///
+/// With Recomputation::full only the inputs of each segment are kept, and during a backward pass also what the layers
+/// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
+/// the most. Gathered weights are then the two largest layers, or those of the largest segment if they are more.
 ///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,

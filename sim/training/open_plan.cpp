@@ -64,13 +64,14 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
     if (!interleaved && pipeline.chunks > 1)
         complaints.push_back({key + "chunks",
                               fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
-                              "write `schedule: interleaved`"});
-    if (interleaved && pipeline.micro_batches % pipeline.stages != 0)
+                              "write `schedule: interleaved`", key + "virtual_stages"});
+    if (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1 &&
+        plan.recomputation == Recomputation::full)
         complaints.push_back(
-            {key + "micro_batches",
-             fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
-                         pipeline.stages, pipeline.micro_batches),
-             "", key + "schedule"});
+            {key + "schedule",
+             "'zb-h1' keeps activations until the gradients of weights, so `recomputation: full` would "
+             "save nothing",
+             "write `schedule: 1f1b`, or `recomputation: selective`"});
     const std::int64_t parts = pipeline.stages * pipeline.chunks;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
         complaints.push_back({key + "layers",
@@ -81,6 +82,26 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
         complaints.push_back({key + "stages",
                               fmt::format("{} ranks cannot be divided into {} stages", plan.ranks, pipeline.stages),
                               ""});
+}
+
+/// Complains if the stages of an interleaved schedule cannot take turns.
+void judge_turns(const Pipeline& pipeline, const char* blamed, Complaints& complaints) {
+    if (pipeline.schedule != PipelineSchedule::interleaved || pipeline.micro_batches % pipeline.stages == 0) return;
+    const std::string key = "parallelism.pipeline.";
+    complaints.push_back(
+        {key + blamed,
+         fmt::format("with an interleaved schedule the {} stages must divide the number of micro-batches, {}",
+                     pipeline.stages, pipeline.micro_batches),
+         "", key + "schedule"});
+}
+
+/// Says which sizes near `size` divide a batch.
+std::string nearest_divisors(std::int64_t batch, std::int64_t size) {
+    if (size > batch) return fmt::format("write at most {}", batch);
+    std::int64_t below = size, above = size;
+    while (batch % below != 0) --below;
+    while (batch % above != 0) ++above;
+    return fmt::format("write {} or {}", below, above);
 }
 
 /// Judges a layout whose factors have to multiply to the ranks of a stage. `key` is the mapping that gives it.
@@ -149,6 +170,9 @@ void judge_experts(const Plan& plan, Complaints& complaints) {
     if (parallelism.sharding == Sharding::parameters)
         refuse("parallelism.sharding", "sharded weights of experts are not modelled",
                "write `sharding: optimizer` or `gradients`");
+    if (parallelism.shard_ranks)
+        refuse("parallelism.sharding", "groups that divide the state of experts are not modelled",
+               "write `sharding: optimizer` or `gradients`");
     if (experts.imbalance > 0 && parallelism.algorithms.all_to_all == "bruck")
         refuse("parallelism.activations.all_to_all", "'bruck' moves equal blocks, but experts have different loads",
                "write `direct` or `pairwise`");
@@ -210,6 +234,7 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
         judge_combinations(plan, complaints);
     const std::size_t before = complaints.size();
     judge_pipeline(plan, complaints);
+    if (open.micro_batch_size == 0) judge_turns(plan.parallelism.pipeline, "micro_batches", complaints);
     if (complaints.size() == before) judge_layouts(plan, open, complaints);
     if (open.automatic() && open.batch == 0)
         complaints.push_back({open.automatic_key(),
@@ -217,7 +242,11 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
                                   ? "`parallelism: auto` compares plans at the same batch, but there is no 'batch'"
                                   : "`grid: auto` compares grids at the same batch, but there is no 'batch'",
                               "write `batch`, the samples of all ranks together, in place of `batch_per_rank`"});
-    return complaints.empty() && !open.automatic() ? share_batch(plan, open.batch) : complaints;
+    if (!complaints.empty() || open.automatic()) return complaints;
+    const bool whole = plan.parallelism.data_only();
+    complaints = share_batch(plan, open);
+    if (whole && !plan.parallelism.data_only()) judge_combinations(plan, complaints);
+    return complaints;
 }
 
 Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
@@ -229,8 +258,9 @@ Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows) {
     return plan;
 }
 
-Complaints share_batch(Plan& plan, std::int64_t batch) {
-    const std::int64_t replicas = plan.replicas(), micro_batches = plan.parallelism.pipeline.micro_batches;
+Complaints share_batch(Plan& plan, const OpenPlan& open) {
+    const std::int64_t replicas = plan.replicas(), batch = open.batch;
+    Pipeline& pipeline = plan.parallelism.pipeline;
     if (batch > 0) {
         if (batch % replicas != 0)
             return {{"batch", fmt::format("{} cannot be divided into {} replicas", number_of_samples(batch), replicas),
@@ -238,10 +268,21 @@ Complaints share_batch(Plan& plan, std::int64_t batch) {
         plan.batch_per_rank = batch / replicas;
         plan.scaling = Scaling::strong;
     }
-    if (plan.batch_per_rank % micro_batches == 0) return {};
+    if (const std::int64_t size = open.micro_batch_size; size > 0) {
+        if (plan.batch_per_rank % size != 0)
+            return {{"parallelism.pipeline.micro_batch_size",
+                     fmt::format("the {} of a replica cannot be divided into micro-batches of {}",
+                                 number_of_samples(plan.batch_per_rank), size),
+                     nearest_divisors(plan.batch_per_rank, size)}};
+        pipeline.micro_batches = plan.batch_per_rank / size;
+        Complaints complaints;
+        judge_turns(pipeline, "micro_batch_size", complaints);
+        return complaints;
+    }
+    if (plan.batch_per_rank % pipeline.micro_batches == 0) return {};
     return {{"parallelism.pipeline.micro_batches",
              fmt::format("the {} of a replica cannot be divided into {} micro-batches",
-                         number_of_samples(plan.batch_per_rank), micro_batches),
+                         number_of_samples(plan.batch_per_rank), pipeline.micro_batches),
              ""}};
 }
 

@@ -24,7 +24,8 @@ struct OpenPlan {
         bool automatic = false;    ///< rows are open
     };
 
-    std::int64_t batch = 0;  ///< samples of all ranks together; 0: `Plan::batch_per_rank` is given
+    std::int64_t batch = 0;             ///< samples of all ranks together; 0: `Plan::batch_per_rank` is given
+    std::int64_t micro_batch_size = 0;  ///< in samples; 0: `Pipeline::micro_batches` is given
     Grid grid;
     std::vector<Grid> ranges;  ///< of Parallelism::ranges
     bool everything = false;   ///< `parallelism: auto`
@@ -42,8 +43,9 @@ Complaints settle(Plan& plan, const OpenPlan& open);
 /// Returns the plan with this number of rows where it is open.
 Plan with_rows(Plan plan, const OpenPlan& open, std::int64_t rows);
 
-/// Gives each replica its part of the batch, if the batch of all ranks is given.
-Complaints share_batch(Plan& plan, std::int64_t batch);
+/// Gives each replica its part of the batch, if the batch of all ranks is given, and divides it into micro-batches, if
+/// their size is.
+Complaints share_batch(Plan& plan, const OpenPlan& open);
 
 /// One way to factorise the ranks of a stage.
 struct GridChoice {

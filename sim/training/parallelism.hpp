@@ -56,8 +56,11 @@ struct LayerRange {
 /// "GPipe", NeurIPS 2019). `one_f_one_b`: one backward pass after each forward pass as early as possible, so that stage
 /// s of p holds at most p - s micro-batches (D. Narayanan et al., "PipeDream", SOSP 2019; here with a flush, as in
 /// Megatron-LM). `interleaved`: the same with `chunks` parts of the model on each stage (D. Narayanan et al.,
-/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021).
-enum class PipelineSchedule { gpipe, one_f_one_b, interleaved };
+/// "Efficient large-scale language model training on GPU clusters using Megatron-LM", SC 2021). `zero_bubble_h1`: as
+/// one_f_one_b, but gradients of inputs, for which the previous stage waits, are computed apart from gradients of
+/// weights, for which nobody waits, and which fill part of the bubble (P. Qi et al., "Zero bubble pipeline
+/// parallelism", ICLR 2024, schedule ZB-H1).
+enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
 
 struct Pipeline {
     std::int64_t stages = 1;
@@ -73,7 +76,14 @@ struct Pipeline {
 /// optimizer's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
 /// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
 /// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
+///
+/// Parallelism::shard_ranks makes the groups that divide it smaller (hybrid sharding, HSDP; Y. Zhao et al., "PyTorch
+/// FSDP", VLDB 2023, section 3.2.2): ranks of a group, which follow each other, divide the state, and each group has
+/// all of it. Gradients are reduced and scattered within each group, and the shards are all-reduced across groups.
 enum class Sharding { none, optimizer, gradients, parameters };
+
+/// Value of Parallelism::shard_ranks: those of a node.
+inline constexpr std::int64_t ranks_of_node = 0;
 
 /// How the ranks of a context group, which divide a sequence's positions, compute attention: see context.hpp.
 enum class ContextExchange { ring, ulysses };
@@ -96,6 +106,8 @@ struct Parallelism {
     /// models", MLSys 2023).
     bool sequence = false;
     Sharding sharding = Sharding::none;
+    /// Number of ranks that divide the state among them; nothing: all that have the same weights.
+    std::optional<std::int64_t> shard_ranks = {};
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }

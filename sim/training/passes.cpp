@@ -90,7 +90,8 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
     const std::uint32_t sender = (stage + (forward ? stages - 1 : 1)) % stages;
     for (const Slot& slot : slots(plan_.parallelism.pipeline, sender)) {
         const std::uint32_t part = slot.chunk * stages + sender;
-        if (slot.forward != forward || part == (forward ? parts - 1 : 0)) continue;
+        if (slot.forward != forward || slot.gradients == Gradients::weights) continue;
+        if (part == (forward ? parts - 1 : 0)) continue;
         const std::uint32_t boundary = forward ? part : part - 1;
         auto& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
@@ -108,6 +109,12 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
 void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
+    if (slot.gradients == Gradients::weights) {
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+            cursors_[rank_of(stage, index)].data.reset();
+        for (std::uint32_t layer = end; layer-- > first;) add_weight_gradients(stage, layer, slot.micro_batch);
+        return;
+    }
     const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
     // A single stage sends nothing: it already has the output of its other chunks.
     const bool sends = arrangement_.stages > 1;
@@ -123,10 +130,19 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
         }
     }
     if (slot.forward) {
-        for (std::uint32_t layer = first; layer < end; ++layer) add_forward(stage, layer, slot.micro_batch);
+        for (std::uint32_t layer = first; layer < end; ++layer)
+            add_forward(stage, layer, slot.micro_batch, Phase::forward);
         if (sends && part < boundaries) return add_send(stage, part, slot.micro_batch, true);
     } else {
-        for (std::uint32_t layer = end; layer-- > first;) add_backward(stage, layer, slot.micro_batch);
+        for (std::uint32_t layer = end; layer-- > first;) {
+            if (const auto& from = arrangement_.layers[layer].recompute_from)
+                for (std::uint32_t again = *from; again <= layer; ++again)
+                    add_forward(stage, again, slot.micro_batch, Phase::recompute);
+            if (slot.gradients == Gradients::inputs)
+                add_input_gradients(stage, layer, slot.micro_batch);
+            else
+                add_backward(stage, layer, slot.micro_batch);
+        }
         if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
     }
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
@@ -156,7 +172,7 @@ TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std
     return id;
 }
 
-void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.forward_rounds;
     const auto weights = gather(stage, layer, micro_batch);
@@ -165,19 +181,60 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_forward_s;
-        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, time.forward_s - core_s, weights[index]);
+        const TaskId pass = compute(rank, phase, layer, micro_batch, time.forward_s - core_s, weights[index]);
         cursors_[rank].data = pass;
-        if (micro_batch == 0) ranks_[rank].forward[layer] = pass;
-        add_rounds(rank, rounds, Phase::forward, layer, micro_batch, core_s);
+        if (micro_batch == 0 && phase == Phase::forward) ranks_[rank].forward[layer] = pass;
+        add_rounds(rank, rounds, phase, layer, micro_batch, core_s);
     }
     add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
+}
+
+std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, std::uint32_t layer,
+                                                          std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    // The weights of a recomputed layer are there already.
+    if (placed.recomputed) return std::vector<std::optional<TaskId>>(arrangement_.stage_ranks);
+    auto weights = gather(stage, layer, micro_batch);
+    if (placed.recompute_s > 0)
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index);
+            cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s, std::nullopt);
+        }
+    return weights;
+}
+
+void Passes::add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
+    const auto weights = begin_backward(stage, layer, micro_batch);
+    add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        const LayerTime& time = placed.time_of(index);
+        const double core_s = rounds.empty() ? 0 : time.core_backward_s;
+        cursors_[rank].data =
+            compute(rank, Phase::backward, layer, micro_batch, time.input_gradient_s - core_s, weights[index]);
+        add_rounds(rank, rounds, Phase::backward, layer, micro_batch, core_s);
+    }
+    add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
+}
+
+void Passes::add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
+    const PlacedLayer& placed = arrangement_.layers[layer];
+    add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        ranks_[rank].gradients[layer] =
+            compute(rank, Phase::backward, layer, micro_batch, placed.time_of(index).weight_gradient_s, std::nullopt);
+        cursors_[rank].data.reset();
+    }
 }
 
 void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
     const bool apart = weights_apart(plan_, placed.exchanges);
-    const auto weights = gather(stage, layer, micro_batch);
+    const auto weights = begin_backward(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
@@ -266,18 +323,18 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
     const PlacedLayer& placed = arrangement_.layers[layer];
-    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.replicas.size == 1)
+    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.shards.size == 1)
         return gathered;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
-        const std::uint32_t rank = rank_of(stage, index), first = placed.replicas.first(index);
+        const std::uint32_t rank = rank_of(stage, index), first = placed.shards.first(index);
         if (!has_part(rank, layer)) continue;
         const auto [found, added] = exchanges_.try_emplace({&placed, first});
         if (added)
             found->second = graph_.add_exchange(
-                {placed.gathering, group(stage, placed.replicas, first), weight_channel, placed.weight_bytes});
+                {placed.gathering, group(stage, placed.shards, first), weight_channel, placed.weight_bytes});
         Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
         task.exchange = found->second;
-        task.member = placed.replicas.member(index);
+        task.member = placed.shards.member(index);
         task.micro_batch = micro_batch;
         const TaskId id = graph_.add_task(task);
         // The weights are gathered while the pass before theirs computes.

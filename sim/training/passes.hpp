@@ -22,7 +22,12 @@
 /// exchanged after it; otherwise they are computed first, and exchanged while the gradients of its weights are computed
 /// (as Megatron-LM does). A transfer to another stage runs concurrently with the next pass. With Sharding::parameters a
 /// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
-/// weights at a time.
+/// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
+/// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
+/// PyTorch's checkpoints; their weights are gathered for both passes together.
+///
+/// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
+/// inputs that have to be gathered again are gathered for them.
 ///
 /// A layer that exchanges data inside (LayerExchanges::forward_rounds) first computes everything except its core, then
 /// the rounds of the core, and in the backward pass the gradients of its weights last. Only the sum of what is computed
@@ -78,8 +83,14 @@ private:
 
     void add_receives(std::uint32_t stage, bool forward);
     void add_slot(std::uint32_t stage, const Slot& slot);
-    void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase);
     void add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    /// Add the parts of a layer's backward pass, each with its exchanges.
+    void add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    void add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
+    /// Adds what Recomputation::selective computes again. Returns the gathering of the layer's weights, as gather().
+    std::vector<std::optional<TaskId>> begin_backward(std::uint32_t stage, std::uint32_t layer,
+                                                      std::uint32_t micro_batch);
     void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                        std::uint32_t micro_batch);
     TaskId add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,

@@ -95,21 +95,30 @@ std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage) {
     check(pipeline, stage);
     const std::int64_t passes = pipeline.micro_batches * pipeline.chunks;
     const std::int64_t ahead = forward_first(pipeline, stage);
+    const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
     std::vector<Slot> order;
-    order.reserve(static_cast<std::size_t>(2 * passes));
+    order.reserve(static_cast<std::size_t>((apart ? 3 : 2) * passes));
+    const auto add_backward = [&](std::int64_t k, Gradients gradients) {
+        order.push_back(pass(pipeline, k, false));
+        order.back().gradients = gradients;
+    };
     for (std::int64_t k = 0; k < ahead; ++k) order.push_back(pass(pipeline, k, true));
     for (std::int64_t k = 0; k < passes; ++k) {
-        order.push_back(pass(pipeline, k, false));
+        add_backward(k, apart ? Gradients::inputs : Gradients::all);
+        if (apart && k >= stage) add_backward(k - stage, Gradients::weights);
         if (ahead + k < passes) order.push_back(pass(pipeline, ahead + k, true));
     }
+    if (apart)
+        for (std::int64_t k = std::max<std::int64_t>(0, passes - stage); k < passes; ++k)
+            add_backward(k, Gradients::weights);
     return order;
 }
 
 std::uint32_t peak_passes(const Pipeline& pipeline, std::uint32_t stage) {
     std::uint32_t held = 0, peak = 0;
     for (const Slot& slot : slots(pipeline, stage)) {
-        held = slot.forward ? held + 1 : held - 1;
-        peak = std::max(peak, held);
+        if (slot.forward) peak = std::max(peak, ++held);
+        if (slot.releases()) --held;
     }
     return peak;
 }

@@ -21,22 +21,37 @@
 /// to the last, and then the next p; backward passes likewise, from the last chunk to the first. With one chunk that is
 /// one_f_one_b.
 ///
+/// zero_bubble_h1 runs the passes of one_f_one_b, but a backward pass computes only the gradients of inputs. On stage s
+/// the gradients of a micro-batch's weights follow those of the inputs of the s-th micro-batch after it, or come last.
+/// So every stage holds up to p micro-batches, as many as the first stage of one_f_one_b. If the three passes take f, b
+/// and w, with w ≤ f, an iteration takes m(f + b + w) + (p-1)(f + b - w) (P. Qi et al., ICLR 2024, table 2); if w is
+/// longer, the bubble is (p-1)·b. On a single stage there is no bubble, and nothing is apart.
+///
 /// Left out: groups of more than p micro-batches (microbatch_group_size_per_vp_stage), and numbers of micro-batches
-/// that are not a multiple of p.
+/// that are not a multiple of p; activations that only the gradients of inputs need, and which zero_bubble_h1 could
+/// free before the gradients of weights.
 namespace syncline {
+
+/// The gradients that a backward pass computes: all, those of the layers' inputs, or those of their weights.
+enum class Gradients { all, inputs, weights };
 
 /// One pass of one micro-batch through one chunk of a stage.
 struct Slot {
     std::uint32_t chunk = 0;
     std::uint32_t micro_batch = 0;
     bool forward = true;
+    Gradients gradients = Gradients::all;  ///< of a backward pass
+
+    /// Returns whether the micro-batch's activations are not needed afterwards.
+    bool releases() const { return !forward && gradients != Gradients::inputs; }
     bool operator==(const Slot&) const = default;
 };
 
 /// Returns the order in which `stage` runs its passes: each chunk's forward and backward pass of every micro-batch
-/// once. A pass that waits for another stage delays the following ones. Throws std::logic_error if there is no such
-/// stage, or no micro-batches or chunks; if a schedule that is not interleaved has several chunks; and if an
-/// interleaved one has a number of micro-batches that is not a multiple of the stages.
+/// once, or the two parts of the backward pass, the gradients of inputs first. A pass that waits for another stage
+/// delays the following ones. Throws std::logic_error if there is no such stage, or no micro-batches or chunks; if a
+/// schedule that is not interleaved has several chunks; and if an interleaved one has a number of micro-batches that is
+/// not a multiple of the stages.
 std::vector<Slot> slots(const Pipeline& pipeline, std::uint32_t stage);
 
 /// Returns the maximum number of micro-batches (of any chunk, each counted as one) whose activations `stage` holds:

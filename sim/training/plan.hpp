@@ -10,6 +10,7 @@
 #include "sim/training/noise.hpp"
 #include "sim/training/parallelism.hpp"
 #include "sim/training/placement.hpp"
+#include "sim/training/recomputation.hpp"
 #include "sim/training/run_length.hpp"
 #include "sim/workload/compute_model.hpp"
 
@@ -136,6 +137,7 @@ struct Plan {
     RunLength run = {};  ///< of the whole training
     Noise noise;
     Parallelism parallelism;
+    Recomputation recomputation = Recomputation::none;
     ComputeKind compute = ComputeKind::calibrated;
     Optimizer optimizer = Optimizer::momentum;
     Precision precision = {};  ///< replaces the model's

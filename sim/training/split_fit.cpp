@@ -143,7 +143,7 @@ void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, c
         if (!columns) continue;
         Plan chosen = with_rows(plan, open, rows);
         std::shared_ptr<const Lowered> lowered;
-        Complaints complaints = share_batch(chosen, open.batch);
+        Complaints complaints = share_batch(chosen, open);
         if (complaints.empty()) complaints = try_lower(cluster, model, chosen, lowered);
         if (complaints.empty()) {
             choices.fitting.push_back({rows, *columns, std::move(lowered)});

@@ -109,33 +109,50 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const Plan& plan = training.plan;
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
-    const bool apart = weights_apart(plan, exchanges);
-    counter.add_tasks(times * stage_ranks * ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0)));
-    for (const auto* rounds : {&exchanges.forward_rounds, &exchanges.backward_rounds})
-        counter.add_tasks(times * stage_ranks * static_cast<double>(computing_tasks(*rounds)));
-    LayerExchanges::each(exchanges, [&](const ActivationExchange& exchange) {
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    const bool apart = weights_apart(plan, exchanges) ||
+                       (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1);
+    const bool again = placed.recomputed || placed.recompute_s > 0;
+    counter.add_tasks(times * stage_ranks *
+                      ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0) + (again ? 1 : 0)));
+    const auto add_rounds = [&](const std::vector<Round>& rounds) {
+        counter.add_tasks(times * stage_ranks * static_cast<double>(computing_tasks(rounds)));
+    };
+    const auto add = [&](const ActivationExchange& exchange) {
         counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
                     stage_ranks / exchange.groups.size, times);
-    });
-    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
-        counter.add(*placed.gathering, placed.replicas.size, placed.weight_bytes, stage_ranks / placed.replicas.size,
+    };
+    add_rounds(exchanges.forward_rounds);
+    add_rounds(exchanges.backward_rounds);
+    LayerExchanges::each(exchanges, add);
+    if (placed.recomputed) {
+        add_rounds(exchanges.forward_rounds);
+        LayerExchanges::each_forward(exchanges, add);
+    }
+    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.shards.size > 1)
+        counter.add(*placed.gathering, placed.shards.size, placed.weight_bytes, stage_ranks / placed.shards.size,
                     2 * times);
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     const Plan& plan = training.plan;
     const Bucket& bucket = training.buckets[number];
-    const std::uint32_t members = bucket.replicas.size;
+    const Sharding sharding = plan.parallelism.sharding;
+    const std::uint32_t members = sharding == Sharding::none ? bucket.replicas.size : bucket.shards.size;
     // The first ones of each row exchange it.
-    const double groups = static_cast<double>(training.arrangement.stage_ranks) / members *
-                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
+    const double ranks = static_cast<double>(training.arrangement.stage_ranks) *
+                         std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
+    const double groups = ranks / members;
+    if (!training.shard_exchanges.empty()) {
+        const std::uint32_t copies = bucket.replicas.size / members;
+        counter.add(*training.shard_exchanges[number].algorithm, copies, bucket.shard_bytes(), ranks / copies);
+    }
     counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
     if (plan.compression.any()) counter.add_tasks(groups * members);  // decoding
     if (!training.second_exchanges.empty()) {
         counter.add(*training.second_exchanges[number].algorithm, members, bucket.second_bytes, groups);
         counter.add_tasks(groups * members);
     }
-    const Sharding sharding = plan.parallelism.sharding;
     if (sharding == Sharding::optimizer || sharding == Sharding::gradients)
         counter.add(*training.gatherings[number], members, bucket.weight_bytes, groups);
 }

@@ -20,6 +20,7 @@ struct KeptBy {
     const Layer& layer;
     double element;
     const Share& share;
+    bool scores = true;  ///< those of attention are kept
 
     double inputs() const { return real(layer.inputs) * element; }
     double outputs() const { return real(layer.activations); }
@@ -49,7 +50,7 @@ struct KeptBy {
                               real(attention.sources()) * (2 * real(attention.kv_rank) + real(attention.rotary_size));
         Kept kept{.between = s * h * around(attention.norm, attention.dropout) + latent * element,
                   .part = (own.queries + own.keys + own.values + own.sums) * element};
-        if (attention.scores == Scores::stored)
+        if (scores && attention.scores == Scores::stored)
             kept.part += own.scores * (attention.dropout ? 2 * element + 1 : element);
         return kept;
     }
@@ -80,12 +81,25 @@ struct KeptBy {
     Kept operator()(const PatchEmbedding&) const { return {.whole = inputs()}; }
 };
 
+double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks) {
+    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part;
+    return sample * share.area * share.samples;
+}
+
 }  // namespace
 
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
-    const Kept kept = std::visit(KeptBy{layer, activation_element(model), share}, layer.shape);
-    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part;
-    return sample * share.area * share.samples;
+    return on_rank(std::visit(KeptBy{layer, activation_element(model), share}, layer.shape), share, sequence_ranks);
+}
+
+double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
+    return on_rank(std::visit(KeptBy{layer, activation_element(model), share, false}, layer.shape), share,
+                   sequence_ranks);
+}
+
+double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
+    const double inputs = static_cast<double>(layer.inputs) * activation_element(model);
+    return on_rank({.between = inputs}, share, sequence_ranks);
 }
 
 }  // namespace syncline

@@ -33,12 +33,18 @@
 ///
 /// Left out: layers without parameters (pooling, additions; activation functions work in place), the edges of images
 /// that neighbours send, statistics of normalisations and of the softmax of flash attention (4·a·s bytes), the tokens'
-/// numbers. Inputs that two layers read, such as at the start of a residual branch, are counted twice. There is no
-/// recomputation.
+/// numbers. Inputs that two layers read, such as at the start of a residual branch, are counted twice.
 namespace syncline {
 
 /// `sequence_ranks`: number of ranks among which positions are divided between the halves of a transformer's layers; 1
 /// without sequence parallelism.
 double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);
+
+/// Returns the same if attention's core is computed again: without the softmax's result, the same after its dropout,
+/// and its mask.
+double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);
+
+/// Returns the bytes of the layer's inputs alone.
+double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);
 
 }  // namespace syncline

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/training/iteration.hpp"
+#include "sim/training/work.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/card_a.hpp"
@@ -192,4 +194,34 @@ TEST_CASE("context: pipelines pass on a rank's positions, and folding changes no
         CHECK(folded.bytes_sent == by_message.bytes_sent);
         CHECK(folded.messages == by_message.messages);
     }
+}
+
+TEST_CASE("context: full recomputation repeats the forward pass of each layer, with what moves inside it") {
+    Transformer net;
+    for (const ContextExchange exchange : {ContextExchange::ring, ContextExchange::ulysses})
+        for (const double link_bps : {2e9, 1e12})
+            for (const std::int64_t context : {2, 4}) {
+                CAPTURE(static_cast<int>(exchange), link_bps, context);
+                Plan plan = context_plan(context, 1, exchange);
+                const CardMachine made = machine(link_bps);
+                const double N = static_cast<double>(context);
+                const double tokens = static_cast<double>(plan.batch_per_rank) * net.s / N;
+                const auto message_s = [&](double bytes) { return made.alpha_s + bytes * made.beta(); };
+                const double core_s = 2 * 2 * tokens * net.s * net.h / made.F, elements = tokens * net.h;
+                double layer_s = 2 * tokens * (4 * net.h * net.h + 2 * net.h * net.hidden) / made.F;
+                if (exchange == ContextExchange::ring)
+                    layer_s += (N - 1) * std::max(core_s / N, message_s(2 * elements * 4)) + core_s / N;
+                else  // queries, keys, values and outputs, to all others at once
+                    layer_s += core_s + 4 * message_s((N - 1) * std::ceil(elements * 4 / N));
+                plan.recomputation = Recomputation::full;
+                const Lowered training = lower(made.cluster(plan.ranks), net.model(), plan);
+                CHECK(work_of(training).tasks == static_cast<double>(build_iteration(training).tasks().size()));
+                const Result result = simulate(training);
+                CHECK(result.time.iteration_s ==
+                      Approx(iteration_s(net, made, plan) + net.layers * layer_s).epsilon(1e-6));
+                // Messages to all others at once have no closed form.
+                if (exchange == ContextExchange::ulysses) continue;
+                REQUIRE(result.closed_form.iteration_time_s);
+                CHECK(*result.closed_form.iteration_time_s == Approx(result.time.iteration_s).epsilon(1e-6));
+            }
 }

@@ -43,6 +43,7 @@ struct RandomPlan {
         text += fmt::format(", {} servers, jitter {}, {} stragglers × {}, transport '{}', network {}",
                             plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count,
                             plan.noise.stragglers.slowdown, cluster.transport.name, number(cluster.network));
+        if (plan.recomputation != Recomputation::none) text += ", layers recomputed";
         return text;
     }
 };
@@ -279,6 +280,14 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     if (chance.below(4) == 0) plan.noise.stragglers = {1 + chance.below(2), {}, chance.of<double>({1.2, 3})};
     plan.noise.stragglers.count = std::min(plan.noise.stragglers.count, plan.ranks);
     plan.set_seed(seed);
+    if (chance.below(3) == 0) plan.recomputation = Recomputation::full;
+    Parallelism& split = plan.parallelism;
+    if (split.pipeline.schedule == PipelineSchedule::gpipe && split.pipeline.stages > 1 && chance.below(2) == 0) {
+        split.pipeline.schedule = PipelineSchedule::zero_bubble_h1;
+        plan.recomputation = Recomputation::none;
+    }
+    if (split.sharding != Sharding::none && split.ranges.empty() && chance.below(2) == 0)
+        split.shard_ranks = chance.of<std::int64_t>({2, 3});
     return made;
 }
 

@@ -325,6 +325,71 @@ TEST_CASE("factors that do not multiply to the ranks are errors that name the fa
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
+TEST_CASE("the size of a micro-batch determines their number, from the batch of a replica") {
+    for (const std::int64_t replicas : {1, 2, 3}) {
+        for (const std::int64_t size : {1, 2, 5, 7}) {
+            for (const std::int64_t number : {1, 3, 4}) {
+                const std::string rest = fmt::format(
+                    "ranks: {}, parallelism: {{pipeline: {{stages: 2, micro_batch_size: {}}}}}", 2 * replicas, size);
+                CAPTURE(rest, number);
+                for (const std::string& batch : {fmt::format("batch: {}", replicas * size * number),
+                                                 fmt::format("batch_per_rank: {}", size * number)}) {
+                    const Plan plan = plan_of(batch + ", " + rest);
+                    CHECK(plan.parallelism.pipeline.micro_batches == number);
+                    CHECK(plan.batch_per_rank == size * number);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("with an open grid each choice has its own number of micro-batches") {
+    // 1×4, 2×2 and 4×1: 6, 12 and 24 samples for a replica.
+    const config::Scenario scenario =
+        load("ranks: 4, batch: 24, parallelism: {grid: auto, pipeline: {micro_batch_size: 3}}");
+    REQUIRE(scenario.variants.size() == 3);
+    for (const config::Variant& variant : scenario.variants) {
+        CHECK(variant.plan.parallelism.pipeline.micro_batches == variant.plan.batch_per_rank / 3);
+        CHECK(variant.plan.batch_per_rank == 6 * variant.plan.parallelism.layout.rows);
+    }
+}
+
+TEST_CASE("state is sharded among all ranks with the same weights, or within groups of them") {
+    const auto sharded = [](const std::string& value) {
+        return plan_of("ranks: 8, parallelism: {sharding: " + value + "}").parallelism;
+    };
+    CHECK(sharded("gradients").sharding == Sharding::gradients);
+    CHECK_FALSE(sharded("gradients").shard_ranks);
+    const Parallelism groups = sharded("{of: parameters, within: 4}");
+    CHECK(groups.sharding == Sharding::parameters);
+    CHECK(groups.shard_ranks == 4);
+    const Mistake mistakes[] = {
+        {"ranks: 8, parallelism: {sharding: {of: parameters}}", "{of", "missing key 'within'", ""},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: nodes}}", "nodes", "'nodes' is not a whole number",
+         ""},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: 3}}", "3}}",
+         "8 ranks with the same weights cannot be divided into groups of 3", "a number that divides them"},
+        {"ranks: 8, parallelism: {sharding: {of: parameters, within: node}}", "node}}", "no two ranks of a node",
+         "in place of"},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("the schedule zb-h1 splits the backward pass, and keeps what a full recomputation would save") {
+    CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
+          PipelineSchedule::zero_bubble_h1);
+    check_mistake({"ranks: 2, recomputation: full, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}", "zb-h1}}",
+                   "would save nothing", "schedule: 1f1b"});
+    check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, schedule: zb-h1}}", "2, schedule",
+                   "need an interleaved schedule", "interleaved"});
+}
+
+TEST_CASE("virtual stages are another name of chunks") {
+    const Plan plan = plan_of(
+        "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");
+    CHECK(plan.parallelism.pipeline.chunks == 2);
+}
+
 TEST_CASE("pipelines that do not fit are errors") {
     const Mistake mistakes[] = {
         {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, schedule: interleaved}}", "interleaved",
@@ -333,6 +398,25 @@ TEST_CASE("pipelines that do not fit are errors") {
          "schedule: interleaved"},
         {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 3, chunks: 2, schedule: interleaved}}",
          "3, chunks", "the 2 stages must divide the number of micro-batches, 3", ""},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, virtual_stages: 2}}", "2}}",
+         "2 chunks on a stage need an interleaved", "schedule: interleaved"},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, virtual_stages: 2, schedule: interleaved}}",
+         "2, schedule", "'virtual_stages' is another name of 'chunks'", "remove one"},
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, micro_batch_size: 4}}", "4}}",
+         "exclude each other", "remove one"},
+        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 6}}", "6}}",
+         "the 20 samples of a replica cannot be divided into micro-batches of 6", "write 5 or 10"},
+        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 21}}", "21}}",
+         "the 20 samples of a replica cannot be divided into micro-batches of 21", "write at most 20"},
+        {"ranks: 4, batch: 24, parallelism: {pipeline: {stages: 2, micro_batch_size: 9}}", "9}}",
+         "the 12 samples of a replica cannot be divided into micro-batches of 9", "write 6 or 12"},
+        {"ranks: 2, batch_per_rank: 20, parallelism: {pipeline: {stages: 2, micro_batch_size: 0}}", "0}}",
+         "'micro_batch_size': '0' is out of range", ""},
+        {"ranks: 2, batch_per_rank: 12, parallelism: {pipeline: {stages: 2, micro_batch_size: 4, chunks: 2, schedule: "
+         "interleaved}}",
+         "4, chunks", "the 2 stages must divide the number of micro-batches, 3", ""},
+        {"ranks: 2, batch_per_rank: 12, exchange: gossip, parallelism: {pipeline: {micro_batch_size: 4}}", "gossip",
+         "is modelled only if every rank has the whole model", "allreduce"},
         {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2, 1]}}", "[", "are 2 parts, but 3 are listed", ""},
         {"ranks: 2, parallelism: {pipeline: {stages: 2, layers: [1, 2]}}", "[",
          "these are 3 layers, but workload 'net' has 4", ""},

@@ -1,0 +1,249 @@
+#include "sim/training/recomputation.hpp"
+
+#include <cmath>
+
+#include "sim/training/feasibility.hpp"
+#include "sim/training/memory.hpp"
+#include "sim/workload/kernels.hpp"
+#include "tests/catch.hpp"
+
+// Segments, memory and FLOP of activations that are computed again.
+
+using namespace syncline;
+
+namespace {
+
+constexpr double GiB = 1024.0 * 1024 * 1024;
+
+Cluster cluster_of(std::int64_t nodes = 4096) {
+    Cluster cluster = star_cluster(nodes, 1e9, 1e-6);
+    cluster.device.flops_per_s = 1e12;
+    cluster.device.memory_Bps = unlimited;
+    return cluster;
+}
+
+Layer attention(std::int64_t s, std::int64_t h, std::int64_t a) {
+    return {"attention", 4 * h * h, s * 4 * h * h + 2 * s * s * h,
+            s * h,       s * h,     Attention{.positions = s, .width = h, .heads = a, .scores = Scores::stored}};
+}
+
+Layer feed_forward(std::int64_t s, std::int64_t h) {
+    return {"feed-forward", 8 * h * h, s * 8 * h * h, s * h, s * h, FeedForward{s, h, 4 * h}};
+}
+
+/// A GPT in 16 bits, with gradients in 32 bits and the head's weights tied to the embedding's, as Megatron-LM's.
+struct Gpt {
+    std::int64_t layers, s, h, a, vocabulary = 51200;
+
+    Model model() const {
+        Model made;
+        made.name = "gpt";
+        made.element_bytes = 2;
+        made.precision = {.weights = 2, .gradients = 4, .activations = 2, .master = 4};
+        made.layers.push_back({"embedding", (vocabulary + s) * h, 0, s, s * h, Embedding{vocabulary, s, h}});
+        for (std::int64_t i = 0; i < layers; ++i) {
+            made.layers.push_back(attention(s, h, a));
+            made.layers.push_back(feed_forward(s, h));
+        }
+        Dense head{.inputs = h, .outputs = vocabulary, .positions = s};
+        head.gathered = false;
+        head.tied = true;
+        head.norm = Norm::layer;
+        made.layers.push_back(dense("head", head));
+        return made;
+    }
+};
+
+Plan adam(Recomputation recomputation, bool sequence) {
+    Plan plan;
+    plan.ranks = 8;
+    plan.optimizer = Optimizer::adam;
+    plan.parallelism.layout.rows = 8;
+    plan.parallelism.sequence = sequence;
+    plan.recomputation = recomputation;
+    return plan;
+}
+
+/// Checks memory within 10 % of a published figure.
+void check_close(double bytes, double published_GiB) {
+    CAPTURE(bytes / GiB, published_GiB);
+    CHECK(std::abs(bytes / GiB / published_GiB - 1) < 0.1);
+}
+
+}  // namespace
+
+TEST_CASE("recomputation: a transformer's segments begin with attention, and leave out its embedding and head") {
+    const Model model = Gpt{3, 8, 4, 2}.model();  // embedding, attention 1, feed-forward 2, ..., 6, head 7
+    CHECK(segments(model, 0, 8) == std::vector<Segment>{{1, 3}, {3, 5}, {5, 7}});
+    // A pipeline may cut a layer in two.
+    CHECK(segments(model, 0, 2) == std::vector<Segment>{{1, 2}});
+    CHECK(segments(model, 2, 8) == std::vector<Segment>{{2, 3}, {3, 5}, {5, 7}});
+    CHECK(segments(model, 7, 8).empty());
+}
+
+TEST_CASE("recomputation: other models have segments of the square root of their layers") {
+    Model model;
+    for (std::uint32_t n = 1; n <= 30; ++n) {
+        model.layers.push_back(dense("fc", 10, 10, true));
+        const auto each = static_cast<std::uint32_t>(std::ceil(std::sqrt(n)));
+        std::uint32_t next = 0;
+        for (const Segment& segment : segments(model, 0, n)) {
+            CHECK(segment.first == next);
+            CHECK(segment.end - segment.first <= each);
+            next = segment.end;
+            if (next < n) CHECK(segment.end - segment.first == each);
+        }
+        CHECK(next == n);
+    }
+}
+
+TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and weighted sum") {
+    for (const auto& [s, h, a] : {std::tuple{2048, 12288, 96}, std::tuple{512, 1024, 16}, std::tuple{6, 9, 3}}) {
+        const Model model = Gpt{1, s, h, a}.model();
+        const double sd = s, hd = h;
+        const Share share{.samples = 5, .part = 1.0 / 3};
+        using enum Recomputation;
+        CHECK(recomputed_flop(none, model, 1, share) == 0);
+        // Korthikanti et al., appendix A: 4bs²h for scores and weighted sum, 24bsh² for the other products of a layer.
+        CHECK(recomputed_flop(selective, model, 1, share) == Approx(5 * 4 * sd * sd * hd / 3));
+        CHECK(recomputed_flop(selective, model, 2, share) == 0);
+        const double layer = recomputed_flop(full, model, 1, share) + recomputed_flop(full, model, 2, share);
+        CHECK(layer == Approx(5 * (24 * sd * hd * hd + 4 * sd * sd * hd) / 3));
+        for (const std::uint32_t other : {0u, 3u}) {
+            CHECK(recomputed_flop(full, model, other, share) == 0);
+            CHECK(recomputed_flop(selective, model, other, share) == 0);
+        }
+    }
+}
+
+TEST_CASE("recomputation: flash attention keeps no scores, so that selective recomputation changes nothing for it") {
+    Model model = Gpt{1, 64, 48, 6}.model();
+    auto& attention = std::get<Attention>(model.layers[1].shape);
+    Plan plan = adam(Recomputation::selective, false);
+    plan.parallelism.layout.rows = 1;
+    plan.ranks = plan.batch_per_rank = 1;
+    for (const Scores scores : {Scores::stored, Scores::flash}) {
+        attention.scores = scores;
+        const bool stored = scores == Scores::stored;
+        const LayerTime time = layer_times(model, cluster_of().device, 1, ComputeKind::roofline)[1];
+        CHECK((recompute_seconds(Recomputation::selective, model, 1, time) > 0) == stored);
+        CHECK((recomputed_flop(Recomputation::selective, model, 1, {}) > 0) == stored);
+        plan.recomputation = Recomputation::selective;
+        const double selective = memory_of(lower(cluster_of(), model, plan)).activations_bytes;
+        plan.recomputation = Recomputation::none;
+        // One layer's scores are there again during its backward pass: nothing is saved of a single layer.
+        CHECK(selective == memory_of(lower(cluster_of(), model, plan)).activations_bytes);
+        CHECK(stores_scores(model) == stored);
+    }
+}
+
+TEST_CASE("recomputation: parallel blocks begin segments, and experts belong to the attention before them") {
+    Model model = Gpt{2, 8, 4, 2}.model();
+    model.layers[2].shape = Experts{};
+    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 5}});
+    model.layers[3].shape = ParallelBlock{};
+    model.layers[4].shape = ParallelBlock{};
+    CHECK(segments(model, 0, 6) == std::vector<Segment>{{1, 3}, {3, 4}, {4, 5}});
+}
+
+TEST_CASE("recomputation: the time of the core is that of its FLOP on a device without other limits") {
+    constexpr std::int64_t s = 64, h = 48, a = 6;
+    const Model model = Gpt{1, s, h, a}.model();
+    const Cluster cluster = cluster_of();
+    const LayerTime time = layer_times(model, cluster.device, 3, ComputeKind::roofline)[1];
+    CHECK(time.core_forward_s == Approx(3 * 4.0 * s * s * h / 1e12));
+    CHECK(recompute_seconds(Recomputation::selective, model, 1, time) == time.core_forward_s);
+    CHECK(recompute_seconds(Recomputation::full, model, 1, time) == time.forward_s);
+    CHECK(recompute_seconds(Recomputation::none, model, 1, time) == 0);
+}
+
+TEST_CASE("recomputation: memory of 22 and 175 billion parameters is that published by Korthikanti et al.") {
+    // V. Korthikanti et al., arXiv 2205.05198, table 3; the figures are those of calculon-ai/calculon,
+    // calculon/llm/validation.py, in GiB: parameters with gradients and optimizer, activations without recomputation,
+    // and with sequence parallelism and selective recomputation. Gradients are added up in 32 bits, as Megatron-LM
+    // does.
+    struct Published {
+        Gpt gpt;
+        std::int64_t stages, chunks, micro_batches, samples;
+        double states, none, selective;
+        double full_share;  ///< figure 7: inputs of layers alone, of all activations
+    };
+    for (const Published& run : {Published{{48, 2048, 6144, 64}, 1, 1, 1, 4, 45.56, 59.25, 9.56, 0.076},
+                                 Published{{96, 2048, 12288, 96}, 8, 3, 64, 1, 45.56, 66.84, 12.35, 0.087}}) {
+        const auto memory = [&](Recomputation recomputation, bool sequence) {
+            Plan plan = adam(recomputation, sequence);
+            Pipeline& pipeline = plan.parallelism.pipeline;
+            plan.ranks = 8 * run.stages;
+            plan.batch_per_rank = run.micro_batches * run.samples;
+            pipeline.stages = run.stages;
+            pipeline.chunks = run.chunks;
+            pipeline.micro_batches = run.micro_batches;
+            if (run.stages > 1) {
+                pipeline.schedule = PipelineSchedule::interleaved;
+                pipeline.layers.assign(static_cast<std::size_t>(run.stages * run.chunks),
+                                       2 * run.gpt.layers / run.stages / run.chunks);
+                ++pipeline.layers.front(), ++pipeline.layers.back();
+            }
+            return memory_of(lower(cluster_of(), run.gpt.model(), plan));
+        };
+        const Memory none = memory(Recomputation::none, false);
+        check_close(none.weights_bytes + none.gradients_bytes + none.optimizer_bytes, run.states);
+        check_close(none.activations_bytes, run.none);
+        check_close(memory(Recomputation::selective, true).activations_bytes, run.selective);
+        // During a backward pass one layer's activations are there again: 1/48 of those of the 22B model, and 1/96 of
+        // (1 + 7/24) times as many in the 175B model, whose first stage holds so many more micro-batches.
+        const double held = run.stages == 1 ? 1 : 1 + 7.0 / 24;
+        const double layer = run.none / held / static_cast<double>(run.gpt.layers);
+        check_close(memory(Recomputation::full, false).activations_bytes, run.full_share * run.none + layer);
+    }
+}
+
+TEST_CASE("recomputation: a chain keeps the inputs of its segments, and one segment's layers") {
+    // Nine layers of 100 bytes of input in three segments: 300, and the other inputs of one segment.
+    Model model;
+    model.element_bytes = 1;
+    for (int i = 0; i < 9; ++i) model.layers.push_back({"layer", 100, 100, 100, 100});
+    Plan plan;
+    plan.batch_per_rank = 1;
+    const auto activations = [&] { return memory_of(lower(cluster_of(), model, plan)).activations_bytes; };
+    CHECK(activations() == 900);
+    plan.recomputation = Recomputation::full;
+    CHECK(activations() == 300 + 200);
+    // With three micro-batches of a pipeline's only stage, all forward passes first: three times the inputs.
+    plan.batch_per_rank = 3;
+    plan.parallelism.pipeline = {1, 3, 1, PipelineSchedule::gpipe, {}};
+    CHECK(activations() == 3 * 300 + 200);
+    plan.parallelism.pipeline.schedule = PipelineSchedule::one_f_one_b;
+    CHECK(activations() == 300 + 200);
+}
+
+TEST_CASE("recomputation: a segment's sharded weights are gathered together") {
+    Model model;
+    model.element_bytes = 1;
+    for (int i = 0; i < 9; ++i) model.layers.push_back({"layer", 400, 100, 100, 100});
+    Plan plan;
+    plan.ranks = plan.batch_per_rank = 4;
+    plan.parallelism.sharding = Sharding::parameters;
+    const auto weights = [&] { return memory_of(lower(cluster_of(), model, plan)).weights_bytes; };
+    CHECK(weights() == 900 + 2 * 300);
+    plan.recomputation = Recomputation::full;
+    CHECK(weights() == 900 + 3 * 300);
+}
+
+TEST_CASE("recomputation: selective needs attention, and times of its scores") {
+    Plan plan;
+    plan.ranks = 2;
+    plan.recomputation = Recomputation::selective;
+    Model images;
+    images.name = "images";
+    images.layers.push_back(dense("fc", 10, 10, true));
+    const auto complaints = [&](const Model& model) { return judge(cluster_of(2), model, plan).complaints; };
+    REQUIRE(complaints(images).size() == 1);
+    CHECK(complaints(images)[0].key == "recomputation");
+    CHECK(complaints(images)[0].message == "workload 'images' has no attention whose scores could be recomputed");
+    CHECK(complaints(images)[0].hint.find("full") != std::string::npos);
+    const Model gpt = Gpt{1, 8, 4, 2}.model();
+    CHECK(complaints(gpt).empty());
+    plan.recomputation = Recomputation::full;
+    CHECK(complaints(images).empty());
+}
