@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/analysis/estimate.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/replay_error.hpp"
 #include "sim/base/units.hpp"
@@ -125,11 +126,16 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, std::i
                      [](const FoundPlan& a, const FoundPlan& b) { return a.estimated_s < b.estimated_s; });
     Simulations simulations(cluster, model, base, batch, how);
     Horizon horizon;
+    double left_s = how.budget_s;
     for (;;) {
         std::vector<FoundPlan*> round;
         const std::size_t most = std::min(Search::round, how.simulated - found.simulated);
-        for (FoundPlan& plan : found.plans)
-            if (round.size() < most && horizon.is_likely_better(plan)) round.push_back(&plan);
+        for (FoundPlan& plan : found.plans) {
+            if (round.size() == most || left_s < 0) break;
+            if (!horizon.is_likely_better(plan)) continue;
+            left_s -= estimate(lowered(cluster, model, base, batch, plan.choice)).time_s;
+            if (left_s >= 0 || found.simulated + round.size() == 0) round.push_back(&plan);
+        }
         if (round.empty()) break;
         simulations.run(round);
         found.simulated += round.size();

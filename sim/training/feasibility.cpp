@@ -272,6 +272,11 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
         judge_switches(cluster, plan, complaints);
     if (!complaints.empty()) return found;
 
+    if (open.everything && cluster.native)
+        complaints.push_back({"parallelism",
+                              "`parallelism: auto` estimates times from bandwidths, which a platform in SimGrid's "
+                              "format does not give",
+                              "write a plan, for example `parallelism: {model: 8}`"});
     if (open.everything) return found;  // a search judges each of its plans
 
     Cluster filled = cluster;

@@ -102,6 +102,17 @@ TEST_CASE("parallelism auto: it needs a batch and a verb that searches") {
     const Outcome scaling = text.run_with({"--scaling", "--report", "page.html"});
     CHECK(scaling.status == 3);
     CHECK(contains(scaling.err, "'--scaling' needs the same plan"));
+    text.write("two.xml",
+               "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+               "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n"
+               "<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>\n"
+               "<link id=\"l\" bandwidth=\"1GBps\" latency=\"10us\"/>\n"
+               "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone></platform>\n");
+    text.write("two.yaml", "simgrid_xml: two.xml\n");
+    const Outcome native = text.run_with({"--set", "platform=two.yaml", "--set", "training.ranks=2"});
+    CAPTURE(native.err);
+    CHECK(native.status == 3);
+    CHECK(contains(native.err, "`parallelism: auto` estimates times from bandwidths"));
     const Outcome batch = text.run_with({"--out", "batch"}, "batch");
     CAPTURE(batch.err);
     CHECK(batch.status != 0);

@@ -147,6 +147,22 @@ TEST_CASE("plan search: without overlap the best plan is within 2 % of the best 
     compare(world(8, "{topology: star, bandwidth: 40 Gbps, latency: 2 us}", ", overlap: none, iterations: 1"));
 }
 
+TEST_CASE("plan search: simulations end with their number or their time, and one is made in any case") {
+    const config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    const auto simulated = [&](const Search& how) {
+        const Found found = search(variant.cluster, variant.model, variant.plan, variant.open.batch, how);
+        CHECK(found.plans.front().simulated_s.has_value() == (found.simulated > 0));
+        CHECK(std::count_if(found.plans.begin(), found.plans.end(), [](const FoundPlan& plan) {
+                  return plan.simulated_s.has_value();
+              }) == static_cast<std::ptrdiff_t>(found.simulated));
+        return found.simulated;
+    };
+    CHECK(simulated({.simulated = 0}) == 0);
+    CHECK(simulated({.simulated = 3}) == 3);
+    CHECK(simulated({.budget_s = 0}) == 1);
+    CHECK(simulated({}) <= 24);
+}
+
 TEST_CASE("plan search: the result does not depend on the number of processes") {
     const config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
     const auto texts = [&](std::size_t jobs) {

@@ -105,6 +105,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     Report whole = report();
     whole.results.front().repeated = Spread{2, 1, 1, 1, 1};
     whole.results.front().expected_slowest_s = whole.results.front().expected_slowest_factor = 1;
+    whole.results.front().run = WholeRun{1, 1, 1};
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     CHECK(names == names_in_json<Result>());
     // Some fields are left out where they have no value.
@@ -116,7 +117,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
                         });
     CHECK(if_given == std::vector<std::string>{"repeats", "iteration_time_mean_s", "iteration_time_median_s",
                                                "iteration_time_p05_s", "iteration_time_p95_s", "expected_slowest_s",
-                                               "expected_slowest_factor"});
+                                               "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost"});
 
     names.clear();
     collect(Json::parse(to_json(CollectiveResult{})), "", names);
