@@ -175,7 +175,8 @@ TEST_CASE("channels: on the mesh of a DGX-1 the rate is the sum of its rings' ra
               Approx(2 * 7 * static_cast<double>(bytes) / (8 * rings * link_Bps)).epsilon(1e-6));
         REQUIRE(all.bus_bandwidth_Bps);
         CHECK(*all.bus_bandwidth_Bps == Approx(rings * link_Bps).epsilon(1e-6));
-        for (plan.channels = 1; *plan.channels <= rings; ++*plan.channels) {
+        // A single channel takes the devices in order, which are not all linked.
+        for (plan.channels = 2; *plan.channels <= rings; ++*plan.channels) {
             const CollectiveResult some = simulate_collective(cluster, plan);
             CHECK(*some.bus_bandwidth_Bps == Approx(static_cast<double>(*plan.channels) * link_Bps).epsilon(1e-6));
             CHECK(some.bytes_sent == all.bytes_sent);
