@@ -35,6 +35,8 @@ public:
         if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
             protocol.bandwidth_factor != plain.bandwidth_factor)
             why_not_ = "none for a protocol's latencies";
+        else if (algorithm.formula(message_.travels).empty())
+            why_not_ = no_formula;
         else if (!most_s || !least_s || !in_step(algorithm, ranks, most))
             why_not_ =
                 fmt::format("none where ranks run ahead of each other, as in {}", algorithm.formula(message_.travels));

@@ -224,9 +224,9 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     else if (plan.exchange == ExchangeKind::parameter_server)
         reject_unserved(fields);
     else if (gathered)
-        reject_given(fields, {"selection", "overlay", "segment", "peers"},
+        reject_given(fields, {"algorithm", "selection", "overlay", "segment", "peers"},
                      "'{}' has no effect on the values of top_k, which are exchanged by an allgather",
-                     "remove it; `algorithm` of `top_k` chooses the allgather");
+                     "remove it, in a variant by `~`; `algorithm` of `top_k` chooses the allgather");
     else if (plan.selection && plan.exchange == ExchangeKind::allreduce)
         reject_unselected(fields);
     if (fields.given("batch") && fields.given("batch_per_rank"))

@@ -251,7 +251,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.best; })
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })
-            .add_if_given("repeats", Unit::number, "number of seeds; only with `--repeat`", 81,
+            .add_if_given("repeats", Unit::number, "number of seeds, 1 if nothing is random; only with `--repeat`", 81,
                           spread([](const Spread& s) { return s.count; }))
             .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
                           spread([](const Spread& s) { return s.mean; }))

@@ -62,7 +62,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
     std::vector<Chosen> all;
     for (const auto& [first, end] : bucket_runs(training.buckets)) {
-        // All groups of a run have the same size, so that the first represents them.
+        // All groups of a run have the same size. The first represents them, wherever the others are.
         const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
         std::vector<Place> members;
         for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
@@ -107,7 +107,7 @@ private:
                                                     const AlgorithmSpec& spec, std::uint64_t bytes) {
         std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
         if (!orders) {
-            // All groups of a stage are of one size and have the same shape, so that the first represents them.
+            // All groups of a stage are of one size. The first represents them, wherever the others are.
             std::vector<Place> members;
             for (std::uint32_t member = 0; member < grouping.size; ++member)
                 members.push_back(
