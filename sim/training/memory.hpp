@@ -18,6 +18,9 @@
 /// 2020, section 5). activations: data that a layer keeps for its backward pass (see kept_bytes), for every micro-batch
 /// that the stage holds at the same time, given the order of its passes (see slots).
 ///
+/// Of experts that are divided among ranks, weights, gradients and optimizer state are those of a rank's own, and sharded
+/// among the ranks that have the same ones; activations are those of the rank with the most tokens.
+///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
 /// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the
