@@ -246,25 +246,25 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("parallelism.sequence", Unit::text, "`true` if sequences are split among rows", 39,
                  [](const Result& r) { return r.parallelism.sequence; })
             .add_if_given("parallelism.context", Unit::number,
-                          "ranks that divide the positions of a sequence; only with `context`", 88,
+                          "ranks that divide the positions of a sequence; only with `context`", 93,
                           [](const Result& r) {
                               const std::int64_t ranks = r.parallelism.layout.context;
                               return ranks > 1 ? Json(ranks) : Json();
                           })
             .add_if_given("parallelism.context_exchange", Unit::text,
-                          "how they compute attention: `ring` or `ulysses`; only with `context`", 89,
+                          "how they compute attention: `ring` or `ulysses`; only with `context`", 94,
                           [](const Result& r) {
                               const bool divides = r.parallelism.layout.context > 1;
                               return divides ? Json(name_of(r.parallelism.context_exchange)) : Json();
                           })
             .add_if_given("parallelism.experts", Unit::number,
-                          "ranks that divide the experts of a layer; only with `experts`", 90,
+                          "ranks that divide the experts of a layer; only with `experts`", 95,
                           [](const Result& r) {
                               const std::int64_t ranks = r.parallelism.experts.ranks;
                               return ranks > 1 ? std::optional(ranks) : std::nullopt;
                           })
             .add_if_given("parallelism.expert_imbalance", Unit::number,
-                          "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 91,
+                          "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 96,
                           [](const Result& r) {
                               const double imbalance = r.parallelism.experts.imbalance;
                               return imbalance > 0 ? std::optional(imbalance) : std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 
 std::string words(const Layout& layout) {
     std::string text = fmt::format("{} rows", layout.rows);
-    if (layout.cells() > 1) text += fmt::format(" and {}×{} cells", layout.height, layout.width);
+    if (layout.cells() > layout.context) text += fmt::format(" and {}×{} cells", layout.height, layout.width);
     return text;
 }
 
@@ -176,7 +176,8 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
             "layers",
             fmt::format("activations cannot be moved from layer '{0}' with {2} to layer '{1}' with {3}",
                         model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
-            "one number of rows must divide the other, and cells must become rows or replicas");
+            to.context > 1 ? "with `context` all layers have the same layout; remove `layers`, or `context`"
+                           : "one number of rows must divide the other, and cells must become rows or replicas");
     };
     if (parallelism_.sequence || to.context > 1) return reject();
     const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;
