@@ -22,8 +22,7 @@
 /// of the same number (with an odd number of nodes one message is not), which a rail-optimised fabric carries over one
 /// switch. Chains follow rings of devices inside the node: those that share no link where devices are connected in
 /// pairs (node_rings.hpp), otherwise the devices in order; ring c begins further on than ring c-1, so that a node's
-/// ports carry a channel each. A group inside one node has a channel for each of these rings. A single channel takes the
-/// members in order, whatever links there are (left out: NCCL takes the first ring then, too).
+/// ports carry a channel each. A group inside one node has a channel for each of these rings.
 ///
 /// Small buffers take fewer channels: as many as have 32 KiB each. Source: NVIDIA NCCL 2.28, src/graph/connect.cc
 /// (rings of channels, and their reversal on every second node), src/graph/search.cc (a channel for each port and for
