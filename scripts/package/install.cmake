@@ -5,7 +5,7 @@
 install(TARGETS syncline RUNTIME COMPONENT program)
 install(TARGETS syncline-simgrid LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/syncline COMPONENT program)
 install(DIRECTORY platforms workloads topologies scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/syncline COMPONENT program
-  FILES_MATCHING REGEX "\\.(yaml|json|md|svg|dot|graphml|xml)$" REGEX "\\.results$" EXCLUDE)
+  FILES_MATCHING REGEX "\\.(yaml|json|md|svg|dot|graphml|xml|csv)$" REGEX "\\.results$" EXCLUDE)
 install(FILES README.md CHANGELOG.md TYPE DOC COMPONENT program)
 # Man pages and completions are made by the build.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program OPTIONAL)

@@ -70,6 +70,7 @@ std::optional<double> carried_cost(const Cluster& cluster, const std::vector<Pla
     const bool same = transport.inside == transport.between && protocol.inside_latency_s == protocol.between_latency_s;
     const MessageTerms& terms = way == Ways::inside ? transport.inside : transport.between;
     if ((way == Ways::mixed && !same) || terms.bandwidth.size() > 1 ||
+        (terms.eager_bytes && *terms.eager_bytes < static_cast<double>(bytes)) ||
         transport.staging.unit == Staging::Unit::message || transport.reduction.launch_s > 0 ||
         !in_step(algorithm, ranks, bytes))
         return std::nullopt;

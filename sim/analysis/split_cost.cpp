@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
@@ -35,6 +36,8 @@ public:
         if (protocol.launch_s != plain.launch_s || protocol.between_latency_s != plain.between_latency_s ||
             protocol.bandwidth_factor != plain.bandwidth_factor)
             why_not_ = "none for a protocol's latencies";
+        else if (algorithm.formula(message_.travels).empty())
+            why_not_ = no_formula;
         else if (!most_s || !least_s || !in_step(algorithm, ranks, most))
             why_not_ =
                 fmt::format("none where ranks run ahead of each other, as in {}", algorithm.formula(message_.travels));
@@ -45,13 +48,21 @@ public:
             formulas_.push_back(algorithm.formula(message_.travels));
     }
 
+    /// Takes off the time of an exchange, added before, that passes while its ranks compute for `beside_s`.
+    void overlap(const ActivationExchange& exchange, double beside_s, double times) {
+        const auto cost_s = exchange.algorithm->cost(exchange.groups.size, exchange.bytes.front(), message_);
+        if (cost_s) overlapped_s_ += times * std::min(*cost_s, beside_s);
+    }
+
     const Span& span() const { return span_; }
+    double overlapped_s() const { return overlapped_s_; }
     const std::vector<std::string>& formulas() const { return formulas_; }
     const std::string& why_not() const { return why_not_; }
 
 private:
     MessageCost message_;
     Span span_;
+    double overlapped_s_ = 0;
     std::vector<std::string> formulas_;  ///< formulas of the algorithms, each once
     std::string why_not_;
 };
@@ -67,8 +78,12 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
     if (!is_flat(cluster) || !wires_only(cluster.transport))
         return "none for a split model, except on one switch without a transport";
     for (const PlacedLayer& layer : arrangement.layers)
+        if (layer.experts && !layer.experts->loads.empty()) return "none where ranks' experts have different loads";
+    for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
+    if (plan.parallelism.layout.context > 1 && speed_beside_exchange(cluster).slows())
+        return "none where computation is slower beside exchanges";
     return "";
 }
 
@@ -87,11 +102,13 @@ ClosedForm split_closed_form(const Lowered& training) {
     double compute_s = 0;
     for (const PlacedLayer& layer : arrangement.layers) {
         compute_s += times * (layer.time.forward_s + layer.time.backward_s());
-        const LayerExchanges& around = layer.exchanges;
-        for (const auto* some : {&around.before_forward, &around.after_forward, &around.before_backward,
-                                 &around.beside_backward, &around.after_backward})
-            for (const ActivationExchange& exchange : *some)
-                exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
+        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange& exchange) {
+            exchanges.add(*exchange.algorithm, exchange.groups.size, exchange.bytes, times);
+        });
+        for (const auto& [rounds, core_s] : {std::pair(&layer.exchanges.forward_rounds, layer.time.core_forward_s),
+                                             std::pair(&layer.exchanges.backward_rounds, layer.time.core_backward_s)})
+            for (const Round& round : *rounds)
+                if (round.exchange) exchanges.overlap(*round.exchange, round.part * core_s, times);
     }
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
@@ -103,7 +120,7 @@ ClosedForm split_closed_form(const Lowered& training) {
     const double copy_s = training.input_copy_s;
     if (training.plan.input_copy == InputCopy::blocking) compute_s += copy_s;
     const auto iteration_s = [&](double exchanges_s) {
-        const double busy_s = compute_s + exchanges_s;
+        const double busy_s = compute_s + exchanges_s - exchanges.overlapped_s();
         return training.plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
     };
     const auto [most_s, least_s] = exchanges.span();

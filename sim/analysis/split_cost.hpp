@@ -14,6 +14,9 @@
 /// sum follows A. Castelló et al., "Analysis of model parallelism for distributed neural networks", EuroMPI 2019; its
 /// equations are re-derived. `communication_time_s` is the sum of all exchanges.
 ///
+/// In rounds of a layer's core (LayerExchanges) an exchange counts only as far as it takes longer than the computation
+/// beside it.
+///
 /// If a buffer does not divide into equal blocks, some ranks are ahead of the sum by the time of some bytes. The closed
 /// form is given if that is less than a millionth of the iteration: if the sums with every buffer rounded up and down
 /// to a multiple of its group's size differ by no more. Otherwise there is none, and `formula` says why. There is also

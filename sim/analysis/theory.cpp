@@ -140,11 +140,12 @@ std::pair<std::vector<std::optional<double>>, std::string> price(const Cluster& 
             // After a chain whose latency travels the first ranks are ahead of the last ones in the next exchange.
             known->second = leaves_idle(*algorithm, static_cast<std::uint32_t>(places.size())) ||
                             (chosen[b].spec.peers == Peers::machine && latency_travels(cluster));
-            formulas.push_back(algorithm->formula(latency_travels(cluster)));
+            if (std::string formula = algorithm->formula(latency_travels(cluster)); !formula.empty())
+                formulas.push_back(std::move(formula));
         }
         costs_s.push_back(known->second ? std::nullopt : costs.of(chosen[b], buckets[b].bytes));
     }
-    return {costs_s, fmt::format("{}", fmt::join(formulas, "; or "))};
+    return {costs_s, formulas.empty() ? no_formula : fmt::format("{}", fmt::join(formulas, "; or "))};
 }
 
 /// Adds the requests that rank 0 gathers and answers before each bucket: see Coordination. Returns the cost of those
@@ -224,6 +225,7 @@ ClosedForm data_closed_form(const Lowered& training) {
         formula = "per tensor: α + N·S·β, reduction, α + N·S·β, each in order";
     if (!served) {
         std::tie(costs_s, formula) = price(cluster, places, buckets, training.exchanges);
+        if (formula == no_formula) return {no_formula, {}, {}, no_formula};
         if (!training.second_exchanges.empty()) costs_s.assign(costs_s.size(), std::nullopt);
         negotiation_s = add_requests(costs_s, cluster, static_cast<std::uint32_t>(plan.ranks), buckets,
                                      training.exchanges, coordinate(buckets, plan));
@@ -253,7 +255,7 @@ ClosedForm closed_form(const Lowered& training) {
     }
     const bool split = !training.plan.parallelism.data_only();
     ClosedForm form = split ? split_closed_form(training) : data_closed_form(training);
-    if (form.iteration_time_s) return form;
+    if (form.iteration_time_s || !form.why_not.empty()) return form;
     form.why_not = split ? form.formula : why_none_of_iteration(training.cluster, training.plan);
     if (form.why_not.empty()) form.why_not = why_none_of_exchanges(training);
     return form;

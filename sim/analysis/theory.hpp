@@ -31,6 +31,8 @@ namespace syncline {
 
 /// Formula of an iteration without exchanges.
 inline constexpr const char* no_exchange = "no exchange";
+/// In place of the formula, where all exchanges are `nccl-tree`.
+inline constexpr const char* no_formula = "none for trees of nodes with chains inside";
 
 struct ClosedForm {
     /// Formula of one bucket's exchange, or no_exchange. The reason why there is none, or no time of the iteration,

@@ -30,9 +30,9 @@ std::string check_time(const std::string& text) {
 
 }  // namespace
 
-void add_jobs(CLI::App& verb, std::size_t& jobs) {
+CLI::Option* add_jobs(CLI::App& verb, std::size_t& jobs) {
     jobs = default_jobs();
-    verb.add_option("--jobs", jobs, "Number of parallel simulations (default: number of cores)")
+    return verb.add_option("--jobs", jobs, "Number of parallel simulations (default: number of cores)")
         ->option_text("N")
         ->check(check_jobs);
 }

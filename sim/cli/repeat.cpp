@@ -49,9 +49,9 @@ void repeat(const config::Scenario& scenario, Report& report, std::uint64_t seed
     std::size_t next = 0;
     for (std::size_t i = 0; i < report.results.size(); ++i) {
         Result& result = report.results[i];
-        std::vector<double> times_s(how.times, result.time.iteration_s);
+        std::vector<double> times_s{result.time.iteration_s};
         if (scenario.variants[i].plan.draws())
-            for (std::size_t other = 1; other < how.times; ++other) times_s[other] = answers[next++];
+            while (times_s.size() < how.times) times_s.push_back(answers[next++]);
         result.repeated = spread_of(std::move(times_s));
     }
 }

@@ -264,11 +264,12 @@ void add_run(CLI::App& program, Action& action) {
                    "Also simulate 1, 2, 4 ... ranks for the report; applies to trainings only")
         ->needs(report);
     add_seed(*verb, options->seed);
-    add_repeat(*verb, options->repeating.times,
-               "Number of seeds, derived from --seed, with which each training is simulated: adds mean, median, and "
-               "the 5 % and 95 % quantiles of the iteration time (default: 1)")
-        ->excludes(dry);
-    add_jobs(*verb, options->repeating.jobs);
+    CLI::Option* const repeated = add_repeat(
+        *verb, options->repeating.times,
+        "Number of seeds, derived from --seed, with which each training is simulated: adds mean, median, and "
+        "the 5 % and 95 % quantiles of the iteration time (default: 1)");
+    repeated->excludes(dry);
+    add_jobs(*verb, options->repeating.jobs)->needs(repeated);
     add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag(
         "--timing", options->timing,

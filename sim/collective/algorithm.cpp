@@ -72,12 +72,12 @@ const std::vector<Entry>& entries() {
     return all;
 }
 
-/// Returns the algorithms of an operation that accept a parameter, for a hint.
-std::string those_that_take(bool Takes::*what, const std::string& operation) {
+/// Returns the algorithms of an operation that accept a parameter, for a hint; `otherwise` begins that for none.
+std::string those_that_take(bool Takes::*what, const std::string& operation, const char* otherwise = "") {
     std::vector<std::string> names;
     for (const Entry& entry : entries())
         if (entry.takes.*what && entry.operation == operation) names.push_back(fmt::format("'{}'", entry.name));
-    if (names.empty()) return fmt::format("no algorithm of {} does", operation);
+    if (names.empty()) return fmt::format("{}no algorithm of {} does", otherwise, operation);
     return fmt::format("algorithms of {} that do: {}", operation, fmt::join(names, ", "));
 }
 
@@ -149,6 +149,10 @@ bool takes_channels(const AlgorithmSpec& spec) {
            std::any_of(entries().begin(), entries().end(), [&](const Entry& entry) {
                return entry.operation == spec.operation && entry.name == spec.name && entry.takes.channels;
            });
+}
+
+std::string hint_for_channels(const std::string& operation) {
+    return those_that_take(&Takes::channels, operation, "remove it: ");
 }
 
 std::shared_ptr<const CollectiveAlgorithm> make_algorithm(const AlgorithmSpec& spec, std::uint32_t ranks) {

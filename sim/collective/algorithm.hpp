@@ -73,7 +73,8 @@ public:
     /// non-blocking switch and all start at the same time. Nothing if there is no closed form.
     virtual std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const = 0;
 
-    /// Returns the cost in the literature's notation, for display, if α travels or blocks.
+    /// Returns the cost in the literature's notation, for display, if α travels or blocks. Empty if several ranks never
+    /// have a closed form.
     virtual std::string formula(bool travels) const = 0;
 };
 
@@ -151,6 +152,9 @@ bool takes_subsets(const std::string& operation, const std::string& name);
 /// Returns true if an algorithm runs in channels (channels.hpp) with these parameters: most rings, and the trees of
 /// all-reduces.
 bool takes_channels(const AlgorithmSpec& spec);
+
+/// Names the operation's algorithms that run in channels, for a hint.
+std::string hint_for_channels(const std::string& operation);
 
 /// Returns the algorithm for a group of `ranks`. Throws AlgorithmError if ranks, overlay and algorithm do not fit each
 /// other; std::logic_error if there is no algorithm of that name.

@@ -57,7 +57,9 @@ public:
     }
 
     std::string formula(bool travels) const override {
-        return fmt::format("{}, in {} channels", of_->formula(travels), orders_.size());
+        const std::string formula = of_->formula(travels);
+        return formula.empty() || orders_.size() == 1 ? formula
+                                                      : fmt::format("{}, in {} channels", formula, orders_.size());
     }
 
 private:

@@ -56,21 +56,16 @@ public:
     }
 
     Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override {
-        if (lanes() > 1) return lane_program(0, rank, ranks, bytes, round);
-        Program program{{bytes, ranks}, {}};
-        const std::vector<Level> levels = levels_of(rank, ranks, 0);
-        for (const Level& level : levels) go_round(program, level.ring, level.place, true);
-        for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-            go_round(program, level->ring, level->place + 1, false);
-        return program;
+        return lane_program(0, rank, ranks, bytes, round);
     }
 
-    /// Lane i reduces and scatters at level i, the lane of the outermost level also gathers, and the lane i after it
-    /// gathers at the i-th level further in. Throws AlgorithmError on key "segment" if there are too many segments.
+    /// With one segment, lane 0 does everything. Otherwise lane i reduces and scatters at level i, the lane of the
+    /// outermost level also gathers, and the lane i after it gathers at the i-th level further in. Throws
+    /// AlgorithmError on key "segment" if there are too many segments.
     Program lane_program(std::uint32_t lane, std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes,
-                         std::uint32_t round) const override {
-        if (lanes() == 1) return program(rank, ranks, bytes, round);
+                         std::uint32_t) const override {
         const std::uint32_t segments = segment_count(bytes, segment_bytes_, ranks);
+        if (lanes() == 1 || segments == 1) return lane == 0 ? whole(rank, ranks, bytes) : Program{{bytes, ranks}, {}};
         const auto outermost = static_cast<std::uint32_t>(sizes_.size()) - 1;
         Program program{{bytes, segments * ranks}, {}};
         program.channel = lane;
@@ -115,6 +110,16 @@ private:
         Ring ring;
         std::uint32_t place = 0;
     };
+
+    /// Returns the program for the whole buffer, one level after the other.
+    Program whole(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes) const {
+        Program program{{bytes, ranks}, {}};
+        const std::vector<Level> levels = levels_of(rank, ranks, 0);
+        for (const Level& level : levels) go_round(program, level.ring, level.place, true);
+        for (auto level = levels.rbegin(); level != levels.rend(); ++level)
+            go_round(program, level->ring, level->place + 1, false);
+        return program;
+    }
 
     /// Returns the levels as `rank` sees them; the blocks begin with block `at`.
     std::vector<Level> levels_of(std::uint32_t rank, std::uint32_t ranks, std::uint32_t at) const {

@@ -123,7 +123,7 @@ public:
         return ranks == 1 ? std::optional(0.0) : std::nullopt;
     }
 
-    std::string formula(bool) const override { return "2(levels + chain)α + (S/2 + segments in the trees)β"; }
+    std::string formula(bool) const override { return ""; }
 
 private:
     std::uint32_t segments(std::uint64_t bytes, std::uint32_t depth) const {

@@ -4,6 +4,7 @@
 
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/kernel_rates.hpp"
 
 namespace syncline::config {
 
@@ -119,6 +120,9 @@ void describe(Fields& fields, Device& device) {
                     "Number of streaming multiprocessors (SMs): `108`. Used by the transport's "
                     "`exchange_multiprocessors`. Default: not given."},
                    device.multiprocessors, 1, 1 << 20);
+    fields.number(
+        {"speed", "Relative speed of all computation, with every compute model: `0.9`. A factor to calibrate."},
+        device.speed, 0.001, 1000);
     double speed = 1;
     double &collective = device.speed_beside_exchange.of[0], &point_to_point = device.speed_beside_exchange.of[1];
     fields.number_or_section(
@@ -141,6 +145,17 @@ void describe(Fields& fields, Device& device) {
     fields.section({"efficiency",
                     "Efficiency curve: the part of its peak that the device reaches. Used by `compute: efficiency`."},
                    [&](Fields& inner) { describe(inner, device.efficiency.emplace()); });
+    fields.section({"kernels",
+                    "Measured rates of kernels. Used by `compute: tables`, and by default for workloads without a "
+                    "`calibration`."},
+                   [&](Fields& inner) {
+                       KernelRates& rates = device.kernels.emplace();
+                       if (device.multiprocessors > 0) rates.multiprocessors = device.multiprocessors;
+                       describe(inner, rates);
+                   });
+    if (fields.given("kernels") && !fields.given("multiprocessors"))
+        fields.reject("kernels", "'kernels' needs the device's 'multiprocessors', among which products are divided",
+                      "`multiprocessors: 108`");
     fields.named(
         {"layer_times", "Measured times of a workload's layers, by the workload's name. Used by `compute: measured`."},
         [&](const std::string& workload, Fields& entry) {

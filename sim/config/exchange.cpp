@@ -30,8 +30,9 @@ void describe_algorithm(Fields& fields, AlgorithmSpec& algorithm) {
     fields.quantity(
         {"segment",
          "Maximum size of the segments in which the buffer, or each block of it, is sent: `1 MiB`. Applies "
-         "to pipelined-tree, segmented-ring, ring-broadcast, double-binary-tree and in-network. Default: one "
-         "segment; 512 KiB for double-binary-tree, and 128 KiB for in-network."},
+         "to pipelined-tree, segmented-ring, ring-broadcast, hierarchical, double-binary-tree, nccl-tree and "
+         "in-network. Default: one segment; 512 KiB for double-binary-tree, 32 to 512 KiB by NCCL's rule for "
+         "nccl-tree, and 128 KiB for in-network."},
         algorithm.segment_bytes, Dimension::bytes, {.word = "none", .least = 1});
     fields.one_of(
         {"peers",
@@ -49,8 +50,8 @@ void describe_channels(Fields& fields, std::optional<std::int64_t>& channels) {
         {"channels",
          "Number of parts of the buffer that are exchanged side by side, each by its own ring or tree through another "
          "port of a node, or over other links inside it: as many as there are ports and paths, fewer for small buffers "
-         "(`auto`: NCCL), or a number. Applies to ring, segmented-ring and double-binary-tree. Default: the "
-         "transport's, or `auto`."},
+         "(`auto`: NCCL), or a number. Applies to the all-reduces ring, segmented-ring, double-binary-tree and "
+         "nccl-tree, and to the rings of reduce-scatter and allgather. Default: the transport's, or `auto`."},
         number, most_channels, "auto");
     if (fields.given("channels")) channels = number;
 }

@@ -3,62 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <numeric>
 #include <utility>
 #include <variant>
 
 #include "sim/config/counts.hpp"
+#include "sim/config/layer_keys.hpp"
+#include "sim/config/layer_kinds.hpp"
+#include "sim/config/transformer_layer.hpp"
 #include "sim/workload/transformer.hpp"
 
 namespace syncline::config {
 
 namespace {
 
-constexpr std::int64_t most_repeats = 10'000;
-
-/// The keys of a layer depend on its kind.
-struct Kind {
-    std::string name;
-    std::vector<std::string> needs;
-    std::vector<std::string> takes;  ///< optional
-};
-
-const std::vector<Kind> kinds{
-    {"convolution", {"input", "filters", "kernel"}, {"stride", "padding", "groups", "bias", "batch_norm"}},
-    {"dense", {"inputs", "outputs"}, {"positions", "bias", "norm", "gathered", "tied"}},
-    {"attention", {"width", "heads"}, {"positions"}},
-    {"feed-forward", {"width", "hidden"}, {"positions"}},
-    {"transformer", {"width", "heads", "hidden"}, {"positions", "repeat"}},
-    {"embedding", {"vocabulary", "width"}, {"positions", "learned_positions", "segments", "norm"}},
-    {"custom", {"parameters", "macs"}, {"inputs", "activations"}},
-};
-
-enum { convolution_kind, dense_kind, attention_kind, feed_forward_kind, transformer_kind, embedding_kind };
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// Returns "a dense layer", "an attention layer".
-std::string layer_of(const Kind& kind) {
-    const bool vowel = std::string_view("aeiou").find(kind.name.front()) != std::string_view::npos;
-    return fmt::format("{} {} layer", vowel ? "an" : "a", kind.name);
-}
-
-void check_keys(Fields& fields, const Kind& kind) {
-    const std::string hint =
-        fmt::format("it needs {} and takes {}", fmt::join(kind.needs, ", "), fmt::join(kind.takes, ", "));
-    for (const std::string& key : kind.needs)
-        if (!fields.given(key)) fields.reject(key, fmt::format("{} needs '{}'", layer_of(kind), key), hint);
-    std::vector<std::string> wrong;  // each once, even if several kinds have it
-    for (const Kind& other : kinds)
-        for (const auto* list : {&other.needs, &other.takes})
-            for (const std::string& key : *list)
-                if (fields.given(key) && !contains(kind.needs, key) && !contains(kind.takes, key) &&
-                    !contains(wrong, key))
-                    wrong.push_back(key);
-    for (const std::string& key : wrong) fields.reject(key, fmt::format("{} has no '{}'", layer_of(kind), key), hint);
-}
+constexpr std::size_t most_layers = 100'000;
 
 Layer make_convolution(Fields& fields, const LayerKeys& keys) {
     check_extents(fields, "input", keys.input);
@@ -120,121 +79,141 @@ Layer make_dense(Fields& fields, const LayerKeys& keys, const std::vector<Layer>
     return fields.sound() ? dense(keys.name, shape) : Layer{};
 }
 
-/// Rejects an attention whose heads do not divide its width, or that is too large.
-void check_attention(Fields& fields, const LayerKeys& keys) {
-    if (keys.width % keys.heads != 0)
-        fields.reject("heads", fmt::format("a width of {} does not divide into {} heads", keys.width, keys.heads), "");
-    check_count(fields, "width",
-                4 * product({keys.positions, keys.width, keys.width}) +
-                    2 * product({keys.positions, keys.positions, keys.width}),
-                "multiply-accumulates");
-}
-
-void check_feed_forward(Fields& fields, const LayerKeys& keys) {
-    check_count(fields, "hidden", 2 * product({keys.positions, keys.width, keys.hidden}), "multiply-accumulates");
-}
-
-std::vector<Layer> make_transformer(Fields& fields, const LayerKeys& keys, const std::vector<std::string>& names) {
-    const bool attends = keys.kind != feed_forward_kind, feeds = keys.kind != attention_kind;
-    if (attends) check_attention(fields, keys);
-    if (feeds) check_feed_forward(fields, keys);
-    std::vector<Layer> layers;
-    while (fields.sound() && layers.size() < names.size()) {
-        if (attends) layers.push_back(attention(names[layers.size()], {keys.positions, keys.width, keys.heads}));
-        if (feeds) layers.push_back(feed_forward(names[layers.size()], {keys.positions, keys.width, keys.hidden}));
-    }
-    return layers;
-}
-
 Layer make_embedding(const LayerKeys& keys) {
     return embedding(keys.name, {.vocabulary = keys.vocabulary,
                                  .positions = keys.positions,
                                  .width = keys.width,
                                  .learned_positions = keys.learned_positions,
                                  .segments = keys.segments,
-                                 .norm = keys.norm});
+                                 .norm = keys.norm,
+                                 .dropout = keys.dropout});
+}
+
+Layer make_embedding_bag(Fields& fields, const LayerKeys& keys) {
+    EmbeddingBag bag{.tables = static_cast<std::int64_t>(keys.rows.size()), .width = keys.width};
+    const std::vector<std::int64_t> each(keys.rows.size(), 1);
+    const std::vector<std::int64_t>& lookups = fields.given("lookups") ? keys.lookups : each;
+    if (lookups.size() != keys.rows.size())
+        fields.reject("lookups", fmt::format("{} tables have {} numbers of lookups", keys.rows.size(), lookups.size()),
+                      "write one number for each table");
+    const auto total = [](const std::vector<std::int64_t>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0);
+    };
+    check_count(fields, "rows", total(keys.rows) * static_cast<double>(bag.width), "parameters");
+    check_count(fields, "lookups", total(lookups) * static_cast<double>(bag.width), "elements");
+    if (!fields.sound()) return {};
+    bag.rows = std::accumulate(keys.rows.begin(), keys.rows.end(), std::int64_t{0});
+    bag.lookups = std::accumulate(lookups.begin(), lookups.end(), std::int64_t{0});
+    return embedding_bag(keys.name, bag);
+}
+
+Layer make_patch_embedding(Fields& fields, const LayerKeys& keys) {
+    check_extents(fields, "input", keys.input);
+    const PatchEmbedding shape{.channels = keys.input[0],
+                               .height = keys.input[1],
+                               .width = keys.input[2],
+                               .patch = {keys.patch[0], keys.patch[1]},
+                               .outputs = keys.width,
+                               .extra = keys.extra};
+    if (shape.height % shape.patch[0] != 0 || shape.width % shape.patch[1] != 0)
+        fields.reject("patch",
+                      fmt::format("{}×{} pixels cannot be divided into patches of {}×{}", shape.height, shape.width,
+                                  shape.patch[0], shape.patch[1]),
+                      "");
+    check_count(fields, "input", product(keys.input) * static_cast<double>(keys.width), "multiply-accumulates");
+    return fields.sound() ? patch_embedding(keys.name, shape) : Layer{};
+}
+
+/// Returns the layers of an entry of a kind that is not a block.
+std::vector<Layer> make_layers(Fields& fields, const LayerKeys& keys, const std::vector<Layer>& above) {
+    const LayerKind& kind = layer_kinds()[static_cast<std::size_t>(keys.kind)];
+    check_keys(fields, kind);
+    switch (keys.kind) {
+        case convolution_kind:
+            return {make_convolution(fields, keys)};
+        case dense_kind:
+            return {make_dense(fields, keys, above)};
+        case embedding_bag_kind:
+            return {make_embedding_bag(fields, keys)};
+        case patch_embedding_kind:
+            return {make_patch_embedding(fields, keys)};
+        case custom_kind: {
+            Layer layer = keys.counts;
+            layer.name = keys.name;
+            return {layer};
+        }
+        default:
+            break;
+    }
+    if (keys.positions == 0)
+        fields.reject("positions", fmt::format("{} needs 'positions'", layer_of(kind)),
+                      "add it, or write 'sequence' in place of 'input' for all layers");
+    if (!fields.sound()) return {};
+    switch (keys.kind) {
+        case attention_kind:
+            return {make_attention(fields, keys)};
+        case feed_forward_kind:
+            return {make_feed_forward(fields, keys)};
+        case moe_kind:
+            return {make_experts(fields, keys)};
+        case embedding_kind:
+            return {make_embedding(keys)};
+        default:
+            return make_transformer(fields, keys);
+    }
+}
+
+/// Returns the same, or none if something is wrong.
+std::vector<Layer> sound_layers(Fields& fields, const LayerKeys& keys, const std::vector<Layer>& above) {
+    if (!fields.sound()) return {};
+    std::vector<Layer> layers = make_layers(fields, keys, above);
+    return fields.sound() ? layers : std::vector<Layer>{};
+}
+
+LayerKeys initial_keys(const LayerDefaults& defaults) {
+    LayerKeys keys;
+    keys.positions = defaults.positions;
+    keys.attention.scores = defaults.scores;
+    return keys;
+}
+
+/// Reads the entry of a kind that is not a block.
+std::vector<Layer> describe_single(Fields& fields, const LayerDefaults& defaults, const std::vector<Layer>& above) {
+    LayerKeys keys = initial_keys(defaults);
+    visit(fields, keys, layer_kind_names(false));
+    return sound_layers(fields, keys, above);
+}
+
+/// Returns copies of a block's layers, called NAME1.layer, …, NAME2.layer, …
+std::vector<Layer> repeated(const std::vector<Layer>& block, const LayerKeys& keys) {
+    std::vector<Layer> layers;
+    for (std::int64_t i = 1; i <= keys.repeat; ++i)
+        for (Layer layer : block) {
+            layer.name = fmt::format("{}{}.{}", keys.name, i, layer.name);
+            layers.push_back(std::move(layer));
+        }
+    return layers;
 }
 
 }  // namespace
 
-void visit(Fields& fields, LayerKeys& keys) {
-    std::vector<std::string> names;
-    for (const Kind& kind : kinds) names.push_back(kind.name);
-    fields.text({"name", "Name of the layer, unique in the workload.", true}, keys.name);
-    fields.choice({"kind", "Kind of the layer, which determines its other keys.", true}, keys.kind, names);
-    fields.integers({"input", "Input of a convolution: [channels, height, width] of one sample."}, keys.input, 3, 1);
-    fields.integer({"filters", "Number of filters of a convolution: the channels that it produces."}, keys.filters, 1,
-                   largest_extent);
-    fields.integers({"kernel", "Kernel size of a convolution: one number, or [height, width]."}, keys.kernel, 2, 1);
-    fields.integers({"stride", "Stride of a convolution: one number, or [height, width]."}, keys.stride, 2, 1);
-    fields.integers({"padding", "Padding of a convolution on each side: one number, or [height, width]."}, keys.padding,
-                    2, 0);
-    fields.integer({"groups", "Number of groups of a grouped convolution: each filter sees channels/groups channels."},
-                   keys.groups, 1, largest_extent);
-    fields.flag({"bias", "Bias: one more parameter per filter of a convolution, or per output of a dense layer."},
-                keys.bias);
-    fields.flag({"batch_norm", "Batch normalisation of a convolution: a scale and a shift per filter."},
-                keys.batch_norm);
-    fields.integer({"inputs", "Elements that a custom layer reads per sample, or a dense layer per position."},
-                   keys.counts.inputs, 0, largest_count);
-    fields.integer({"outputs", "Elements that a dense layer produces per position."}, keys.outputs, 1, largest_extent);
-    fields.integer({"positions",
-                    "Number of tokens of a sample to which a dense, attention, feed-forward, transformer or embedding "
-                    "layer is applied. Default: the workload's `sequence`, or 1 for a dense layer if there is none."},
-                   keys.positions, 1, largest_extent);
-    fields.integer({"width", "Elements of a token in an attention, feed-forward, transformer or embedding layer."},
-                   keys.width, 1, largest_extent);
-    fields.integer({"heads", "Number of heads of an attention or transformer layer; it must divide the width."},
-                   keys.heads, 1, largest_extent);
-    fields.integer({"hidden", "Units between the two matrices of a feed-forward or transformer layer."}, keys.hidden, 1,
-                   largest_extent);
-    fields.integer({"repeat", "Number of layers of a transformer, each an attention and a feed-forward layer."},
-                   keys.repeat, 1, most_repeats);
-    fields.integer({"vocabulary", "Rows of an embedding's table."}, keys.vocabulary, 1, largest_extent);
-    fields.flag({"learned_positions", "Learned positions of an embedding: one more row for each position."},
-                keys.learned_positions);
-    fields.integer({"segments", "Number of segments (parts of a text) of an embedding, each with one more row."},
-                   keys.segments, 0, largest_extent);
-    fields.flag(
-        {"norm", "Normalisation: a scale and a shift per input of a dense layer, or per element of an embedding."},
-        keys.norm);
-    fields.flag({"gathered",
-                 "Gathering of a dense layer's outputs: ranks that each hold a part of the outputs need all of them."},
-                keys.gathered);
-    fields.flag(
-        {"tied", "Weight tying: a dense layer shares the weights of an embedding above, where they are counted."},
-        keys.tied);
-    fields.integer({"parameters", "Number of parameters of a custom layer, which are exchanged."},
-                   keys.counts.parameters, 0, largest_count);
-    fields.integer({"macs", "Multiply-accumulates of a custom layer's forward pass, per sample."}, keys.counts.macs, 0,
-                   largest_count);
-    fields.integer({"activations", "Elements that a custom layer produces per sample."}, keys.counts.activations, 0,
-                   largest_count);
-}
-
-std::vector<std::string> layer_names(const LayerKeys& keys) {
-    if (keys.kind != transformer_kind) return {keys.name};
-    std::vector<std::string> names;
-    for (std::int64_t i = 1; i <= keys.repeat; ++i)
-        for (const char* half : {"attention", "feed-forward"})
-            names.push_back(fmt::format("{}{}.{}", keys.name, i, half));
-    return names;
-}
-
-std::vector<Layer> make_layers(Fields& fields, const LayerKeys& keys, const std::vector<Layer>& above) {
-    const Kind& kind = kinds[static_cast<std::size_t>(keys.kind)];
-    check_keys(fields, kind);
-    if (keys.kind == convolution_kind) return {make_convolution(fields, keys)};
-    if (keys.kind == dense_kind) return {make_dense(fields, keys, above)};
-    if (contains(kind.takes, "positions") && keys.positions == 0)
-        fields.reject("positions", fmt::format("{} needs 'positions'", layer_of(kind)),
-                      "add it, or write 'sequence' in place of 'input' for all layers");
+std::vector<Layer> describe_layer(Fields& fields, const LayerDefaults& defaults, const std::vector<Layer>& above) {
+    LayerKeys keys = initial_keys(defaults);
+    visit(fields, keys, layer_kind_names(true));
+    std::vector<Layer> block;
+    fields.each({"layers", "Layers of a block, which is repeated with all of them; a block has no blocks inside."},
+                [&](Fields& entry) {
+                    for (Layer& layer : describe_single(entry, defaults, above)) block.push_back(std::move(layer));
+                });
     if (!fields.sound()) return {};
-    if (keys.kind == embedding_kind) return {make_embedding(keys)};
-    if (contains(kind.needs, "width")) return make_transformer(fields, keys, layer_names(keys));
-    Layer layer = keys.counts;
-    layer.name = keys.name;
-    return {layer};
+    const std::size_t each = keys.kind == block_kind ? block.size() : keys.kind == transformer_kind ? 2 : 1;
+    if (above.size() + each * static_cast<std::size_t>(keys.repeat) > most_layers) {
+        fields.reject("repeat", fmt::format("the workload would have more than {} layers", most_layers), "");
+        return {};
+    }
+    if (keys.kind != block_kind) return sound_layers(fields, keys, above);
+    check_keys(fields, layer_kinds()[block_kind]);
+    return repeated(block, keys);
 }
 
 }  // namespace syncline::config

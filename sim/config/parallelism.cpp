@@ -65,8 +65,9 @@ void describe(Fields& fields, ActivationAlgorithms& algorithms) {
         algorithms.reduce_scatter, "reduce-scatter");
     one({"allreduce", "Algorithm for partial sums of outputs and of gradients of inputs."}, algorithms.allreduce,
         "allreduce");
-    one({"all_to_all", "Algorithm between consecutive layers with different layouts."}, algorithms.all_to_all,
-        "all-to-all");
+    one({"all_to_all",
+         "Algorithm between consecutive layers with different layouts, of experts' tokens, and of `ulysses`."},
+        algorithms.all_to_all, "all-to-all");
     one({"uneven_allgather", "Algorithm of allgathers in a layer with fewer parts than there are rows."},
         algorithms.uneven_allgather, "allgather");
     one({"uneven_allreduce", "Algorithm of all-reduces in a layer with fewer parts than there are rows."},
@@ -98,6 +99,45 @@ void describe(Fields& fields, Pipeline& pipeline) {
         pipeline.layers, 1, 1 << 24);
 }
 
+/// Describes the key of a context group. The number of ranks may also be given alone.
+void describe_context(Fields& fields, Parallelism& parallelism) {
+    fields.integer_or_section(
+        {"context",
+         "Context parallelism: number of ranks that divide the positions of every sequence, or a mapping with it."},
+        parallelism.layout.context, 1, largest_group, [&](Fields& inner) {
+            inner.integer({"ranks", "Number of ranks among which the positions are divided.", true},
+                          parallelism.layout.context, 1, largest_group);
+            inner.one_of({"exchange",
+                          "Exchange of keys and values: from rank to rank, while attention is computed block by block "
+                          "(`ring`); or all-to-alls by which each rank has some heads of all positions (`ulysses`)."},
+                         parallelism.context_exchange,
+                         {{"ring", ContextExchange::ring}, {"ulysses", ContextExchange::ulysses}});
+        });
+}
+
+/// Describes the key of expert groups. The number of ranks may also be given alone.
+void describe_experts(Fields& fields, ExpertGroups& experts) {
+    fields.integer_or_section(
+        {"experts",
+         "Expert parallelism: number of ranks, among replicas, that divide the experts of every layer, or a mapping "
+         "with it."},
+        experts.ranks, 1, largest_group, [&](Fields& inner) {
+            inner.integer({"ranks", "Number of ranks among which the experts of a layer are divided.", true},
+                          experts.ranks, 1, largest_group);
+            bool percent = false;
+            inner.number_or_percent(
+                {"imbalance",
+                 "Variation of the number of tokens of an expert: a lognormal factor of mean 1 and this coefficient of "
+                 "variation, drawn once for each layer and expert (see --seed): `20 %`."},
+                experts.imbalance, percent, 0, 1000, "none");
+            if (percent) experts.imbalance /= 100;
+            constexpr double most = 10;
+            if (experts.imbalance > most)
+                inner.reject("imbalance", fmt::format("'imbalance' is {}, which is above 1000 %", experts.imbalance),
+                             fmt::format("write `{} %`", experts.imbalance));
+        });
+}
+
 void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     LayerRange range;
     fields.text({"first", "Name of the first layer of the range.", true}, range.first);
@@ -108,6 +148,7 @@ void describe_range(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     describe_activations(fields, algorithms);
     if (fields.given("activations")) range.algorithms = algorithms;
     if (written.given) range.layout = written.layout;
+    if (range.layout) range.layout->context = parallelism.layout.context;
     open.ranges.push_back(written.open);
     parallelism.ranges.push_back(std::move(range));
     if (fields.sound() && !written.given && !fields.given("activations"))
@@ -122,6 +163,8 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     fields.integer_or_section(
         {"pipeline", "Pipeline stages that each hold some of the layers: their number, or a mapping."}, pipeline.stages,
         1, largest_group, [&](Fields& inner) { describe(inner, pipeline); });
+    describe_context(fields, parallelism);
+    describe_experts(fields, parallelism.experts);
     describe_activations(fields, parallelism.algorithms);
     fields.flag({"sequence",
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "

@@ -280,6 +280,13 @@ void describe(Fields& fields, Cluster& cluster) {
             if (inner.given("latency") && cluster.latency == Latency::travelling)
                 inner.reject("latency", "on a platform in SimGrid's format latency blocks", "`latency: blocking`");
         });
+    if (cluster.transport.has_protocols() && (cluster.native || !latency_is_ours(cluster.network)))
+        fields.section({"transport", ""}, [](Fields& inner) {
+            const bool inside = !inner.given("eager");  // it is under `inside_node`
+            inner.reject(inside ? "inside_node" : "eager",
+                         "'eager' has no effect with SimGrid's network models and platforms in its format",
+                         "remove it, or write `network: exact` and a fabric");
+        });
     if (cluster.native && cluster.transport.host_Bps != unlimited)
         fields.section({"transport", ""}, [](Fields& inner) {
             inner.reject("host_bandwidth", "'host_bandwidth' has no effect with 'simgrid_xml'",

@@ -7,6 +7,7 @@
 #include "sim/config/assembly.hpp"
 #include "sim/config/expect.hpp"
 #include "sim/config/files.hpp"
+#include "sim/config/open_keys.hpp"
 #include "sim/config/resolved.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/config/variant.hpp"
@@ -56,16 +57,23 @@ void require_variants(const Scenario& scenario, const std::vector<Entry>& all, c
     if (!errors.empty()) throw ConfigError(std::move(errors));
 }
 
-/// Adds the variant, or each of its choices; of those, only the chosen ones.
-void add_variants(Scenario& scenario, Variant variant, GridChoices choices, const Names& only) {
+/// Adds the variant of this document, or each of its choices; of those, only the chosen ones.
+void add_variants(Scenario& scenario, Variant variant, Node document, GridChoices choices, const Names& only,
+                  const std::vector<OtherFile>& files) {
     for (const std::string& why : choices.left_out) scenario.left_out.push_back(variant.name + " " + why);
-    if (choices.fitting.empty()) return scenario.variants.push_back(std::move(variant));
+    if (choices.fitting.empty()) {
+        variant.resolved = resolve(std::move(document), files).text();
+        return scenario.variants.push_back(std::move(variant));
+    }
     for (GridChoice& choice : choices.fitting) {
         Variant chosen = variant;
         chosen.name = fmt::format("{} {}x{}", variant.name, choice.rows, choice.columns);
         if (!only.empty() && !holds(only, variant.name) && !holds(only, chosen.name)) continue;
         chosen.choice_of = variant.name;
         chosen.plan = choice.lowered->plan;
+        Node settled = document;
+        set_grid(settled, choice.rows, chosen.plan.parallelism.sequence);
+        chosen.resolved = resolve(std::move(settled), files).text();
         chosen.keep(std::move(choice.lowered));
         scenario.variants.push_back(std::move(chosen));
     }
@@ -104,14 +112,14 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);
-        variant.resolved = resolve(std::move(document), assembly.other_files()).text();
         if (!scenario.variants.empty() && variant.collective.has_value() != scenario.variants[0].collective.has_value())
             assembly.report(
                 entry.mark,
                 fmt::format("trainings and single exchanges cannot be compared: variant '{}' differs from the others",
                             entry.key),
                 "write a separate scenario for each");
-        add_variants(scenario, std::move(variant), std::move(choices), only);
+        add_variants(scenario, std::move(variant), std::move(document), std::move(choices), only,
+                     assembly.other_files());
     }
     if (assembly.sound()) require_variants(scenario, file.variants, only);
     read_expectations(assembly, file.expectations, !assignments.empty() || !only.empty(), scenario);

@@ -144,15 +144,17 @@ void describe_noise(Fields& training, Noise& noise) {
 
 void describe_compute(Fields& fields, ComputeKind& kind) {
     fields.one_of({"compute",
-                   "Compute model: the roofline, scaled to a measured throughput if there is one (`calibrated`); the "
-                   "roofline alone (`roofline`); the kernels with im2col (`im2col`); the device's `efficiency`; or its "
-                   "`layer_times` (`measured`)."},
+                   "Compute model: the roofline, scaled to a measured throughput (`calibrated`; without one the same "
+                   "as `tables`, or else `roofline`); the roofline alone (`roofline`); the kernels with im2col "
+                   "(`im2col`); the device's `efficiency`; its `layer_times` (`measured`); or the measured rates of "
+                   "its `kernels` (`tables`)."},
                   kind,
                   {{"calibrated", ComputeKind::calibrated},
                    {"roofline", ComputeKind::roofline},
                    {"im2col", ComputeKind::im2col},
                    {"efficiency", ComputeKind::efficiency},
-                   {"measured", ComputeKind::measured}});
+                   {"measured", ComputeKind::measured},
+                   {"tables", ComputeKind::tables}});
 }
 
 void describe(Fields& fields, Plan& plan, OpenPlan& open) {
@@ -239,9 +241,9 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     else if (plan.exchange == ExchangeKind::parameter_server)
         reject_unserved(fields);
     else if (gathered)
-        reject_given(fields, {"selection", "overlay", "segment", "peers"},
+        reject_given(fields, {"algorithm", "selection", "overlay", "segment", "peers"},
                      "'{}' has no effect on the values of top_k, which are exchanged by an allgather",
-                     "remove it; `algorithm` of `top_k` chooses the allgather");
+                     "remove it, in a variant by `~`; `algorithm` of `top_k` chooses the allgather");
     else if (plan.selection && plan.exchange == ExchangeKind::allreduce)
         reject_unselected(fields);
     if (fields.given("batch") && fields.given("batch_per_rank"))

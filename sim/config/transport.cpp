@@ -51,6 +51,14 @@ void describe(Fields& fields, MessageTerms& terms) {
         });
     if (everywhere != unlimited) points = {{1, everywhere}};
     if (fields.given("bandwidth")) terms.bandwidth = points;
+    double eager_bytes = unlimited;
+    fields.quantity(
+        {"eager",
+         "Maximum size of a message that leaves without waiting for its receiver (MPI's eager protocol): `64 KiB`. A "
+         "larger one waits for it and for a handshake of two latencies (rendezvous). Default: messages of any size "
+         "start when both sides are ready, without a handshake."},
+        eager_bytes, Dimension::bytes, {.zero = true, .word = "unlimited", .word_value = unlimited, .most = 1e15});
+    if (fields.given("eager")) terms.eager_bytes = eager_bytes;
 }
 
 void describe(Fields& fields, Staging& staging) {

@@ -13,7 +13,6 @@ namespace syncline::config {
 
 namespace {
 
-constexpr std::size_t most_layers = 100'000;
 constexpr double largest_element_bytes = 16;
 
 /// Rejects a file whose layers do not add up to its published totals: some shape is then wrong.
@@ -29,7 +28,8 @@ void describe(Fields& fields, Model& model) {
     fields.text({"name", "Name of the model, to which calibrations of devices refer.", true}, model.name);
 
     std::vector<std::int64_t> input;
-    std::int64_t sequence = 0;
+    LayerDefaults defaults;
+    std::int64_t& sequence = defaults.positions;
     fields.integers({.name = "input",
                      .doc = "Shape of a sample that is an image: `[channels, height, width]`.",
                      .unless = "sequence"},
@@ -49,19 +49,21 @@ void describe(Fields& fields, Model& model) {
         fields.reject("element_size", "'element_size' is too large",
                       fmt::format("the maximum is {} B", largest_element_bytes));
 
+    fields.one_of({"attention",
+                   "Scores of attention layers: `flash` keeps them on the chip and computes them once more in the "
+                   "backward pass; `stored` writes them to memory, where the backward pass finds them."},
+                  defaults.scores, {{"flash", Scores::flash}, {"stored", Scores::stored}});
+
     std::set<std::string> names;
     fields.each({"layers", "Layers with parameters, in forward order.", true}, [&](Fields& entry) {
-        LayerKeys keys;
-        keys.positions = sequence;
-        visit(entry, keys);
-        const std::vector<std::string> made = layer_names(keys);
-        if (model.layers.size() + made.size() > most_layers)
-            return entry.reject("repeat", fmt::format("the workload would have more than {} layers", most_layers), "");
-        for (const std::string& name : made)
-            if (!names.insert(name).second && entry.given("name"))
-                entry.reject("name", fmt::format("duplicate layer name '{}'", name), "give each layer its own name");
-        if (entry.sound())
-            for (Layer& layer : make_layers(entry, keys, model.layers)) model.layers.push_back(std::move(layer));
+        for (Layer& layer : describe_layer(entry, defaults, model.layers)) {
+            if (!names.insert(layer.name).second) {
+                entry.reject("name", fmt::format("duplicate layer name '{}'", layer.name),
+                             "give each layer its own name");
+                break;
+            }
+            model.layers.push_back(std::move(layer));
+        }
     });
     double parameters = 0, macs = 0;
     for (const Layer& layer : model.layers) {
@@ -75,14 +77,17 @@ void describe(Fields& fields, Model& model) {
     if (complete) model.sample_elements = sequence > 0 ? sequence : static_cast<std::int64_t>(product(input));
     fields.section(
         {"published", "Published totals of the model, to which the layers must add up."}, [&](Fields& inner) {
-            std::int64_t published_parameters = -1, published_macs = -1;
+            std::int64_t published_parameters = -1, published_active = -1, published_macs = -1;
             std::string source;
             inner.integer({"parameters", "Parameters of all layers."}, published_parameters, 0, largest_count);
+            inner.integer({"active_parameters", "Parameters that act on a token: not all experts do."},
+                          published_active, 0, largest_count);
             inner.integer({"macs", "Multiply-accumulates of the forward pass, per sample."}, published_macs, 0,
                           largest_count);
             inner.text({"source", "Source of the numbers.", true}, source);
             if (!complete || !inner.sound()) return;
             check_total(inner, "parameters", published_parameters, model.parameters());
+            check_total(inner, "active_parameters", published_active, model.active_parameters());
             check_total(inner, "macs", published_macs, model.macs());
         });
 }

@@ -6,7 +6,10 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <tuple>
+
+#include "sim/taskgraph/words.hpp"
 
 namespace syncline {
 
@@ -113,7 +116,8 @@ private:
         start_s = std::max(start_s, recorded_.window().start_s);
         if (start_s >= now_s_) return;
         const double zero_s = recorded_.window().start_s;
-        pieces_.push_back({kind, what, where, link, start_s - zero_s, now_s_ - zero_s});
+        pieces_.push_back({kind, what, where, link, start_s - zero_s, now_s_ - zero_s,
+                           word(recorded_.graph().tasks()[at_.task].phase)});
         now_s_ = start_s;
     }
 
@@ -177,7 +181,8 @@ private:
             const std::string where = fmt::format("{} -> {}", names_.process(from), names_.process(to));
             add(PathKind::latency, what, where, message.through_s);
             add(PathKind::transfer, what, where, message.start_s(), busiest_.of(message));
-            const bool by_sender = message.put_s >= message.got_s;
+            const bool by_sender = message.sender_decides();
+            add(PathKind::latency, what, where, by_sender ? message.put_s : message.got_s);  // of a handshake
             at_ = {by_sender ? message.sender : message.receiver, message.iteration};
             lane_ = by_sender ? message.sender_lane : message.receiver_lane;
             id = by_sender ? Act::no_message : received_at(message.receiver_lane, message.got_s);
@@ -318,6 +323,16 @@ std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double wind
     std::stable_sort(shares.begin(), shares.end(),
                      [](const PathShare& a, const PathShare& b) { return a.seconds > b.seconds; });
     return shares;
+}
+
+std::vector<PhaseShare> phases_of(const std::vector<PathPiece>& path, double window_s) {
+    std::map<std::string, double> sums;
+    for (const PathPiece& piece : path) sums[piece.phase] += piece.end_s - piece.start_s;
+    std::vector<PhaseShare> phases;
+    for (const auto& [phase, seconds] : sums) phases.push_back({phase, seconds, window_s > 0 ? seconds / window_s : 0});
+    std::stable_sort(phases.begin(), phases.end(),
+                     [](const PhaseShare& a, const PhaseShare& b) { return a.seconds > b.seconds; });
+    return phases;
 }
 
 }  // namespace syncline

@@ -26,6 +26,9 @@ std::vector<PathPiece> critical_path(const Recorded& recorded, const TaskNames& 
 /// Adds up the segments of the same kind and task, the largest sum first.
 std::vector<PathShare> shares_of(const std::vector<PathPiece>& path, double window_s);
 
+/// Adds up the segments of the same phase, the largest sum first.
+std::vector<PhaseShare> phases_of(const std::vector<PathPiece>& path, double window_s);
+
 /// Joins consecutive segments that differ only in time.
 std::vector<PathPiece> joined(const std::vector<PathPiece>& path);
 

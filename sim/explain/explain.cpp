@@ -37,6 +37,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
     explanation.path = critical_path(recorded, names);
     explanation.shares = shares_of(explanation.path, explanation.window_s);
+    explanation.phases = phases_of(explanation.path, explanation.window_s);
     explanation.path = joined(explanation.path);
     explanation.links = link_parts(recorded, names, cluster);
     if (options.uncontended && !cluster.native) {

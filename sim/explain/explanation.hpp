@@ -58,6 +58,13 @@ struct PathPiece {
     std::string where;  ///< "rank 3", "rank 3 -> server 0"
     std::string link;   ///< of a transfer: the link on its route with the highest load relative to its bandwidth
     double start_s = 0, end_s = 0;
+    const char* phase = "";  ///< of its task: "forward", "dispatch"
+};
+
+/// All segments of tasks of one phase, waiting included, and their share of the window.
+struct PhaseShare {
+    std::string phase;  ///< "forward", "dispatch"
+    double seconds = 0, share = 0;
 };
 
 /// All segments of one kind and task, and their share of the window.
@@ -137,6 +144,7 @@ struct Explanation {
     std::vector<BucketParts> buckets;
     std::vector<PathPiece> path;               ///< in order of time
     std::vector<PathShare> shares;             ///< the largest first
+    std::vector<PhaseShare> phases;            ///< the largest first
     std::vector<LinkParts> links;              ///< the ten most utilised links, the most utilised first
     std::optional<double> uncontended_time_s;  ///< iteration time without contention
     Theory theory;

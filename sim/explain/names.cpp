@@ -61,6 +61,12 @@ std::string TaskNames::task(const Task& task) const {
             return "second factor of " + bucket(task.subject);
         case Phase::decode:
             return "decoding of " + bucket(task.subject);
+        case Phase::context:
+            return "context of " + layer();
+        case Phase::dispatch:
+            return "dispatch of " + layer();
+        case Phase::combine:
+            return "combine of " + layer();
     }
     return "task";
 }

@@ -42,7 +42,10 @@ void change_device(Setting& setting, const std::function<void(Device&)>& change)
 }
 
 void speed_up(Setting& setting, double factor) {
-    change_device(setting, [factor](Device& device) { device.flops_per_s *= factor; });
+    change_device(setting, [factor](Device& device) {
+        device.flops_per_s *= factor;
+        if (device.kernels) device.kernels->speed_up(factor);
+    });
     for (MeasuredLayers& measured : setting.cluster.device.layer_times)
         for (MeasuredLayers::Layer& layer : measured.layers) {
             layer.forward_s /= factor;
@@ -53,7 +56,10 @@ void speed_up(Setting& setting, double factor) {
 void speed_up_memory(Setting& setting, double factor) {
     if (setting.plan.compute == ComputeKind::measured)
         throw std::invalid_argument("measured layer times do not depend on the memory bandwidth");
-    change_device(setting, [factor](Device& device) { device.memory_Bps *= factor; });
+    change_device(setting, [factor](Device& device) {
+        device.memory_Bps *= factor;
+        if (device.kernels) device.kernels->memory_Bps *= factor;
+    });
 }
 
 std::int64_t hosts_of(const Cluster& cluster) {

@@ -71,6 +71,9 @@ void MeasuredScenario::Parts::check_parameters(const MeasuredKeys& keys) {
         const Node& node = item(list, "parameters", i);
         parameter.at = locate(place_of(node));
         find_series(parameter, node, keys.parameter_series[i]);
+        for (auto key = parameter.keys.begin(); key != parameter.keys.end(); ++key)
+            if (std::find(parameter.keys.begin(), key, *key) != key)
+                assembly.report(place_of(node), fmt::format("'{}' is listed twice", *key), "remove one of them");
         for (std::size_t j = 0; j < i; ++j)
             for (const std::string& key : parameter.keys)
                 if (meet(parameter, measurements.parameters[j], measurements.series.size()) &&

@@ -37,9 +37,10 @@ public:
         : assembly_(assembly), table_(table), written_(written), csv_(std::move(csv)) {}
 
     std::vector<Node> make() {
-        const std::vector<Node>& head = csv_.lines.front();
+        std::vector<Node> head;
+        for (const Node& name : csv_.lines.front()) head.push_back(trimmed(name));
         refuse_repeated(assembly_, head);
-        for (const Node& name : head) names_.push_back(trimmed(name).scalar);
+        for (const Node& name : head) names_.push_back(name.scalar);
         const Node* columns = written_.find("columns");
         for (std::size_t i = 0; i < table_.columns.size(); ++i)
             at_.push_back(find(table_.columns[i].column, columns->items[i].find("column")));

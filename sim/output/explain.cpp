@@ -112,6 +112,19 @@ std::string and_more(const std::vector<Item>& items, std::size_t shown) {
     return items.size() > shown ? fmt::format("and {} more\n", items.size() - shown) : "";
 }
 
+/// Returns a line about the exchanges inside layers, each of which is many small tasks; empty if there are none.
+std::string core_phases_line(const Explanation& e) {
+    std::vector<std::string> parts;
+    double sum = 0;
+    for (const PhaseShare& one : e.phases) {
+        if (one.phase != "context" && one.phase != "dispatch" && one.phase != "combine") continue;
+        parts.push_back(fmt::format("{} {}", percent(one.share), one.phase));
+        sum += one.share;
+    }
+    if (parts.empty()) return "";
+    return fmt::format("\n{} between ranks that divide experts or sequences: {}", percent(sum), fmt::join(parts, ", "));
+}
+
 std::string path_table(const Explanation& e, const TableLayout& layout) {
     constexpr std::size_t shown = 10;
     std::vector<Row> rows{{"share", "time", "kind", "task", "link"}};
@@ -120,6 +133,7 @@ std::string path_table(const Explanation& e, const TableLayout& layout) {
     std::string kinds;
     for (const auto& [kind, share] : by_kind)
         kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", percent(share), name_of(kind));
+    kinds += core_phases_line(e);
     for (std::size_t i = 0; i < std::min(shown, e.shares.size()); ++i) {
         const PathShare& share = e.shares[i];
         rows.push_back({percent(share.share), seconds(share.seconds), name_of(share.kind), share.what,
@@ -263,7 +277,7 @@ const char* name_of(PathKind kind) {
 
 Json object(const Explanation& e) {
     Json ranks = Json::array(), layers = Json::array(), buckets = Json::array(), path = Json::array(),
-         shares = Json::array(), links = Json::array(), changes = Json::array();
+         shares = Json::array(), phases = Json::array(), links = Json::array(), changes = Json::array();
     for (std::size_t rank = 0; rank < e.ranks.size(); ++rank) ranks.push_back(object(e.ranks[rank], rank));
     for (const LayerParts& layer : e.layers)
         layers.push_back({{"layer", layer.layer}, {"forward_s", layer.forward_s}, {"backward_s", layer.backward_s}});
@@ -289,6 +303,8 @@ Json object(const Explanation& e) {
                           {"pieces", share.pieces},
                           {"seconds", share.seconds},
                           {"share", share.share}});
+    for (const PhaseShare& one : e.phases)
+        phases.push_back({{"phase", one.phase}, {"seconds", one.seconds}, {"share", one.share}});
     for (const LinkParts& link : e.links) links.push_back(object(link));
     for (const WhatIf& change : e.what_if) changes.push_back(object(change));
     return {{"variant", e.result.variant},
@@ -303,6 +319,7 @@ Json object(const Explanation& e) {
             {"layers", std::move(layers)},
             {"buckets", std::move(buckets)},
             {"critical_path_shares", std::move(shares)},
+            {"critical_path_phases", std::move(phases)},
             {"critical_path", std::move(path)},
             {"links", std::move(links)},
             {"theory", object(e.theory)},

@@ -245,6 +245,30 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return name_of(r.parallelism.sharding); })
             .add("parallelism.sequence", Unit::text, "`true` if sequences are split among rows", 39,
                  [](const Result& r) { return r.parallelism.sequence; })
+            .add_if_given("parallelism.context", Unit::number,
+                          "ranks that divide the positions of a sequence; only with `context`", 88,
+                          [](const Result& r) {
+                              const std::int64_t ranks = r.parallelism.layout.context;
+                              return ranks > 1 ? Json(ranks) : Json();
+                          })
+            .add_if_given("parallelism.context_exchange", Unit::text,
+                          "how they compute attention: `ring` or `ulysses`; only with `context`", 89,
+                          [](const Result& r) {
+                              const bool divides = r.parallelism.layout.context > 1;
+                              return divides ? Json(name_of(r.parallelism.context_exchange)) : Json();
+                          })
+            .add_if_given("parallelism.experts", Unit::number,
+                          "ranks that divide the experts of a layer; only with `experts`", 90,
+                          [](const Result& r) {
+                              const std::int64_t ranks = r.parallelism.experts.ranks;
+                              return ranks > 1 ? std::optional(ranks) : std::nullopt;
+                          })
+            .add_if_given("parallelism.expert_imbalance", Unit::number,
+                          "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 91,
+                          [](const Result& r) {
+                              const double imbalance = r.parallelism.experts.imbalance;
+                              return imbalance > 0 ? std::optional(imbalance) : std::nullopt;
+                          })
             .add("parallelism.ranges", Unit::list,
                  "layers with another layout: `first`, `last`, `rows`, `columns`, `height`, `width`; in CSV one text",
                  0, [](const Result& r) { return ranges_of(r.parallelism, r.ranks); })
@@ -257,7 +281,7 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.best; })
             .add("iteration_time_s", Unit::seconds, "one iteration in steady state", 4,
                  [](const Result& r) { return r.time.iteration_s; })
-            .add_if_given("repeats", Unit::number, "number of seeds; only with `--repeat`", 81,
+            .add_if_given("repeats", Unit::number, "number of seeds, 1 if nothing is random; only with `--repeat`", 81,
                           spread([](const Spread& s) { return s.count; }))
             .add_if_given("iteration_time_mean_s", Unit::seconds, "mean over all seeds; only with `--repeat`", 82,
                           spread([](const Spread& s) { return s.mean; }))

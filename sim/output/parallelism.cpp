@@ -28,7 +28,8 @@ std::string layers_of(const LayerRange& range) {
 std::string ways_of(const Layout& layout, std::int64_t columns) {
     std::vector<std::string> ways;
     if (layout.rows > 1) ways.push_back(fmt::format("model {}", layout.rows));
-    if (layout.cells() > 1) ways.push_back(fmt::format("domain {}x{}", layout.height, layout.width));
+    if (layout.cells() > layout.context) ways.push_back(fmt::format("domain {}x{}", layout.height, layout.width));
+    if (layout.context > 1) ways.push_back(fmt::format("context {}", layout.context));
     if (columns > 1 || ways.empty()) ways.push_back(fmt::format("data {}", columns));
     return fmt::format("{}", fmt::join(ways, ", "));
 }
@@ -49,6 +50,16 @@ const char* name_of(Sharding sharding) {
             return "gradients";
         case Sharding::parameters:
             return "parameters";
+    }
+    return "";
+}
+
+const char* name_of(ContextExchange exchange) {
+    switch (exchange) {
+        case ContextExchange::ring:
+            return "ring";
+        case ContextExchange::ulysses:
+            return "ulysses";
     }
     return "";
 }
@@ -78,7 +89,7 @@ std::string text::ranges(const Parallelism& parallelism, std::int64_t ranks) {
         if (!range.layout) continue;
         const Layout& its = *range.layout;
         texts.push_back(fmt::format("{} {}x{}", layers_of(range), its.rows, columns(parallelism, its, ranks)));
-        if (its.cells() > 1) texts.back() += fmt::format("x{}x{}", its.height, its.width);
+        if (its.cells() > its.context) texts.back() += fmt::format("x{}x{}", its.height, its.width);
     }
     return fmt::format("{}", fmt::join(texts, "; "));
 }
@@ -95,6 +106,10 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (pipeline.micro_batches > 1) result += fmt::format("; {} micro-batches", pipeline.micro_batches);
     if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
     if (pipeline.chunks > 1) result += fmt::format(", {} chunks", pipeline.chunks);
+    if (parallelism.experts.ranks > 1) result += fmt::format("; experts {}", parallelism.experts.ranks);
+    if (parallelism.experts.imbalance > 0) result += fmt::format(" ±{:.3g} %", 100 * parallelism.experts.imbalance);
+    if (parallelism.layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
+        result += "; ulysses";
     if (parallelism.sequence) result += "; sequence";
     if (parallelism.sharding != Sharding::none) result += fmt::format("; sharded {}", name_of(parallelism.sharding));
     return result;

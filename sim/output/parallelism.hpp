@@ -14,6 +14,7 @@ std::int64_t columns(const Parallelism& parallelism, const Layout& layout, std::
 // The names of the keys' values in files; the schedule's is empty without stages.
 std::string schedule_of(const Parallelism& parallelism);
 const char* name_of(Sharding sharding);
+const char* name_of(ContextExchange exchange);
 
 /// Returns a list of {"first", "last", "rows", "columns", "height", "width"}: the layers with a different layout.
 Json ranges_of(const Parallelism& parallelism, std::int64_t ranks);

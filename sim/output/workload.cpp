@@ -16,7 +16,7 @@ using namespace text;
 namespace {
 
 // Indexed by ComputeKind.
-constexpr std::array compute_names{"calibrated", "roofline", "im2col", "efficiency", "measured"};
+constexpr std::array compute_names{"calibrated", "roofline", "im2col", "efficiency", "measured", "tables"};
 
 std::string name_of(ComputeKind kind) {
     return compute_names[static_cast<std::size_t>(kind)];

@@ -8,6 +8,7 @@
 
 #include "sim/platform/efficiency.hpp"
 #include "sim/platform/interference.hpp"
+#include "sim/platform/kernel_rates.hpp"
 #include "sim/platform/simgrid_file.hpp"
 #include "sim/platform/transport.hpp"
 #include "sim/topology/router.hpp"
@@ -51,10 +52,12 @@ struct Device {
     double kernel_latency_s = 0;       ///< minimum time of a kernel
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second
+    double speed = 1;                  ///< relative speed of all computation
     std::int64_t multiprocessors = 0;  ///< streaming multiprocessors (SMs) of a GPU; 0: not given
     SpeedBesideExchange speed_beside_exchange;
     std::vector<Calibration> calibration;  ///< one row for each workload and batch
     std::optional<EfficiencyCurve> efficiency;
+    std::optional<KernelRates> kernels;
     std::vector<MeasuredLayers> layer_times;
 };
 

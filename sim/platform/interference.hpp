@@ -15,10 +15,10 @@
 /// exchange itself.
 namespace syncline {
 
-/// Kind of an exchange: among all ranks of a group, or between pairs of processes (transfers between stages, halos,
-/// gossip, and a parameter server's pushes and pulls).
-enum class ExchangeClass : std::uint8_t { collective, point_to_point };
-inline constexpr std::size_t exchange_classes = 2;
+/// Kind of an exchange: among all ranks of a group; between pairs of processes (transfers between stages, halos,
+/// gossip, and a parameter server's pushes and pulls); or between hosts, without kernels on the devices (negotiation).
+enum class ExchangeClass : std::uint8_t { collective, point_to_point, host };
+inline constexpr std::size_t exchange_classes = 2;  ///< those with kernels on the devices
 
 /// Part of its speed that computation keeps.
 struct SpeedBesideExchange {

@@ -27,11 +27,20 @@
 /// others the terms of `between`. A process on a host (a parameter server) has nothing to stage, and reduces at its
 /// host's rate.
 ///
+/// MPI's protocols (`eager_bytes`): a small message leaves without waiting for its receiver (eager); a larger one asks
+/// the receiver, which answers when it has posted the receive (rendezvous). With L, the latency of the links and of
+/// `latency`, a large message of a sender that is ready at s and a receiver that is ready at r starts at max(s + L, r)
+/// + L. D. Buntinas, G. Mercier, W. Gropp, "Implementation and evaluation of shared-memory communication and
+/// synchronization operations in MPICH2 using the Nemesis communication subsystem", Parallel Computing 33, 2007.
+/// Without `eager_bytes` messages of every size start at max(s, r), like RDMA writes into buffers that are known
+/// beforehand.
+///
 /// A device makes one copy at a time in each direction, whichever of its exchanges the copy belongs to; overheads are
 /// paid by a separate thread for each connection with a server.
 ///
 /// Left out: contention of copies with other traffic on the PCIe bus, TCP's slow start, cores that are busy otherwise,
-/// and the overlap of received messages with messages still in flight in the same step.
+/// overheads of a handshake's messages, the copy of an eager message that is there before its receiver, and the overlap
+/// of received messages with messages still in flight in the same step.
 namespace syncline {
 
 /// Bandwidth of one connection with messages of `bytes`. Between two points time is linear in size; smaller messages
@@ -49,6 +58,8 @@ struct MessageTerms {
     double receive_overhead_s = 0;
     double latency_s = 0;                   ///< in addition to the links'
     std::vector<BandwidthPoint> bandwidth;  ///< ascending, times not falling; empty: the links'
+    /// Size up to which messages are eager; all larger ones use the rendezvous. Nothing: neither.
+    std::optional<double> eager_bytes = {};
 
     /// Returns the bandwidth of a connection with a message of `bytes`; infinite without points.
     double limit_Bps(double bytes) const;
@@ -111,6 +122,8 @@ struct Transport {
     /// plan names another; 0: as many as there are ports and paths, as NCCL does. MPI's collectives have one.
     std::int64_t channels = 0;
 
+    /// Returns true if some messages start before their receivers are ready, or only after a handshake.
+    bool has_protocols() const { return between.eager_bytes || inside.eager_bytes; }
     double query_s() const { return pointer_cache ? 0 : driver_query_s; }
 
     bool operator==(const Transport&) const = default;

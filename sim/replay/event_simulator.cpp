@@ -44,7 +44,7 @@ void EventSimulator::run(std::vector<Coroutine<>>& programs, const std::function
 }
 
 double EventSimulator::next_s(double now_s) {
-    return awake_.empty() ? std::min(flows_.next_end_s(now_s), sleeps_.next_s()) : now_s;
+    return awake_.empty() ? std::min({flows_.next_end_s(now_s), sleeps_.next_s(), starts_.next_s()}) : now_s;
 }
 
 void EventSimulator::resume(StreamId stream) {
@@ -64,6 +64,7 @@ void EventSimulator::happen(double now_s) {
     for (const Index message : ended_) end(message);
     ended_.clear();
     while (sleeps_.next_s() <= now_s + precision_s) wake(sleeps_.pop());
+    while (starts_.next_s() <= now_s + precision_s) start(starts_.pop());
     while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty() || !last_acts_.empty()) {
         while (!awake_.empty() || !weightless_.empty() || !up_to_date_.empty()) {
             for (const StreamId stream : up_to_date_) streams_[stream].on_receipt();  // adds none
@@ -157,8 +158,8 @@ EventSimulator::Index EventSimulator::match(Connection& connection, ConnectionId
     }
     const Index added = unused(messages_, free_messages_);
     Message& message = messages_[added];
+    message = {};
     message.connection = number;
-    message.next = nobody;
     ++connection.users;
     if (connection.first == nobody)
         connection.first = added;
@@ -177,7 +178,12 @@ void EventSimulator::receive(StreamId stream, ConnectionId connection) {
     messages_[number].receiver = stream;
     messages_[number].received = state.posted++;
     state.received_s.push_back(std::numeric_limits<double>::infinity());
-    if (present) start(number);
+    if (!present) return;
+    const Message& message = messages_[number];
+    if (!message.started)
+        meet(number);
+    else if (message.ended_s >= 0)
+        weightless_.push_back(number);  // its bytes are there
 }
 
 void EventSimulator::withdraw(StreamId stream, ConnectionId connection) {
@@ -198,7 +204,8 @@ void EventSimulator::withdraw(StreamId stream, ConnectionId connection) {
     let_go(last);
 }
 
-void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
+void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+                          const Meeting& meeting) {
     StreamState& state = streams_[stream];
     Connection& used = connections_[connection];
     const bool present = used.first != nobody && !used.sends;
@@ -206,11 +213,13 @@ void EventSimulator::send(StreamId stream, ConnectionId connection, std::uint64_
     Message& message = messages_[number];
     message.bytes = static_cast<double>(bytes);
     message.limit_Bps = limit_Bps;
+    message.meeting = meeting;
+    message.put_s = now_s_;
     message.sender = stream;
     message.sent = static_cast<std::uint32_t>(state.sent_s.size());
     state.sent_s.push_back(std::numeric_limits<double>::infinity());
     ++state.in_flight;
-    if (present) start(number);
+    if (present || !meeting.awaits_receiver) meet(number);
 }
 
 Pair EventSimulator::route_key(const Pair& pair) const {
@@ -244,6 +253,16 @@ Flows::Bundle EventSimulator::bundle(Connection& connection, double limit_Bps) {
     return connection.bundle;
 }
 
+void EventSimulator::meet(Index number) {
+    Message& message = messages_[number];
+    message.started = true;
+    const double start_s = message.meeting.start_s(message.put_s, now_s_);
+    if (start_s > now_s_ + precision_s)
+        starts_.set(number, start_s);
+    else
+        start(number);
+}
+
 void EventSimulator::start(Index number) {
     Message& message = messages_[number];
     if (wires_.adapts()) {
@@ -265,17 +284,22 @@ void EventSimulator::start(Index number) {
 
 void EventSimulator::end(Index number) {
     Message& message = messages_[number];
-    if (wires_.adapts()) {
-        for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
-        if (message.bytes > 0) flows_.remove_bundle(message.bundle);
+    if (message.ended_s < 0) {
+        message.ended_s = now_s_;
+        if (wires_.adapts()) {
+            for (const std::uint32_t link : streams_[message.sender].paths[message.sent]) --in_flight_[link];
+            if (message.bytes > 0) flows_.remove_bundle(message.bundle);
+        }
+        StreamState& sender = streams_[message.sender];
+        sender.sent_s[message.sent] = now_s_;
+        --sender.in_flight;
+        wake_if_ended(message.sender);
     }
-    StreamState &receiver = streams_[message.receiver], &sender = streams_[message.sender];
-    receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = now_s_;
+    if (message.receiver == nobody) return;  // an eager message, for which its receiver is not ready
+    StreamState& receiver = streams_[message.receiver];
+    receiver.received_s[receiver.received_s.size() - (receiver.posted - message.received)] = message.ended_s;
     if (++receiver.received == receiver.posted && receiver.on_receipt) up_to_date_.push_back(message.receiver);
-    sender.sent_s[message.sent] = now_s_;
-    --sender.in_flight;
     wake_if_ended(message.receiver);
-    wake_if_ended(message.sender);
     let_go(number);
 }
 

@@ -42,7 +42,8 @@ public:
         streams_[stream].on_receipt = std::move(act);
     }
     std::uint32_t untaken(StreamId stream) const override;
-    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
+    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+              const Meeting& meeting) override;
     double sent_s(StreamId stream, std::size_t index) const override { return streams_[stream].sent_s[index]; }
     double received_s(StreamId stream, std::size_t index) const override {
         return streams_[stream].received_s[streams_[stream].first + index];
@@ -80,7 +81,11 @@ private:
     struct Message {
         double bytes = 0, limit_Bps = 0;
         ConnectionId connection = 0;
-        StreamId sender = 0, receiver = 0;
+        StreamId sender = 0, receiver = nobody;  ///< an eager message may end before it has a receiver
+        Meeting meeting;
+        double put_s = 0;            ///< time at which its sender was ready
+        double ended_s = -1;         ///< below 0: it has not
+        bool started = false;        ///< or will, after a handshake
         std::uint32_t sent = 0;      ///< its index in the sender's step
         std::uint32_t received = 0;  ///< its number among the receiver's
         Flows::Bundle bundle = 0;
@@ -114,6 +119,8 @@ private:
 
     /// Returns the message whose other side is present, or a new one that waits for it.
     Index match(Connection& connection, ConnectionId number, bool sends);
+    /// Starts a message both of whose sides are present, now or after its handshake.
+    void meet(Index number);
     void start(Index number);
     void end(Index number);
     void let_go(Index number);
@@ -133,12 +140,13 @@ private:
     Wires& wires_;
     Flows flows_;
     Agenda sleeps_;  // by stream
+    Agenda starts_;  // by message, of those that wait for a handshake
     double now_s_ = 0;
     std::vector<StreamState> streams_;
     std::span<const Coroutine<>> programs_;  // by stream
     std::size_t running_ = 0;                // programs that have not ended
     std::vector<StreamId> awake_, waking_;
-    std::vector<Index> weightless_;     // messages without bytes that have started
+    std::vector<Index> weightless_;     // messages without bytes that have started, or whose receivers came after them
     std::vector<StreamId> up_to_date_;  // streams that have received everything that they expect
     std::vector<std::function<void()>> last_acts_;
     std::vector<Message> messages_;

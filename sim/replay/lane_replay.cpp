@@ -249,7 +249,7 @@ Coroutine<> LaneReplay::run_steps(std::uint32_t count, Folding::Visit visit) {
             if (transport_.query_s() > 0) co_await spend(ActKind::send, transport_.query_s());
             if (stages) co_await copy(Staging::Unit::message, true, bytes);
             if (peer.terms->send_overhead_s > 0) co_await spend(ActKind::send, peer.terms->send_overhead_s);
-            send(peer, bytes, exchange.protocol);
+            send(peer, bytes);
             const std::uint64_t real = padded_ ? message_bytes(partition, step.sends[i], walk.repetition()) : bytes;
             add_bytes(peer, real, on_wires(real, exchange.protocol));
         }
@@ -299,15 +299,27 @@ Coroutine<> LaneReplay::await_lane(const Step& step) {
     }
 }
 
-void LaneReplay::send(const Peer& peer, std::uint64_t bytes, const Protocol& protocol) {
-    const std::uint64_t travelling = on_wires(bytes, protocol);
+double LaneReplay::latency_s(const Peer& peer) const {
+    const Protocol& protocol = now_->exchange.protocol;
+    return peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s);
+}
+
+Meeting LaneReplay::meeting(const Peer& peer, std::uint64_t bytes) const {
+    if (!peer.terms->eager_bytes) return {};
+    const bool eager = static_cast<double>(bytes) <= *peer.terms->eager_bytes;
+    return {.awaits_receiver = !eager, .handshake_s = eager ? 0 : latency_s(peer)};
+}
+
+void LaneReplay::send(const Peer& peer, std::uint64_t bytes) {
+    const std::uint64_t travelling = on_wires(bytes, now_->exchange.protocol);
+    const Meeting how = meeting(peer, bytes);
     if (recorder() != nullptr)
         recorded_.push_back(
-            recorder()->put(*peer.recorded, {task_, lane_, iteration_, simulator_.now_s()}, travelling));
+            recorder()->put(*peer.recorded, {task_, lane_, iteration_, simulator_.now_s()}, travelling, how));
     if (session_.wires.adapts()) travelling_.push_back(travelling);
     const double limit_Bps = peer.terms->bandwidth.empty() ? std::numeric_limits<double>::infinity()
                                                            : peer.terms->limit_Bps(static_cast<double>(bytes));
-    simulator_.send(lane_, peer.connection, peer.weightless ? 0 : travelling, limit_Bps);
+    simulator_.send(lane_, peer.connection, peer.weightless ? 0 : travelling, limit_Bps, how);
 }
 
 void LaneReplay::receive(const Peer& peer) {
@@ -348,15 +360,13 @@ Coroutine<> LaneReplay::copy(Staging::Unit unit, bool outwards, std::uint64_t by
 }
 
 double LaneReplay::rest_of_latency(const Ports& ports) {
-    const Protocol& protocol = now_->exchange.protocol;
     const double now_s = simulator_.now_s();
     double rest_s = 0, last_s = -1;
     const Lateness& lateness = session_.graph.lateness();
     const auto consider = [&](Peer& peer, double end_s, const std::vector<MessageId>& recorded, std::size_t i,
                               bool waits) {
         const double latency_s =
-            (peer.latency_s + (peer.inside_node ? protocol.inside_latency_s : protocol.between_latency_s)) *
-            lateness.factor(peer.pair.channel, peer.pair.from, peer.pair.to, peer.delivered++);
+            this->latency_s(peer) * lateness.factor(peer.pair.channel, peer.pair.from, peer.pair.to, peer.delivered++);
         // A message delivered before the others has already had a part of its latency.
         const double free_s = waits ? end_s + latency_s : end_s;
         rest_s = std::max(rest_s, free_s - now_s);

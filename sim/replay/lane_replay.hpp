@@ -119,7 +119,11 @@ private:
         return recorder_;
 #endif
     }
-    void send(const Peer& peer, std::uint64_t bytes, const Protocol& protocol);
+    /// Returns how the sides of a message of this size meet.
+    Meeting meeting(const Peer& peer, std::uint64_t bytes) const;
+    /// Returns the latency of a message, after its end, unless it varies.
+    double latency_s(const Peer& peer) const;
+    void send(const Peer& peer, std::uint64_t bytes);
     void receive(const Peer& peer);
     /// Waits until fewer messages of this step are in flight than the transport's window allows.
     Coroutine<> await_window();

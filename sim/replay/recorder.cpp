@@ -34,7 +34,7 @@ std::uint32_t Recorder::route(const std::vector<std::uint32_t>& links) {
     return found->second;
 }
 
-MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_t bytes) {
+MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_t bytes, const Meeting& meeting) {
     const MessageId id = matched(connection, true, trace_.messages);
     MessageRecord& message = trace_.messages[id];
     message.sender = sender.task;
@@ -43,6 +43,7 @@ MessageId Recorder::put(Connection& connection, const Side& sender, std::uint64_
     message.put_s = sender.now_s;
     message.route = connection.route;
     message.bytes = bytes;
+    message.meeting = meeting;
     return id;
 }
 

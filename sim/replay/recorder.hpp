@@ -38,7 +38,7 @@ public:
     /// Returns a connection, whose address does not change.
     Connection& connection(std::uint32_t channel, ProcessId from, ProcessId to);
 
-    MessageId put(Connection& connection, const Side& sender, std::uint64_t bytes);
+    MessageId put(Connection& connection, const Side& sender, std::uint64_t bytes, const Meeting& meeting);
     MessageId got(Connection& connection, const Side& receiver);
     void through(MessageId message, double through_s, double latency_s);
     /// Records the path of a message, if it was not known before.

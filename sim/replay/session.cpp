@@ -131,10 +131,12 @@ Coroutine<> Session::copy(LaneId lane, bool outwards, double seconds) {
 }
 
 void Session::count(ProcessId process, ExchangeId exchange, bool begins) {
+    const ExchangeClass kind = graph.exchange(exchange).kind;
+    if (kind == ExchangeClass::host) return;
     const SpeedBesideExchange& slowed = graph.processes()[process].speed_beside_exchange;
     Computation& computation = computations_[process];
     const double before = slowed.beside(computation.exchanges);
-    std::uint32_t& number = computation.exchanges[static_cast<std::size_t>(graph.exchange(exchange).kind)];
+    std::uint32_t& number = computation.exchanges[static_cast<std::size_t>(kind)];
     number = begins ? number + 1 : number - 1;
     if (slowed.beside(computation.exchanges) == before) return;
     computation.changed = true;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/replay/coroutine.hpp"
+#include "sim/replay/meeting.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
 /// Simulated time, in which the programs of streams run and messages travel.
@@ -16,7 +17,8 @@
 /// clock; ActorSimulator leaves messages to SimGrid, and gives each stream an actor. Programs are coroutines, so that
 /// the same code runs on both: where an operation blocks the actor, it is over when it returns.
 ///
-/// A message starts when both its sides are present, and ends when its last byte has left its links. Latency and all
+/// A message starts when both its sides are present, unless it meets otherwise (Meeting), and ends when its last byte
+/// has left its links. Latency and all
 /// other costs are time in which streams sleep. A stream sends and receives in steps: it begins one, posts messages,
 /// waits, and then reads their ends. Receives may be posted before the step that takes them begins.
 namespace syncline {
@@ -98,8 +100,9 @@ public:
     virtual void on_receipt(StreamId stream, std::function<void()> act) = 0;
     /// Counts the received messages that have ended and were not taken by this step or an earlier one.
     virtual std::uint32_t untaken(StreamId stream) const = 0;
-    /// Posts the step's next send. `limit_Bps` bounds its rate, and may be infinite.
-    virtual void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) = 0;
+    /// Posts the step's next send. `limit_Bps` bounds its rate, and may be infinite. SimGrid's models ignore `meeting`.
+    virtual void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+                      const Meeting& meeting) = 0;
     /// Return the time at which the index-th message that the step sends, or takes, ended; infinity if it has not.
     virtual double sent_s(StreamId stream, std::size_t index) const = 0;
     virtual double received_s(StreamId stream, std::size_t index) const = 0;

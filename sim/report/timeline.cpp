@@ -25,7 +25,8 @@ enum Kind : std::uint32_t {
     transfer,
     weights,
     waiting,
-    reduction
+    reduction,
+    core
 };
 
 Kind kind_of(Phase phase) {
@@ -50,6 +51,10 @@ Kind kind_of(Phase phase) {
         case Phase::activations:
         case Phase::halo:
             return activations;
+        case Phase::context:
+        case Phase::dispatch:
+        case Phase::combine:
+            return core;
         case Phase::transfer:
             return transfer;
         case Phase::weights:

@@ -112,7 +112,8 @@ void ActorSimulator::receive(StreamId stream, ConnectionId connection) {
     streams_[stream].received.push_back(mailbox(connection, false)->get_async<void>(&received));
 }
 
-void ActorSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) {
+void ActorSimulator::send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+                          const Meeting&) {
     static char token;  // messages carry no data, but SimGrid requires an address
     hosts_.move(connections_[connection].pair.from, connections_[connection].pair.channel);
     sg::CommPtr comm = mailbox(connection, true)->put_init(&token, bytes);

@@ -43,7 +43,8 @@ public:
     void withdraw(StreamId, ConnectionId) override;
     void on_receipt(StreamId, std::function<void()>) override;
     std::uint32_t untaken(StreamId) const override { return 0; }
-    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps) override;
+    void send(StreamId stream, ConnectionId connection, std::uint64_t bytes, double limit_Bps,
+              const Meeting& meeting) override;
     double sent_s(StreamId stream, std::size_t index) const override { return end_s(streams_[stream].sent[index]); }
     double received_s(StreamId stream, std::size_t index) const override {
         return end_s(streams_[stream].received[index]);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/open_keys.hpp"
 #include "sim/config/scenario_file.hpp"
 #include "sim/document/override.hpp"
 #include "sim/study/axis.hpp"
@@ -43,11 +44,5 @@ struct Study::Parts {
 
 /// Reads a study's or a scenario's file. Throws ConfigError.
 std::unique_ptr<Study::Parts> load_study(const std::string& path, const std::vector<std::string>& assignments);
-
-/// Return whether a document gives several sizes, and whether it leaves a grid open.
-bool gives_sweep(const Node& document);
-bool gives_open_grid(const Node& document);
-/// Settles all open grids of a document. `sequence`: whether positions can then be divided among rows.
-void set_grid(Node& document, std::int64_t rows, bool sequence);
 
 }  // namespace syncline::config

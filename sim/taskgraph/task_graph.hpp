@@ -59,7 +59,10 @@ enum class Phase : std::uint8_t {
     weights,   ///< gathering of weights whose shards are on different ranks
     encode,    ///< of a layer's gradients
     factor,    ///< computation between a bucket's two exchanges
-    decode     ///< of a bucket
+    decode,    ///< of a bucket
+    context,   ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
+    dispatch,  ///< tokens, or gradients of results, to the ranks of their experts
+    combine    ///< results, or gradients of tokens, back
 };
 
 struct Process {

@@ -38,6 +38,12 @@ const char* word(Phase phase) {
             return "second factor";
         case Phase::decode:
             return "decoding";
+        case Phase::context:
+            return "context";
+        case Phase::dispatch:
+            return "dispatch";
+        case Phase::combine:
+            return "combine";
     }
     return "task";
 }

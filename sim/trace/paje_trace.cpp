@@ -211,12 +211,20 @@ private:
             define(fmt::format("T{}", phase), "TT", word(all_phases[i]), colour(i, std::size(all_phases), false));
             define(fmt::format("M{}", phase), "MT", word(all_phases[i]), colour(i, std::size(all_phases), false));
         }
+        const auto occurs = [&](Phase phase) {
+            return std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; });
+        };
         for (std::size_t i = 0; i < std::size(codec_phases); ++i) {
             const Phase phase = codec_phases[i];
-            if (std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; }))
+            if (occurs(phase))
                 define(fmt::format("T{}", static_cast<int>(phase)), "TT", word(phase),
                        colour(i, std::size(codec_phases), true));
         }
+        for (std::size_t i = 0; i < std::size(core_phases); ++i)
+            for (const auto& [alias, type] : {std::pair('T', "TT"), std::pair('M', "MT")})
+                if (const Phase phase = core_phases[i]; occurs(phase))
+                    define(fmt::format("{}{}", alias, static_cast<int>(phase)), type, word(phase),
+                           colour(i, std::size(core_phases), false));
         for (std::size_t i = 0; i < std::size(all_acts); ++i)
             define(fmt::format("A{}", static_cast<int>(all_acts[i])), "TT", word(all_acts[i]),
                    colour(i, std::size(all_acts), true));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/training/context.hpp"
+#include "sim/training/experts.hpp"
 #include "sim/training/layer_exchanges.hpp"
 #include "sim/training/pipeline.hpp"
 
@@ -31,25 +33,35 @@ std::vector<const LayerRange*> ranges_of(const Model& model, const Parallelism& 
 
 /// Layers without an image to cut use a replica's cells as rows.
 Layout layout_of(const Layer& layer, const Layout& wanted) {
-    if (wanted.cells() == 1 || std::holds_alternative<Convolution>(layer.shape)) return wanted;
+    if (wanted.cells() == wanted.context || std::holds_alternative<Convolution>(layer.shape)) return wanted;
     return {.rows = wanted.replica()};
 }
 
 void require_images(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
-    const bool wanted = parallelism.layout.cells() > 1 ||
+    const auto cuts = [](const Layout& layout) { return layout.cells() > layout.context; };
+    const bool wanted = cuts(parallelism.layout) ||
                         std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
-                                    [](const LayerRange& range) { return range.layout && range.layout->cells() > 1; });
+                                    [&](const LayerRange& range) { return range.layout && cuts(*range.layout); });
     const bool some =
-        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.layout.cells() > 1; });
+        std::any_of(layers.begin(), layers.end(), [&](const PlacedLayer& layer) { return cuts(layer.layout); });
     if (wanted && !some)
         throw ParallelismError("domain",
                                fmt::format("model '{}' has no convolution whose images can be partitioned", model.name),
                                "`model` splits other layers");
 }
 
+void require_experts(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
+    const bool some =
+        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.experts.has_value(); });
+    if (parallelism.experts.ranks > 1 && !some)
+        throw ParallelismError("experts",
+                               fmt::format("model '{}' has no experts that can be divided among ranks", model.name),
+                               "expert parallelism applies to layers of kind `moe`");
+}
+
 /// Returns the largest cell of an output, as a fraction of the output.
 double area_of(const Layer& layer, const Layout& layout) {
-    if (layout.cells() == 1) return 1;
+    if (layout.cells() == layout.context) return 1 / static_cast<double>(layout.context);
     const auto& conv = std::get<Convolution>(layer.shape);
     const std::int64_t out[2] = {output_size(conv, 0), output_size(conv, 1)};
     if (out[0] < layout.height || out[1] < layout.width)
@@ -124,15 +136,24 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         const Layout layout = layout_of(model.layers[i], own ? *ranges[i]->layout : parallelism.layout);
         result.layers.push_back(place(model, model.layers[i], layout, plan));
         PlacedLayer& placed = result.layers.back();
+        place_experts(model, narrow(static_cast<std::int64_t>(i)), plan, placed);
         placed.time = computation->time(i, placed.share);
+        time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
         if (plan.compression.any() && plan.ranks > 1)
             placed.compressed = compress(plan.compression, model, model.layers[i], narrow(plan.ranks),
                                          {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
     }
     require_images(model, result.layers, parallelism);
+    require_experts(model, result.layers, parallelism);
     ExchangePlanner exchanges(model, parallelism, result.layers);
-    for (std::uint32_t i = 0; i < model.layers.size(); ++i)
-        exchanges.add(i, ranges[i] && ranges[i]->algorithms ? *ranges[i]->algorithms : parallelism.algorithms);
+    for (std::uint32_t i = 0; i < model.layers.size(); ++i) {
+        const bool own = ranges[i] && ranges[i]->algorithms;
+        const ActivationAlgorithms& algorithms = own ? *ranges[i]->algorithms : parallelism.algorithms;
+        exchanges.add(i, algorithms);
+        if (parallelism.layout.context > 1)
+            add_context(model, model.layers[i], parallelism, algorithms.all_to_all, result.layers[i]);
+        add_experts(model, model.layers[i], parallelism.sequence, algorithms, result.layers[i]);
+    }
 
     result.first_layer = cut_parts(result.layers, parallelism.pipeline);
     for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,17 +21,28 @@ namespace syncline {
 /// An exchange of activations, or of their gradients, in every group of a stage, for one micro-batch.
 struct ActivationExchange {
     Grouping groups;
-    AlgorithmSpec spec;  ///< for algorithms of the collective library; unused for a halo
+    AlgorithmSpec spec;  ///< for algorithms of the collective library; its name is empty for others
     std::shared_ptr<const CollectiveAlgorithm> algorithm;  ///< without channels, which Lowered adds
     /// Size of a group's buffer, as the operation counts it (see AlgorithmSpec). The list is used cyclically: groups
     /// that begin `size`·`stride` ranks later take the next entry.
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
 
+    /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
+    bool in_library() const { return !spec.name.empty(); }
+    bool between_neighbours() const { return !in_library() && spec.operation != "all-to-all"; }
+
     /// Returns the size for the group that begins with this index in its stage.
     std::uint64_t bytes_of(std::uint32_t first) const {
         return bytes[first / (groups.size * groups.stride) % bytes.size()];
     }
+};
+
+/// A part of the computation of a layer's core (Kernel::core), and an exchange that begins with it. Both are over when
+/// the next round begins.
+struct Round {
+    std::optional<ActivationExchange> exchange;
+    double part = 0;  ///< of the core; 0: nothing is computed
 };
 
 /// Exchanges of a layer, in order.
@@ -42,6 +54,31 @@ struct LayerExchanges {
     /// the inputs do not.
     std::vector<ActivationExchange> beside_backward;
     std::vector<ActivationExchange> after_backward;  ///< of the gradients of its inputs, once computed
+    /// The core, after the rest of the forward pass, and of the gradients of the inputs, whose parts add up to 1;
+    /// empty: nothing is exchanged inside the layer.
+    std::vector<Round> forward_rounds, backward_rounds;
+
+    /// Visits all exchanges, which are const if `self` is.
+    template <class Self, class Visitor>
+    static void each(Self& self, Visitor visit) {
+        for (auto* list : {&self.before_forward, &self.after_forward, &self.before_backward, &self.beside_backward,
+                           &self.after_backward})
+            for (auto& exchange : *list) visit(exchange);
+        for (auto* rounds : {&self.forward_rounds, &self.backward_rounds})
+            for (auto& round : *rounds)
+                if (round.exchange) visit(*round.exchange);
+    }
+};
+
+/// The experts of a layer that are divided among ranks: see experts.hpp.
+struct PlacedExperts {
+    Grouping group;                  ///< the ranks that divide them
+    std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
+    std::uint64_t weight_bytes = 0;  ///< ... and of their weights
+    Grouping replicas;               ///< the ranks that have the same experts
+    /// By member of the group: tokens in units of an equal share, and times of the layer; empty: all are alike.
+    std::vector<double> loads;
+    std::vector<LayerTime> times;
 };
 
 /// A layer on the ranks of its stage.
@@ -54,14 +91,20 @@ struct PlacedLayer {
     std::uint32_t contributors = 1;
     /// Number of parts if every contributor had ⌈parts/rows⌉, divided by the actual number: 1 if they divide evenly.
     double padded = 1;
-    LayerTime time;                  ///< for one micro-batch, on a rank that has a part
+    LayerTime time;                  ///< for one micro-batch, on the slowest rank that has a part
     std::uint64_t bytes = 0;         ///< of the gradients of a rank that has a part ...
-    std::uint64_t weight_bytes = 0;  ///< ... and of its weights
+    std::uint64_t weight_bytes = 0;  ///< ... and of its weights, without its experts in `experts`
     Grouping replicas;               ///< the ranks that hold the same weights
-    Compressed compressed = {};      ///< its gradients in the exchange, with Plan::compression
+    std::optional<PlacedExperts> experts;
+    Compressed compressed = {};  ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
     std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
+
+    /// Returns the times of the rank with this index in its stage.
+    const LayerTime& time_of(std::uint32_t index) const {
+        return experts && !experts->times.empty() ? experts->times[experts->group.member(index)] : time;
+    }
 };
 
 struct Arrangement {
@@ -74,7 +117,7 @@ struct Arrangement {
 };
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "activations".
+/// "layers", "sequence", "context", "experts", "activations".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

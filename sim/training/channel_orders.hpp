@@ -28,7 +28,9 @@
 /// (rings of channels, and their reversal on every second node), src/graph/search.cc (a channel for each port and for
 /// each path between devices), src/enqueue.cc (a channel has at least 512 threads of 64 B). Left out: more channels
 /// than paths, which only occupy more multiprocessors; channels of all-to-all and of transfers between stages, whose
-/// messages use their device's own port anyway.
+/// messages use their device's own port anyway; orders of their own for the groups of a stage: all take those of the
+/// first one, which listed and random placements may make wrong for the others; a ring of links for a single channel,
+/// which follows the order of the members.
 namespace syncline {
 
 /// Number of channels that a plan asks for: as many as libraries take (`automatic`), or a given number.

@@ -92,8 +92,9 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
         const bool negotiated = !coordination.request_bytes.empty();
         if (negotiated && coordination.request_bytes[bucket] > 0) {
             const std::uint64_t bytes = coordination.request_bytes[bucket];
-            const std::vector<TaskId> asked = add({gather, group, 0, bytes, 0}, ahead ? nullptr : own);
-            agreed = add({answer, group, 0, bytes, 0}, &asked);
+            constexpr ExchangeClass by = ExchangeClass::host;
+            const std::vector<TaskId> asked = add({gather, group, 0, bytes, 0, {}, by}, ahead ? nullptr : own);
+            agreed = add({answer, group, 0, bytes, 0, {}, by}, &asked);
         }
         const Collective& collective = buckets[bucket];
         if (const auto in_network = std::dynamic_pointer_cast<const InNetwork>(collective.algorithm);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/workload/transformer.hpp"
+
 namespace syncline {
 
 namespace {
@@ -50,11 +52,28 @@ struct MatricesOf {
     Matrices operator()(const Dense& dense) const {
         return dense.tied ? Matrices{} : Matrices{{dense.outputs, dense.inputs}};
     }
-    Matrices operator()(const Attention& attention) const {
-        return {{attention.width, 3 * attention.width}, {attention.width, attention.width}};
+    static Matrices all(const std::vector<WeightMatrix>& weights) {
+        Matrices matrices;
+        for (const WeightMatrix& weight : weights)
+            matrices.push_back({static_cast<std::int64_t>(weight.inputs), static_cast<std::int64_t>(weight.outputs)});
+        return matrices;
     }
-    Matrices operator()(const FeedForward& forward) const {
-        return {{forward.width, forward.hidden}, {forward.hidden, forward.width}};
+    Matrices operator()(const Attention& attention) const { return all(weight_matrices(attention)); }
+    Matrices operator()(const FeedForward& forward) const { return all(weight_matrices(forward)); }
+    Matrices operator()(const ParallelBlock& block) const {
+        Matrices matrices = (*this)(block.attention);
+        for (const Matrix& matrix : (*this)(block.forward)) matrices.push_back(matrix);
+        return matrices;
+    }
+    Matrices operator()(const Experts& experts) const {
+        Matrices matrices{{experts.width, experts.experts}};
+        const auto add = [&](std::int64_t number, std::int64_t hidden) {
+            const Matrices expert = (*this)(FeedForward{experts.positions, experts.width, hidden, experts.gated});
+            for (std::int64_t i = 0; i < number; ++i) matrices.insert(matrices.end(), expert.begin(), expert.end());
+        };
+        add(experts.experts, experts.hidden);
+        add(experts.shared, experts.shared_hidden);
+        return matrices;
     }
     Matrices operator()(const Embedding& embedding) const {
         Matrices tables{{embedding.vocabulary, embedding.width}};
@@ -62,6 +81,8 @@ struct MatricesOf {
         if (embedding.segments > 0) tables.push_back({embedding.segments, embedding.width});
         return tables;
     }
+    Matrices operator()(const EmbeddingBag& bag) const { return {{bag.rows, bag.width}}; }
+    Matrices operator()(const PatchEmbedding& patches) const { return {{patches.outputs, patches.inputs()}}; }
 };
 
 }  // namespace

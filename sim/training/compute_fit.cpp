@@ -53,6 +53,10 @@ Complaints judge_layer_times(const Model& model, const Device& device) {
 
 Complaints judge(ComputeKind kind, const Model& model, const Device& device) {
     if (kind == ComputeKind::measured) return judge_layer_times(model, device);
+    if (kind == ComputeKind::tables && !device.kernels)
+        return {{"compute", fmt::format("device '{}' has no 'kernels'", device.name),
+                 "measured rates of its kernels: `kernels: {product_rate: 256 Tflops, memory_bandwidth: 1.7 TBps, "
+                 "source: …}`"}};
     if (kind != ComputeKind::efficiency || device.efficiency) return {};
     return {{"compute", fmt::format("device '{}' has no 'efficiency'", device.name),
              "`efficiency: {over: batch, points: [{at: 1, part: 0.2}, {at: 64, part: 0.6}], source: …}`"}};

@@ -19,6 +19,11 @@ void judge_fidelity(Fidelity fidelity, const Cluster& cluster, Complaints& compl
         complaints.push_back({"fidelity", "folding is not possible on a platform of 'simgrid_xml'",
                               "its links may change with time, so no step is known to repeat; write `fidelity: "
                               "message`"});
+    else if (fidelity == Fidelity::folded && cluster.transport.has_protocols())
+        complaints.push_back({"fidelity",
+                              "folding is not possible with a transport that has `eager`: its messages start before "
+                              "their receivers are ready, or after a handshake",
+                              "write `fidelity: message`"});
 }
 
 void judge_lateness(const Plan& plan, const Cluster& cluster, Complaints& complaints) {
@@ -148,12 +153,12 @@ void judge_colocated(const Cluster& cluster, const Plan& plan, Complaints& compl
 void judge_switches(Cluster cluster, const RankPlacement& placement, std::int64_t ranks, Complaints& complaints) {
     if (ranks == 1) return;
     give_nodes(cluster, placement, ranks, 0);
-    const std::string obstacle =
+    const auto obstacle =
         reduction_obstacle(cluster, place_ranks(cluster, placement, static_cast<std::uint32_t>(ranks)));
-    if (!obstacle.empty())
-        complaints.push_back({"algorithm", fmt::format("'{}' is not possible: {}", in_network_allreduce, obstacle),
-                              "`platform.fabric.reduces: true`, or within one node with `pattern: switch` "
-                              "`platform.per_node.links.reduces: true`, says that switches add up"});
+    if (obstacle)
+        complaints.push_back({"algorithm",
+                              fmt::format("'{}' is not possible: {}", in_network_allreduce, obstacle->message),
+                              obstacle->hint});
 }
 
 void judge_switches(const Cluster& cluster, const Plan& plan, Complaints& complaints) {
@@ -198,9 +203,13 @@ namespace {
 /// Complains about channels of an algorithm that has one.
 void judge_channels(const std::optional<std::int64_t>& channels, const AlgorithmSpec& algorithm,
                     Complaints& complaints) {
-    if (channels && *channels > 1 && !takes_channels(algorithm))
+    if (!channels || *channels <= 1 || takes_channels(algorithm)) return;
+    if (algorithm.contributors != 0 || algorithm.receivers != 0)
+        complaints.push_back(
+            {"channels", "exchanges with contributors or receivers do not run in channels", "remove it"});
+    else
         complaints.push_back({"channels", fmt::format("'{}' does not run in channels", algorithm.name),
-                              "'ring', 'segmented-ring', 'double-binary-tree' and 'nccl-tree' do"});
+                              hint_for_channels(algorithm.operation)});
 }
 
 }  // namespace

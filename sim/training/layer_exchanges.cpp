@@ -20,7 +20,8 @@ std::string words(const Layout& layout) {
 /// length, which is `lengths[i]` in the i-th line.
 ActivationExchange halo(const Grouping& lines, double depth, const std::vector<std::int64_t>& lengths,
                         double element_bytes) {
-    ActivationExchange exchange{lines, {}, std::make_shared<const Halo>(), {}, Phase::halo};
+    ActivationExchange exchange{
+        lines, {.operation = "halo", .name = ""}, std::make_shared<const Halo>(), {}, Phase::halo};
     for (const std::int64_t length : lengths)
         exchange.bytes.push_back(whole_bytes(depth * static_cast<double>(length), element_bytes));
     return exchange;
@@ -69,9 +70,9 @@ void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algor
     algorithms_ = &algorithms;
     const bool summed = layer > 0 && layers_[layer].layout != layers_[layer - 1].layout && add_transition(layer);
     PlacedLayer& placed = layers_[layer];
-    if (placed.layout.rows > 1 && parallelism_.sequence)
+    if (placed.layout.rows > 1 && parallelism_.sequence && !placed.experts)
         add_sequence(layer);
-    else if (placed.layout.rows > 1)
+    else if (placed.layout.rows > 1 && !parallelism_.sequence)
         add_rows(layer);
     // The gradients that a transition returns come after the sum over this layer's rows, or replace it.
     if (placed.layout.rows > 1 && !parallelism_.sequence && layer > 0 && !summed) {
@@ -106,8 +107,9 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
             "sequence", fmt::format("layer '{}' has no sequence positions that can be divided among ranks", layer.name),
             "sequence parallelism applies to transformers only");
     const Grouping rows{narrow(placed.layout.rows), 1};
-    const double inputs = placed.share.samples * static_cast<double>(layer.inputs);
-    const double outputs = placed.share.samples * static_cast<double>(layer.activations);
+    const double samples = placed.share.samples / static_cast<double>(placed.layout.cells());
+    const double inputs = samples * static_cast<double>(layer.inputs);
+    const double outputs = samples * static_cast<double>(layer.activations);
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
         exchanges.before_forward.push_back(make(rows, "allgather", inputs));
@@ -176,7 +178,7 @@ bool ExchangePlanner::add_transition(std::uint32_t number) {
                         model_.layers[number - 1].name, model_.layers[number].name, words(from), words(to)),
             "one number of rows must divide the other, and cells must become rows or replicas");
     };
-    if (parallelism_.sequence) return reject();
+    if (parallelism_.sequence || to.context > 1) return reject();
     const double before = layers_[number - 1].share.samples * inputs, after = placed.share.samples * inputs;
 
     // Cells become columns, or columns cells; every rank has all channels.

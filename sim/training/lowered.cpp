@@ -41,14 +41,29 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     }
     std::vector<Bucket> buckets;
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
-        std::vector<Gradient> gradients;
+        std::vector<Gradient> gradients, of_experts;
         for (auto i = static_cast<std::uint32_t>(arrangement.layers.size()); i-- > 0;) {
             const PlacedLayer& layer = arrangement.layers[i];
-            if (layer.part % arrangement.stages == stage && layer.replicas.size > 1)
+            if (layer.part % arrangement.stages != stage) continue;
+            if (layer.replicas.size > 1)
                 gradients.push_back(
                     {i, layer.bytes, 0, stage, layer.replicas, layer.contributors, layer.weight_bytes, {}});
+            if (layer.experts && layer.experts->replicas.size > 1)
+                of_experts.push_back({i,
+                                      layer.experts->bytes,
+                                      0,
+                                      stage,
+                                      layer.experts->replicas,
+                                      layer.experts->replicas.stride,
+                                      layer.experts->weight_bytes,
+                                      {}});
         }
-        const std::vector<Bucket> own = make_buckets(gradients, plan);
+        // Experts are fused among themselves, and buckets go in the order in which backward passes complete them.
+        std::vector<Bucket> own = make_buckets(gradients, plan);
+        const std::vector<Bucket> more = make_buckets(of_experts, plan);
+        own.insert(own.end(), more.begin(), more.end());
+        std::stable_sort(own.begin(), own.end(),
+                         [](const Bucket& a, const Bucket& b) { return a.layers.back() > b.layers.back(); });
         buckets.insert(buckets.end(), own.begin(), own.end());
     }
     return buckets;
@@ -62,7 +77,7 @@ std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Buck
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
     std::vector<Chosen> all;
     for (const auto& [first, end] : bucket_runs(training.buckets)) {
-        // All groups of a run have the same size, so that the first represents them.
+        // All groups of a run have the same size. The first represents them, wherever the others are.
         const std::vector<std::vector<std::uint32_t>> groups = groups_of(training.buckets[first], plan);
         std::vector<Place> members;
         for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
@@ -87,12 +102,10 @@ public:
         Arrangement& arrangement = training_.arrangement;
         for (PlacedLayer& layer : arrangement.layers) {
             const std::uint32_t stage = layer.part % arrangement.stages;
-            LayerExchanges& exchanges = layer.exchanges;
-            for (auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
-                               &exchanges.beside_backward, &exchanges.after_backward})
-                for (ActivationExchange& exchange : *list)
-                    if (exchange.phase != Phase::halo)
-                        exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
+                if (exchange.in_library())
+                    exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
+            });
             if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.replicas.size > 1)
                 layer.gathering = made(stage, layer.replicas, parallelism.weight_gathering(), layer.weight_bytes);
         }
@@ -107,7 +120,7 @@ private:
                                                     const AlgorithmSpec& spec, std::uint64_t bytes) {
         std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];
         if (!orders) {
-            // All groups of a stage are of one size and have the same shape, so that the first represents them.
+            // All groups of a stage are of one size. The first represents them, wherever the others are.
             std::vector<Place> members;
             for (std::uint32_t member = 0; member < grouping.size; ++member)
                 members.push_back(

@@ -49,15 +49,19 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     std::vector<double> missing;  // by layer: bytes that are on other ranks until they are gathered
     for (const PlacedLayer& layer : arrangement.layers) {
         if (layer.part % arrangement.stages != stage) continue;
-        const auto whole = static_cast<double>(layer.weight_bytes), gradients = static_cast<double>(layer.bytes);
-        const double shard = std::ceil(whole / layer.replicas.size);
-        memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-        // Gradients of several micro-batches are accumulated before they are reduced.
-        const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-        memory.gradients_bytes += reduced ? std::ceil(gradients / layer.replicas.size) : gradients;
-        if (plan.compression.keeps_rest() && layer.replicas.size > 1) memory.gradients_bytes += gradients;
-        memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
-        missing.push_back(whole - shard);
+        const auto add = [&](std::uint64_t weight_bytes, std::uint64_t gradient_bytes, std::uint32_t replicas) {
+            const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
+            const double shard = std::ceil(whole / replicas);
+            memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
+            // Gradients of several micro-batches are accumulated before they are reduced.
+            const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
+            memory.gradients_bytes += reduced ? std::ceil(gradients / replicas) : gradients;
+            if (plan.compression.keeps_rest() && replicas > 1) memory.gradients_bytes += gradients;
+            memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
+            missing.push_back(whole - shard);
+        };
+        add(layer.weight_bytes, layer.bytes, layer.replicas.size);
+        if (layer.experts) add(layer.experts->weight_bytes, layer.experts->bytes, layer.experts->replicas.size);
     }
     if (sharding >= Sharding::parameters) {
         std::sort(missing.begin(), missing.end(), std::greater<>());

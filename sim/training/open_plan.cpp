@@ -89,12 +89,14 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
     const std::int64_t ranks = plan.stage_ranks(), stages = plan.parallelism.pipeline.stages;
     const std::string whose =
         stages == 1 ? fmt::format("{} ranks", ranks) : fmt::format("{} ranks of each of {} stages", ranks, stages);
-    const std::string parts = fmt::format("{}×{} parts of an image", layout.height, layout.width);
+    const bool sequences = layout.cells() == layout.context;
+    const std::string parts = sequences ? fmt::format("{} parts of a sequence", layout.context)
+                                        : fmt::format("{}×{} parts of an image", layout.height, layout.width);
     if (ranks % layout.rows != 0)
         complaints.push_back({key + "model", fmt::format("{} cannot be divided into {} rows", whose, layout.rows), "",
                               key + "grid.rows"});
     else if (ranks / layout.rows % layout.cells() != 0)
-        complaints.push_back({key + "domain",
+        complaints.push_back({sequences ? "parallelism.context" : key + "domain",
                               layout.rows == 1
                                   ? fmt::format("{} cannot be divided into {}", whose, parts)
                                   : fmt::format("{} cannot be divided into {} rows of {}", whose, layout.rows, parts),
@@ -117,6 +119,42 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
     if (parallelism.sequence && !open.automatic() && !splits_weights(parallelism))
         complaints.push_back(
             {"parallelism.sequence", "'sequence' needs more than one row", "write for example `model: 8`"});
+}
+
+void judge_context(const Plan& plan, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
+    if (parallelism.layout.context == 1) return;
+    const auto cuts = [](const Layout& layout) { return layout.cells() > layout.context; };
+    if (cuts(parallelism.layout) ||
+        std::any_of(parallelism.ranges.begin(), parallelism.ranges.end(),
+                    [&](const LayerRange& range) { return range.layout && cuts(*range.layout); }))
+        complaints.push_back(
+            {"parallelism.context", "'context' divides sequences, and 'domain' images", "remove one of them"});
+    if (plan.compute == ComputeKind::measured && parallelism.context_exchange == ContextExchange::ring)
+        complaints.push_back({"compute",
+                              "measured times do not say how long a layer computes scores, which a ring overlaps",
+                              "write `context: {ranks: …, exchange: ulysses}`, or another `compute`"});
+}
+
+void judge_experts(const Plan& plan, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
+    const ExpertGroups& experts = parallelism.experts;
+    const auto refuse = [&](const char* key, std::string message, std::string hint) {
+        complaints.push_back({key, std::move(message), std::move(hint)});
+    };
+    if (experts.ranks == 1 && experts.imbalance > 0)
+        refuse("parallelism.experts", "an imbalance has no effect on a rank that has all experts",
+               "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it");
+    if (experts.ranks == 1) return;
+    if (parallelism.sharding == Sharding::parameters)
+        refuse("parallelism.sharding", "sharded weights of experts are not modelled",
+               "write `sharding: optimizer` or `gradients`");
+    if (experts.imbalance > 0 && parallelism.algorithms.all_to_all == "bruck")
+        refuse("parallelism.activations.all_to_all", "'bruck' moves equal blocks, but experts have different loads",
+               "write `direct` or `pairwise`");
+    if (experts.imbalance > 0 && plan.compute == ComputeKind::measured)
+        refuse("compute", "measured times do not say how long a layer computes its experts",
+               "remove `imbalance`, or write another `compute`");
 }
 
 /// Complains about everything that is modelled only if every rank has the whole model.
@@ -163,6 +201,8 @@ Complaints settle(Plan& plan, const OpenPlan& open) {
     Complaints complaints;
     judge_stragglers(plan, complaints);
     judge_compression(plan, complaints);
+    judge_context(plan, complaints);
+    judge_experts(plan, complaints);
     if (plan.fusion.negotiation != Negotiation::none && plan.exchange == ExchangeKind::parameter_server)
         complaints.push_back({"fusion.negotiation", "ranks do not negotiate with a parameter server",
                               "remove it, or write `exchange: allreduce`"});

@@ -13,19 +13,22 @@
 /// layers' ranks form a grid of `rows` × `columns`: a column is one replica of the stage, which computes on its own
 /// part of the batch (data parallelism), and each of its ranks holds 1/rows of every weight (model or tensor
 /// parallelism). With domain parallelism a replica is cut further into `height` × `width` cells, each of which has its
-/// part of every image and all weights. A. Gholami et al., "Integrated model, batch and domain parallelism in training
+/// part of every image and all weights. With context parallelism the cells are parts of a sequence: see context.hpp. A.
+/// Gholami et al., "Integrated model, batch and domain parallelism in training
 /// neural networks", SPAA 2018; A. Castelló et al., "Analysis of model parallelism for distributed neural networks",
 /// EuroMPI 2019.
 ///
 /// Rank r is in stage r / G of G ranks; in it, i = r mod G is row i mod rows of cell (i / rows) mod (height·width),
-/// which is cell y·width + x, of column i / (rows·height·width). Rows are adjacent, as in Megatron-LM.
+/// which is cell y·width + x, of column i / (rows·height·width). Rows are adjacent, as in Megatron-LM, and cells of a
+/// sequence come next.
 namespace syncline {
 
 struct Layout {
     std::int64_t rows = 1;
     std::int64_t height = 1, width = 1;
+    std::int64_t context = 1;  ///< parts of a sequence, of a model without images
 
-    std::int64_t cells() const { return height * width; }
+    std::int64_t cells() const { return height * width * context; }
     /// Returns the number of ranks that work on the same samples.
     std::int64_t replica() const { return rows * cells(); }
     bool operator==(const Layout&) const = default;
@@ -72,8 +75,19 @@ struct Pipeline {
 /// before a layer's forward and backward pass. S. Rajbhandari et al., "ZeRO", SC 2020.
 enum class Sharding { none, optimizer, gradients, parameters };
 
+/// How the ranks of a context group, which divide a sequence's positions, compute attention: see context.hpp.
+enum class ContextExchange { ring, ulysses };
+
+/// Groups of ranks that divide the experts of every layer that has some: see experts.hpp.
+struct ExpertGroups {
+    std::int64_t ranks = 1;
+    double imbalance = 0;  ///< coefficient of variation of the experts' tokens: see expert_loads.hpp
+};
+
 struct Parallelism {
     Layout layout;
+    ContextExchange context_exchange = ContextExchange::ring;
+    ExpertGroups experts;
     std::vector<LayerRange> ranges;
     ActivationAlgorithms algorithms;
     Pipeline pipeline;

@@ -1,11 +1,23 @@
 #include "sim/training/passes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/collective/direct.hpp"
 #include "sim/training/exchange.hpp"
 
 namespace syncline {
+
+bool weights_apart(const Plan& plan, const LayerExchanges& exchanges) {
+    return !exchanges.backward_rounds.empty() || (plan.overlap != Overlap::none && !exchanges.after_backward.empty());
+}
+
+std::size_t computing_tasks(const std::vector<Round>& rounds) {
+    const auto computing =
+        std::count_if(rounds.begin(), rounds.end(), [](const Round& round) { return round.part > 0; });
+    const bool waits = !rounds.empty() && rounds.back().exchange && rounds.back().part > 0;
+    return static_cast<std::size_t>(computing) + (waits ? 1 : 0);
+}
 
 Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement,
                const std::vector<ProcessId>& workers)
@@ -146,37 +158,47 @@ TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std
 
 void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
+    const std::vector<Round>& rounds = placed.exchanges.forward_rounds;
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
-        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, placed.time.forward_s, weights[index]);
+        const LayerTime& time = placed.time_of(index);
+        const double core_s = rounds.empty() ? 0 : time.core_forward_s;
+        const TaskId pass = compute(rank, Phase::forward, layer, micro_batch, time.forward_s - core_s, weights[index]);
         cursors_[rank].data = pass;
         if (micro_batch == 0) ranks_[rank].forward[layer] = pass;
+        add_rounds(rank, rounds, Phase::forward, layer, micro_batch, core_s);
     }
     add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
 }
 
 void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
-    const bool apart = plan_.overlap != Overlap::none && !placed.exchanges.after_backward.empty();
+    const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
+    const bool apart = weights_apart(plan_, placed.exchanges);
     const auto weights = gather(stage, layer, micro_batch);
     add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
         gradients[index] = cursors_[rank_of(stage, index)].data;
     add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
-    const double first_s = apart ? placed.time.input_gradient_s : placed.time.backward_s();
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         Cursor& cursor = cursors_[rank];
-        if (apart && !placed.exchanges.beside_backward.empty())
+        const LayerTime& time = placed.time_of(index);
+        const double core_s = rounds.empty() ? 0 : time.core_backward_s;
+        const double first_s = apart ? time.input_gradient_s - core_s : time.backward_s();
+        if (apart && plan_.overlap != Overlap::none && !placed.exchanges.beside_backward.empty())
             inputs[index] = std::exchange(cursor.data, gradients[index]);
-        const TaskId pass = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
-        ranks_[rank].gradients[layer] = pass;
+        cursor.data = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
+        ranks_[rank].gradients[layer] = *cursor.data;
+        add_rounds(rank, rounds, Phase::backward, layer, micro_batch, core_s);
+        std::optional<TaskId> pass = cursor.data;
         if (apart)
             ranks_[rank].gradients[layer] =
-                compute(rank, Phase::backward, layer, micro_batch, placed.time.weight_gradient_s, inputs[index]);
+                compute(rank, Phase::backward, layer, micro_batch, time.weight_gradient_s, inputs[index]);
+        if (plan_.overlap == Overlap::none) pass = ranks_[rank].gradients[layer];
         if (placed.compressed.encode_s > 0)
             ranks_[rank].gradients[layer] =
                 compute(rank, Phase::encode, layer, micro_batch, placed.compressed.encode_s, std::nullopt);
@@ -185,28 +207,49 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
     add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
 }
 
+void Passes::add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Phase phase, std::uint32_t layer,
+                        std::uint32_t micro_batch, double core_s) {
+    Cursor& cursor = cursors_[rank];
+    std::optional<TaskId> beside;  // the computation of the previous round, beside its exchange
+    for (const Round& round : rounds) {
+        std::optional<TaskId> exchanged, computed;
+        if (round.exchange) exchanged = add_exchange(rank, *round.exchange, layer, micro_batch);
+        if (round.part > 0) computed = compute(rank, phase, layer, micro_batch, round.part * core_s, std::nullopt);
+        if (exchanged && beside) graph_.depend(*exchanged, *beside);
+        cursor.data = exchanged ? exchanged : computed;
+        beside = exchanged ? computed : std::nullopt;
+    }
+    if (beside) cursor.data = compute(rank, phase, layer, micro_batch, 0, std::nullopt);
+}
+
 void Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                            std::uint32_t micro_batch) {
-    for (const ActivationExchange& exchange : exchanges) {
+    for (const ActivationExchange& exchange : exchanges)
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
-            const std::uint32_t rank = rank_of(stage, index), first = exchange.groups.first(index);
-            const auto [found, added] = exchanges_.try_emplace({&exchange, first});
-            if (added)
-                found->second = graph_.add_exchange(
-                    {exchange.algorithm,
-                     group(stage, exchange.groups, first),
-                     activation_channel,
-                     exchange.bytes_of(first),
-                     gamma_s_per_B_,
-                     {},
-                     exchange.phase == Phase::halo ? ExchangeClass::point_to_point : ExchangeClass::collective});
-            Task task{open(rank, cursors_[rank].activations, StreamKind::activations), exchange.phase, layer};
-            task.exchange = found->second;
-            task.member = exchange.groups.member(index);
-            task.micro_batch = micro_batch;
-            cursors_[rank].data = add(rank, task);
+            const std::uint32_t rank = rank_of(stage, index);
+            cursors_[rank].data = add_exchange(rank, exchange, layer, micro_batch);
         }
-    }
+}
+
+TaskId Passes::add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
+                            std::uint32_t micro_batch) {
+    const std::uint32_t stage = rank / arrangement_.stage_ranks, index = rank % arrangement_.stage_ranks;
+    const std::uint32_t first = exchange.groups.first(index);
+    const auto [found, added] = exchanges_.try_emplace({&exchange, first});
+    if (added)
+        found->second = graph_.add_exchange(
+            {exchange.algorithm,
+             group(stage, exchange.groups, first),
+             activation_channel,
+             exchange.bytes_of(first),
+             gamma_s_per_B_,
+             {},
+             exchange.between_neighbours() ? ExchangeClass::point_to_point : ExchangeClass::collective});
+    Task task{open(rank, cursors_[rank].activations, StreamKind::activations), exchange.phase, layer};
+    task.exchange = found->second;
+    task.member = exchange.groups.member(index);
+    task.micro_batch = micro_batch;
+    return add(rank, task);
 }
 
 void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward) {

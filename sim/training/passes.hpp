@@ -23,6 +23,10 @@
 /// (as Megatron-LM does). A transfer to another stage runs concurrently with the next pass. With Sharding::parameters a
 /// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
 /// weights at a time.
+///
+/// A layer that exchanges data inside (LayerExchanges::forward_rounds) first computes everything except its core, then
+/// the rounds of the core, and in the backward pass the gradients of its weights last. Only the sum of what is computed
+/// outside of the core counts, and the order of its parts is not modelled.
 namespace syncline {
 
 /// Channels, which keep apart the messages of different streams between the same two processes.
@@ -33,6 +37,13 @@ enum Channel : std::uint32_t {
     backward_channel,
     weight_channel
 };
+
+/// Returns true if the gradients of a layer's weights are a task of their own, after those of its inputs.
+bool weights_apart(const Plan& plan, const LayerExchanges& exchanges);
+
+/// Returns the number of computations of each rank in these rounds. After a last round that computes and exchanges one
+/// more waits for both: it adds up what has arrived, which takes no time.
+std::size_t computing_tasks(const std::vector<Round>& rounds);
 
 /// Tasks of a rank that the rest of an iteration refers to.
 struct RankPasses {
@@ -71,6 +82,11 @@ private:
     void add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
     void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
                        std::uint32_t micro_batch);
+    TaskId add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
+                        std::uint32_t micro_batch);
+    /// Adds the rounds of a layer's core, after which the rank's data are ready.
+    void add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Phase phase, std::uint32_t layer,
+                    std::uint32_t micro_batch, double core_s);
     void add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward);
     /// Returns, by index in the stage, the task after which the layer's weights are available, if they must be
     /// gathered.

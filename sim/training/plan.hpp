@@ -159,7 +159,7 @@ struct Plan {
     /// Returns whether results depend on the seed.
     bool draws() const {
         return noise.varies() || noise.stragglers.count > 0 || placement.order == RankPlacement::Order::random ||
-               schedule == Schedule::random;
+               schedule == Schedule::random || parallelism.experts.imbalance > 0;
     }
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }

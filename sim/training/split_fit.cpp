@@ -66,7 +66,10 @@ Complaints judge_gradients(const Cluster& cluster, const Plan& plan, const Arran
     Complaints complaints;
     if (plan.parallelism.sharding != Sharding::none) return complaints;
     std::map<std::uint32_t, std::uint64_t> bytes_of;  // by the size of the group
-    for (const PlacedLayer& layer : arrangement.layers) bytes_of[layer.replicas.size] += layer.bytes;
+    for (const PlacedLayer& layer : arrangement.layers) {
+        bytes_of[layer.replicas.size] += layer.bytes;
+        if (layer.experts) bytes_of[layer.experts->replicas.size] += layer.experts->bytes;
+    }
     for (const auto& [members, bytes] : bytes_of) {
         if (plan.selection) {
             judge_selection(*plan.selection, "allreduce", cluster, members, bytes, complaints);

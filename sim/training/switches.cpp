@@ -77,20 +77,26 @@ std::set<std::uint32_t> ports(const Wiring& wiring, const std::vector<Place>& pl
 
 }  // namespace
 
-std::string reduction_obstacle(const Cluster& cluster, const std::vector<Place>& places) {
-    if (cluster.native) return "a platform in SimGrid's format has no switches that add up";
-    if (in_one_node(places) && switch_of_node_adds(cluster)) return "";
-    if (!cluster.fabric.reduces) return "no switch between these ranks adds up data";
+std::optional<ReductionObstacle> reduction_obstacle(const Cluster& cluster, const std::vector<Place>& places) {
+    if (cluster.native)
+        return {{"a platform in SimGrid's format has no switches that add up", "choose another algorithm"}};
+    if (in_one_node(places) && switch_of_node_adds(cluster)) return {};
+    if (!cluster.fabric.reduces)
+        return {{"no switch between these ranks adds up data",
+                 "`platform.fabric.reduces: true`, or within one node with `pattern: switch` "
+                 "`platform.per_node.links.reduces: true`, says that switches add up"}};
     const Wiring wiring(cluster, first_free_node(places));
-    return best_root(wiring.fabric(), ports(wiring, places)) ? "" : "no switch of the fabric reaches all ranks";
+    if (best_root(wiring.fabric(), ports(wiring, places))) return {};
+    return {{"no switch of the fabric reaches all ranks",
+             "choose a fabric with switches, such as `topology: star`, or another algorithm"}};
 }
 
 SwitchTree switch_tree(const Cluster& cluster, const std::vector<Place>& places) {
     SwitchTree tree;
     tree.above_rank.assign(places.size(), 0);
     tree.above_switch = {0};
-    if (const std::string obstacle = reduction_obstacle(cluster, places); !obstacle.empty())
-        throw AlgorithmError("algorithm", obstacle);
+    if (const auto obstacle = reduction_obstacle(cluster, places))
+        throw AlgorithmError("algorithm", obstacle->message, obstacle->hint);
     if (in_one_node(places) && switch_of_node_adds(cluster)) return tree;
     const Wiring wiring(cluster, first_free_node(places));
     const auto [root, reach] = *best_root(wiring.fabric(), ports(wiring, places));

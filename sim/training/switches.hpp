@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,13 @@
 /// Switches that add up, as processes of the task graph.
 namespace syncline {
 
-/// Returns why no switches of the cluster can add up the data of these ranks; empty if some can.
-std::string reduction_obstacle(const Cluster& cluster, const std::vector<Place>& places);
+/// Why no switches can add up, and what to do about it.
+struct ReductionObstacle {
+    std::string message, hint;
+};
+
+/// Returns why no switches of the cluster can add up the data of these ranks; nothing if some can.
+std::optional<ReductionObstacle> reduction_obstacle(const Cluster& cluster, const std::vector<Place>& places);
 
 /// Returns the tree of switches for ranks at these places: the switch of their node, if all of them are in one and it
 /// adds up. Otherwise switches of the fabric: those on the shortest paths from the ranks' ports to a root, which is the

@@ -8,6 +8,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/passes.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -108,13 +109,14 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     const Plan& plan = training.plan;
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
-    const bool apart = plan.overlap != Overlap::none && !exchanges.after_backward.empty();
+    const bool apart = weights_apart(plan, exchanges);
     counter.add_tasks(times * stage_ranks * ((apart ? 3 : 2) + (placed.compressed.encode_s > 0 ? 1 : 0)));
-    for (const auto* list : {&exchanges.before_forward, &exchanges.after_forward, &exchanges.before_backward,
-                             &exchanges.beside_backward, &exchanges.after_backward})
-        for (const ActivationExchange& exchange : *list)
-            counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                        stage_ranks / exchange.groups.size, times);
+    for (const auto* rounds : {&exchanges.forward_rounds, &exchanges.backward_rounds})
+        counter.add_tasks(times * stage_ranks * static_cast<double>(computing_tasks(*rounds)));
+    LayerExchanges::each(exchanges, [&](const ActivationExchange& exchange) {
+        counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
+                    stage_ranks / exchange.groups.size, times);
+    });
     if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.replicas.size > 1)
         counter.add(*placed.gathering, placed.replicas.size, placed.weight_bytes, stage_ranks / placed.replicas.size,
                     2 * times);

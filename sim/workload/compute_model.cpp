@@ -19,20 +19,18 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
     return times;
 }
 
+constexpr double LayerTime::*parts_of_time[] = {&LayerTime::forward_s,         &LayerTime::input_gradient_s,
+                                                &LayerTime::weight_gradient_s, &LayerTime::core_forward_s,
+                                                &LayerTime::core_backward_s,   &LayerTime::stall_s};
+
 LayerTime scaled(LayerTime time, double factor) {
-    time.forward_s *= factor;
-    time.input_gradient_s *= factor;
-    time.weight_gradient_s *= factor;
-    time.stall_s *= factor;
+    for (double LayerTime::*part : parts_of_time) time.*part *= factor;
     return time;
 }
 
 /// Adds the times; the bound is that of the first.
 LayerTime sum(LayerTime time, const LayerTime& other) {
-    time.forward_s += other.forward_s;
-    time.input_gradient_s += other.input_gradient_s;
-    time.weight_gradient_s += other.weight_gradient_s;
-    time.stall_s += other.stall_s;
+    for (double LayerTime::*part : parts_of_time) time.*part += other.*part;
     return time;
 }
 
@@ -49,7 +47,6 @@ public:
     }
 
     LayerTime time(std::size_t layer, const Share& share) const override {
-        if (batches_.empty()) return inner_->time(layer, share);
         const auto next = std::find_if(batches_.begin(), batches_.end(),
                                        [&](const Batch& batch) { return batch.samples >= share.samples; });
         if (next == batches_.begin()) return scaled(inner_->time(layer, share), next->factor);
@@ -78,6 +75,20 @@ private:
 
     std::unique_ptr<const ComputeModel> inner_;
     std::vector<Batch> batches_;  ///< by samples
+};
+
+/// Another model's times, on a device that computes everything faster or more slowly.
+class Paced : public ComputeModel {
+public:
+    Paced(std::unique_ptr<const ComputeModel> inner, double speed) : inner_(std::move(inner)), speed_(speed) {}
+
+    LayerTime time(std::size_t layer, const Share& share) const override {
+        return scaled(inner_->time(layer, share), 1 / speed_);
+    }
+
+private:
+    std::unique_ptr<const ComputeModel> inner_;
+    double speed_;
 };
 
 /// Measured times, scaled in proportion.
@@ -121,24 +132,43 @@ const MeasuredLayers* measured_layers(const Device& device, const std::string& w
     return found == device.layer_times.end() ? nullptr : &*found;
 }
 
-std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device) {
-    switch (kind) {
+ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device) {
+    if (kind != ComputeKind::calibrated || calibration_of(device, workload)) return kind;
+    return device.kernels ? ComputeKind::tables : ComputeKind::roofline;
+}
+
+namespace {
+
+std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& model, const Device& device) {
+    switch (kind_used(kind, model.name, device)) {
+        case ComputeKind::roofline:
+            break;
         case ComputeKind::im2col:
-            return std::make_unique<const KernelByKernel>(model, device, Lowering::im2col);
+            return std::make_unique<const KernelByKernel>(model, Lowering::im2col, roofline_clock(device));
         case ComputeKind::efficiency:
             if (!device.efficiency) throw std::logic_error("the device has no efficiency curve");
-            return std::make_unique<const KernelByKernel>(model, device, Lowering::implicit, &*device.efficiency);
+            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
+                                                          roofline_clock(device, &*device.efficiency));
+        case ComputeKind::tables:
+            if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
+            return std::make_unique<const KernelByKernel>(model, Lowering::implicit, table_clock(device));
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
             throw std::logic_error("the device has no times of this model's layers");
         case ComputeKind::calibrated:
-        case ComputeKind::roofline:
-            break;
+            return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device), model,
+                                                      device);
     }
-    auto roofline = std::make_unique<const KernelByKernel>(model, device, Lowering::implicit);
-    if (kind == ComputeKind::roofline) return roofline;
-    return std::make_unique<const Calibrated>(std::move(roofline), model, device);
+    return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device));
+}
+
+}  // namespace
+
+std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device) {
+    auto computation = at_speed_one(kind, model, device);
+    if (device.speed == 1) return computation;
+    return std::make_unique<const Paced>(std::move(computation), device.speed);
 }
 
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind) {

@@ -24,7 +24,12 @@
 /// samples processed together, or of the smallest of a matrix product's m, n and k. Work that is no matrix product has
 /// the curve's last e.
 ///
-/// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model.
+/// `tables`: the device's measured rates of kernels (sim/platform/kernel_rates.hpp): matrix products by shape, fused
+/// attention at its own rate, other kernels by their bytes at the measured memory bandwidth. A kernel takes at least l.
+/// Layers are lowered as for the roofline.
+///
+/// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model. If
+/// there is no such measurement, the same as `tables`, or as `roofline` if the device has no tables.
 /// Between measured batches times are linear in the number of samples; outside their range the factor of the nearest
 /// batch applies. The roofline only divides that time among the layers; optimizer, pooling, activations and framework
 /// overhead are included in it.
@@ -32,11 +37,13 @@
 /// `measured`: the measured time of each layer, times samples/batch and the share of the layer. If a layer computes
 /// both gradients, half of its backward time counts for each.
 ///
+/// All times are divided by the device's `speed`, a factor to calibrate.
+///
 /// Left out: kernels that run concurrently, clocks that fall with temperature, launches that are hidden behind other
 /// kernels (they cost nothing as long as kernels take longer than l).
 namespace syncline {
 
-enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured };
+enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured, tables };
 
 /// The term that determines a kernel's time: flops/F, bytes/M, or l.
 enum class Bound { compute, memory, latency };
@@ -45,6 +52,8 @@ struct LayerTime {
     double forward_s = 0;
     double input_gradient_s = 0;  ///< 0 if has_input_gradient (kernels.hpp) is false
     double weight_gradient_s = 0;
+    /// The layer's core (Kernel::core), which is part of forward_s and of input_gradient_s.
+    double core_forward_s = 0, core_backward_s = 0;
     double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
     /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;
@@ -63,9 +72,12 @@ public:
     virtual LayerTime time(std::size_t layer, const Share& share) const = 0;
 };
 
-/// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve, or
-/// times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
+/// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve,
+/// rates of kernels, or times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
 std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device);
+
+/// Returns the kind that determines the times: for `calibrated` without a calibration, `tables` or `roofline`.
+ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device);
 
 /// Return the measurements of `device` with the model of that name: its throughput (the first row, if there are several
 /// batches), or the times of its layers. Null if there are none.

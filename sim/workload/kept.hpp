@@ -14,17 +14,27 @@
 ///
 /// A transformer's layer has s positions, width h and a heads (V. Korthikanti et al., "Reducing activation
 /// recomputation in large transformer models", MLSys 2023, section 4). Attention keeps, for the rank's part of the
-/// heads, queries, keys, values and the projection's input, 4·s·h·e, the softmax's result, the same after its dropout,
-/// and that dropout's mask, a·s²·(2e + 1); whole on every rank it keeps the normalisation's input, the input of the
-/// queries, and the mask after the projection, s·h·(2e + 1). Feed-forward keeps, for the rank's part of the hidden
-/// units, the inputs of GELU and of the second layer, 2·s·hidden·e; whole, as before, s·h·(2e + 1). With e = 2, hidden
-/// = 4h and t ranks of equal parts the sum of both halves is s·h(10 + 24/t + 5as/(ht)). With sequence parallelism
-/// nothing is kept whole: those parts are divided among the ranks as well, s·h/t·(34 + 5as/h). An embedding keeps the
-/// mask of the dropout after it, s·h, which is divided too.
+/// heads, queries, keys, values and the projection's input, 4·s·h·e; whole on every rank it keeps the normalisation's
+/// input, the input of the queries, and the mask after the projection, s·h·(2e + 1). Scores::stored also keeps, for the
+/// part of the heads, the softmax's result, the same after its dropout, and that dropout's mask, a·s²·(2e + 1). Flash
+/// attention keeps none of these: it computes them once more (T. Dao et al., NeurIPS 2022, section 3.1). Feed-forward
+/// keeps, for the rank's part of the hidden units, the inputs of GELU and of the second layer, 2·s·hidden·e; whole, as
+/// before, s·h·(2e + 1). With e = 2, hidden = 4h and t ranks of equal parts the sum of both halves is s·h(10 + 24/t +
+/// 5as/(ht)) with stored scores, and s·h(10 + 24/t) without. With sequence parallelism nothing is kept whole: those
+/// parts are divided among the ranks as well, s·h/t·(34 + 5as/h). An embedding keeps the mask of the dropout after it,
+/// s·h, which is divided too.
+///
+/// Other shapes follow from the same inputs: keys and values of fewer heads are smaller, a gated layer keeps three
+/// vectors of hidden units, a layer without dropout no masks, one without normalisation only the input of its first
+/// matrix, a window fewer scores; latent vectors are kept before and after their normalisation. A parallel block keeps
+/// its input once. A layer of experts keeps the inputs of its normalisation and router, the router's E probabilities in
+/// 4 bytes, and for each of a token's K experts (times the capacity) the input, the hidden units and the output, which
+/// the gradient of the router needs.
 ///
 /// Left out: layers without parameters (pooling, additions; activation functions work in place), the edges of images
-/// that neighbours send, statistics of normalisations, the tokens' numbers. Inputs that two layers read, such as at the
-/// start of a residual branch, are counted twice. There is no recomputation.
+/// that neighbours send, statistics of normalisations and of the softmax of flash attention (4·a·s bytes), the tokens'
+/// numbers. Inputs that two layers read, such as at the start of a residual branch, are counted twice. There is no
+/// recomputation.
 namespace syncline {
 
 /// `sequence_ranks`: number of ranks among which positions are divided between the halves of a transformer's layers; 1

@@ -1,27 +1,48 @@
 #pragma once
 
+#include <memory>
+
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/kernels.hpp"
 
-/// Compute models that add up the times of kernels: roofline, im2col, efficiency (see compute_model.hpp).
+/// Compute models that add up the times of kernels: roofline, im2col, efficiency, tables (see compute_model.hpp).
 namespace syncline {
+
+struct KernelTime {
+    double seconds = 0;
+    double stall_s = 0;  ///< time for moving data beyond the time for computing
+    Bound bound = Bound::compute;
+};
+
+/// The time of one kernel.
+class KernelClock {
+public:
+    KernelClock() = default;
+    KernelClock(const KernelClock&) = delete;
+    KernelClock& operator=(const KernelClock&) = delete;
+    virtual ~KernelClock() = default;
+
+    /// `bytes`: what the kernel reads and writes; `share`: the rank's part of the layer.
+    virtual KernelTime time(const Kernel& kernel, double bytes, const Share& share) const = 0;
+};
+
+/// The roofline, at the peak if `curve` is null, otherwise at the curve's part of it.
+std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const EfficiencyCurve* curve = nullptr);
+
+/// The measured rates of the device's kernels, which it must have.
+std::unique_ptr<const KernelClock> table_clock(const Device& device);
 
 class KernelByKernel : public ComputeModel {
 public:
-    /// `curve`: the device's efficiency curve; null: kernels reach the peak.
-    KernelByKernel(const Model& model, const Device& device, Lowering lowering, const EfficiencyCurve* curve = nullptr)
-        : model_(model), device_(device), lowering_(lowering), curve_(curve) {}
+    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock)
+        : model_(model), lowering_(lowering), clock_(std::move(clock)) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
 private:
-    /// Returns the fraction of the peak that a kernel reaches.
-    double efficiency(const Kernel& kernel, const Share& share) const;
-
     const Model& model_;
-    const Device& device_;
     Lowering lowering_;
-    const EfficiencyCurve* curve_;
+    std::unique_ptr<const KernelClock> clock_;
 };
 
 }  // namespace syncline

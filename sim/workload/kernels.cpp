@@ -4,34 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/workload/kernel_parts.hpp"
+
 namespace syncline {
 
 namespace {
-
-double real(std::int64_t value) {
-    return static_cast<double>(value);
-}
-
-/// Returns a kernel of `batch` matrix products of the same size.
-Kernel gemm(std::string name, double m, double n, double k, double batch = 1) {
-    return {std::move(name), 2 * m * n * k * batch, (m * n + m * k + k * n) * batch, 1, std::min({m, n, k})};
-}
-
-/// Returns a kernel whose arithmetic is negligible compared with the data it moves.
-Kernel moving(std::string name, double elements) {
-    return {std::move(name), 0, elements};
-}
-
-/// Returns the normalisation of this many vectors of this width, with a scale and a shift.
-Kernel normalisation(double vectors, double width) {
-    return moving("normalisation", 2 * vectors * width + 2 * width);
-}
-
-/// Reads the normalised values and their gradient and writes the gradient of the input; scale and shift have gradients
-/// too.
-Kernel normalisation_gradient(double vectors, double width) {
-    return moving("normalisation", 3 * vectors * width + 4 * width);
-}
 
 /// The matrices of a convolution, or of the filters that a rank holds.
 struct ConvolutionMatrices {
@@ -55,6 +32,13 @@ Kernel whole(const Layer& layer, const Share& share, double weights) {
     return {layer.name, flops, (inputs + outputs) * share.samples + weights * share.part};
 }
 
+/// Returns the product of a pass: in the forward pass weights of `outputs` × `inputs` times a matrix of `rows` columns.
+MatrixProduct product_of(Pass pass, double outputs, double rows, double inputs, double batch = 1) {
+    if (pass == Pass::weight_gradient) return {outputs, inputs, rows, batch};
+    if (pass == Pass::input_gradient) return {inputs, rows, outputs, batch};
+    return {outputs, rows, inputs, batch};
+}
+
 struct Lowered {
     const Layer& layer;
     Pass pass;
@@ -68,7 +52,7 @@ struct Lowered {
         const auto& [groups, filters, patch, pixels] = matrices;
         if (lowering == Lowering::implicit) {
             Kernel kernel = whole(layer, share, real(layer.parameters));
-            kernel.narrowest = std::min({filters, patch, pixels});
+            kernel.product = product_of(pass, filters, pixels, patch, real(groups));
             return {kernel};
         }
         const double copied = real(groups) * patch * pixels;
@@ -85,94 +69,67 @@ struct Lowered {
         if (lowering == Lowering::implicit) {
             // Tied weights are counted where they belong, but are read here too.
             const std::int64_t tied = dense.tied ? dense.inputs * dense.outputs : 0;
-            const double narrowest = product.narrowest;
             product = whole(layer, share, real(layer.parameters + tied));
-            product.narrowest = narrowest;
+            product.product = product_of(pass, real(dense.outputs) * share.part, rows, inputs);
         }
         const double between = rows * share.positions;
-        if (dense.norm && pass == Pass::forward) return {normalisation(between, inputs), product};
-        if (dense.norm && pass == Pass::input_gradient) return {product, normalisation_gradient(between, inputs)};
-        return {product};
+        if (dense.norm == Norm::none || pass == Pass::weight_gradient) return {product};
+        if (pass == Pass::forward) return {normalisation(dense.norm, between, inputs), product};
+        return {product, normalisation_gradient(dense.norm, between, inputs)};
     }
 
-    std::vector<Kernel> operator()(const Attention& attention) const {
-        const double positions = real(attention.positions), width = real(attention.width);
-        const double head = width / real(attention.heads), heads = real(attention.heads) * share.part;
-        const double rows = share.samples * positions, own = width * share.part, each = share.samples * heads;
-        const double between = rows * share.positions, scores = each * positions * positions;
-        const auto score = [&](const char* name) { return gemm(name, positions, positions, head, each); };
-        const auto value = [&](const char* name) { return gemm(name, positions, head, positions, each); };
-        switch (pass) {
-            case Pass::forward:
-                return {normalisation(between, width),
-                        gemm("queries, keys and values", rows, 3 * own, width),
-                        score("scores"),
-                        moving("softmax", 2 * scores),
-                        value("weighted sum"),
-                        gemm("projection", rows, width, own),
-                        moving("residual addition", 3 * between * width)};
-            case Pass::weight_gradient:
-                return {gemm("projection", own, width, rows), gemm("queries, keys and values", width, 3 * own, rows)};
-            case Pass::input_gradient:
-                break;
-        }
-        return {gemm("projection", rows, own, width),
-                score("weighted sum: scores"),
-                value("weighted sum: values"),
-                moving("softmax", 3 * scores),
-                value("scores: queries"),
-                value("scores: keys"),
-                gemm("queries, keys and values", rows, width, 3 * own),
-                normalisation_gradient(between, width),
-                moving("residual addition", 3 * between * width)};
-    }
-
-    std::vector<Kernel> operator()(const FeedForward& forward) const {
-        const double width = real(forward.width), hidden = real(forward.hidden) * share.part;
-        const double rows = share.samples * real(forward.positions), between = rows * share.positions;
-        switch (pass) {
-            case Pass::forward:
-                return {normalisation(between, width), gemm("to hidden units", rows, hidden, width),
-                        moving("GELU", 2 * rows * hidden), gemm("from hidden units", rows, width, hidden),
-                        moving("residual addition", 3 * between * width)};
-            case Pass::weight_gradient:
-                return {gemm("from hidden units", hidden, width, rows), gemm("to hidden units", width, hidden, rows)};
-            case Pass::input_gradient:
-                break;
-        }
-        return {gemm("from hidden units", rows, hidden, width), moving("GELU", 3 * rows * hidden),
-                gemm("to hidden units", rows, width, hidden), normalisation_gradient(between, width),
-                moving("residual addition", 3 * between * width)};
-    }
+    std::vector<Kernel> operator()(const Attention& attention) const { return kernels_of(attention, pass, share); }
+    std::vector<Kernel> operator()(const FeedForward& forward) const { return kernels_of(forward, pass, share); }
+    std::vector<Kernel> operator()(const ParallelBlock& block) const { return kernels_of(block, pass, share); }
+    std::vector<Kernel> operator()(const Experts& experts) const { return kernels_of(experts, pass, share); }
 
     std::vector<Kernel> operator()(const Embedding& embedding) const {
         const double rows = share.samples * real(embedding.positions), width = real(embedding.width);
         const double states = rows * width, table = real(embedding.vocabulary) * width * share.part;
         const int added = (embedding.learned_positions ? 1 : 0) + (embedding.segments > 0 ? 1 : 0);
+        const bool normed = embedding.norm != Norm::none;
         std::vector<Kernel> result;
         // In its rows a rank finds its part of the tokens; it writes zeros for the others.
         if (pass == Pass::forward) {
             result = {moving("rows", (1 + share.part + added) * states)};
-            if (embedding.norm) result.push_back(normalisation(rows * share.positions, width));
+            if (normed) result.push_back(normalisation(embedding.norm, rows * share.positions, width));
         } else if (pass == Pass::weight_gradient) {
-            if (embedding.norm) result = {normalisation_gradient(rows * share.positions, width)};
+            if (normed) result = {normalisation_gradient(embedding.norm, rows * share.positions, width)};
             result.push_back(moving("clearing", table));
             result.push_back(moving("rows", 3 * states * share.part));
         }
         return result;
+    }
+
+    std::vector<Kernel> operator()(const EmbeddingBag& bag) const {
+        const double width = real(bag.width), rows = share.samples * real(bag.lookups) * share.part;
+        if (pass == Pass::forward) return {moving("rows", (rows + share.samples * real(bag.tables)) * width)};
+        if (pass == Pass::weight_gradient) return {moving("rows", 3 * rows * width)};
+        return {};
+    }
+
+    std::vector<Kernel> operator()(const PatchEmbedding& patches) const {
+        Kernel kernel = whole(layer, share, real(layer.parameters));
+        kernel.product = product_of(pass, real(patches.outputs) * share.part, share.samples * real(patches.patches()),
+                                    real(patches.inputs()));
+        return {kernel};
     }
 };
 
 }  // namespace
 
 std::vector<Kernel> kernels(const Layer& layer, Pass pass, const Share& share, Lowering lowering) {
-    return std::visit(Lowered{layer, pass, share, lowering}, layer.shape);
+    Share own = share;
+    // A part of a sequence is computed like that part of the samples.
+    if (!std::holds_alternative<Convolution>(layer.shape)) own.samples *= std::exchange(own.area, 1);
+    return std::visit(Lowered{layer, pass, own, lowering}, layer.shape);
 }
 
 bool has_input_gradient(const Model& model, std::size_t layer) {
     const LayerShape& shape = model.layers[layer].shape;
-    if (std::holds_alternative<Embedding>(shape)) return false;
-    return layer > 0 || std::holds_alternative<Attention>(shape) || std::holds_alternative<FeedForward>(shape);
+    if (std::holds_alternative<Embedding>(shape) || std::holds_alternative<EmbeddingBag>(shape)) return false;
+    return layer > 0 || std::holds_alternative<Attention>(shape) || std::holds_alternative<FeedForward>(shape) ||
+           std::holds_alternative<ParallelBlock>(shape) || std::holds_alternative<Experts>(shape);
 }
 
 }  // namespace syncline

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/platform/matrix_product.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
 
@@ -26,16 +28,30 @@
 /// `implicit`: no copies: each pass of a convolution or a dense layer is one kernel of 2·macs·b FLOP that moves inputs,
 /// parameters and outputs once.
 ///
-/// Other layers are the same in both. Attention of s positions, width h, a heads: normalisation, GEMM(bs, 3h, h), for
-/// each head and sample GEMM(s, s, h/a) (scores), softmax, GEMM(s, h/a, s) (weighted sum), then GEMM(bs, h, h) and the
-/// residual addition; feed-forward with f hidden units: normalisation, GEMM(bs, f, h), GELU, GEMM(bs, h, f), residual
-/// addition. In the backward pass each GEMM becomes two of its size, one for each of its factors. Normalisation,
-/// softmax, GELU and additions count data movement only: one read per operand, one write. An embedding moves the rows
-/// of its tokens; its gradient is a whole table, cleared first. A custom layer is treated as in `implicit`.
+/// Other layers are the same in both. A transformer's halves are their matrices (weight_matrices), with normalisation
+/// before and the residual addition after them. Attention of s positions, width h, a heads: GEMM(bs, 3h, h), the
+/// scores, GEMM(bs, h, h); feed-forward with f hidden units: GEMM(bs, f, h), GELU, GEMM(bs, h, f). In the backward pass
+/// each GEMM becomes two of its size, one for each of its factors. Normalisation, softmax, GELU, rotation and additions
+/// count data movement only: one read per operand, one write; a gated activation reads two operands.
 ///
-/// `part` of a Share divides filters, outputs, heads, hidden units, rows of the vocabulary; normalisations and residual
-/// additions are done whole. Left out: kernels that are fused into others (including flash attention), dropout, masks,
-/// Winograd and FFT convolutions, the effect of a device's caches.
+/// Scores::stored: GEMM(s, s, h/a) (scores) for each head and sample, softmax, GEMM(s, h/a, s) (weighted sum); with
+/// heads of keys and values that are shared, each head reads its own copy. Scores::flash: one kernel, `attention`, with
+/// the FLOP of both products, 4·b·s²·h, that moves queries, keys, values and outputs. Its backward pass computes the
+/// scores once more, 10·b·s²·h FLOP in place of 8 (T. Dao, "FlashAttention-2", ICLR 2024, section 3.1), and moves the
+/// same and their gradients. Windows and other sequences shorten one s.
+///
+/// Experts: normalisation, router GEMM(bs, E, h), the choice (as a softmax of E), dispatch (a copy of each token for
+/// each of its K experts), a batch of E GEMMs per matrix with bsK/E rows each, the sum of a token's K results, residual
+/// addition; shared experts are one more feed-forward network. A `capacity` multiplies K.
+///
+/// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first. That of an embedding bag
+/// has only the rows that were used. A patch embedding is a convolution without overlap, in both lowerings one kernel.
+/// A custom layer is treated as in `implicit`.
+///
+/// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
+/// latent vectors and routing are done whole. `area` of a sequence is computed like that part of the samples. Left out:
+/// other kernels that are fused, dropout, masks, Winograd and FFT convolutions, the effect of a device's caches,
+/// experts that have no token.
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
@@ -47,8 +63,12 @@ struct Kernel {
     double flops = 0;        ///< of each
     double elements = 0;     ///< read and written by each
     std::int64_t count = 1;  ///< number of such kernels, run one after the other
-    /// The smallest of m, n and k of a matrix product, or of one product of a batch; 0 for other kernels.
-    double narrowest = 0;
+    std::optional<MatrixProduct> product = std::nullopt;
+    /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
+    bool attention = false;
+    /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
+    /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
+    bool core = false;
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.

@@ -9,7 +9,7 @@
 namespace syncline {
 
 LayerTable layer_table(const Model& model, const Device& device, std::int64_t batch, ComputeKind compute) {
-    if (compute == ComputeKind::calibrated && !calibration_of(device, model.name)) compute = ComputeKind::roofline;
+    compute = kind_used(compute, model.name, device);
     LayerTable table{model.name, device.name, compute, batch, {}, {}};
     if (std::string note = peak_note(compute, model.name, device); !note.empty())
         table.notes.push_back(std::move(note));

@@ -20,7 +20,7 @@ struct LayerRow {
 
 struct LayerTable {
     std::string workload, device;
-    ComputeKind compute = ComputeKind::roofline;  ///< kind that was used: the roofline if there is no calibration
+    ComputeKind compute = ComputeKind::roofline;  ///< kind that was used (see kind_used)
     std::int64_t batch = 1;
     std::vector<LayerRow> layers;  ///< in forward order
     LayerRow total;                ///< its bound is that of the layers that take most of the time

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/workload/experts.hpp"
+
 namespace syncline {
 
 namespace {
@@ -17,6 +19,12 @@ std::int64_t total(const Model& model, std::int64_t Layer::*count) {
 
 std::int64_t Model::parameters() const {
     return total(*this, &Layer::parameters);
+}
+
+std::int64_t Model::active_parameters() const {
+    std::int64_t sum = 0;
+    for (const Layer& layer : layers) sum += syncline::active_parameters(layer);
+    return sum;
 }
 
 std::int64_t Model::macs() const {
@@ -64,7 +72,7 @@ Layer dense(std::string name, const Dense& shape) {
     Layer layer;
     layer.name = std::move(name);
     layer.parameters =
-        (shape.tied ? 0 : weights) + (shape.bias ? shape.outputs : 0) + (shape.norm ? 2 * shape.inputs : 0);
+        (shape.tied ? 0 : weights) + (shape.bias ? shape.outputs : 0) + norm_parameters(shape.norm, shape.inputs);
     layer.macs = shape.positions * weights;
     layer.inputs = shape.positions * shape.inputs;
     layer.activations = shape.positions * shape.outputs;
@@ -76,11 +84,33 @@ Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bi
     return dense(std::move(name), Dense{.inputs = inputs, .outputs = outputs, .bias = bias});
 }
 
+Layer embedding_bag(std::string name, const EmbeddingBag& shape) {
+    Layer layer;
+    layer.name = std::move(name);
+    layer.parameters = shape.rows * shape.width;
+    layer.inputs = shape.lookups;
+    layer.activations = shape.tables * shape.width;
+    layer.shape = shape;
+    return layer;
+}
+
+Layer patch_embedding(std::string name, const PatchEmbedding& shape) {
+    const std::int64_t weights = shape.inputs() * shape.outputs, tokens = shape.patches() + shape.extra;
+    Layer layer;
+    layer.name = std::move(name);
+    layer.parameters = weights + shape.outputs + (tokens + shape.extra) * shape.outputs;
+    layer.macs = shape.patches() * weights;
+    layer.inputs = shape.channels * shape.height * shape.width;
+    layer.activations = tokens * shape.outputs;
+    layer.shape = shape;
+    return layer;
+}
+
 Split split_of(const Layer& layer) {
-    const bool inside = std::holds_alternative<Attention>(layer.shape) ||
-                        std::holds_alternative<FeedForward>(layer.shape) ||
-                        std::holds_alternative<Embedding>(layer.shape);
-    return inside ? Split::inside : Split::outputs;
+    const bool by_outputs =
+        std::holds_alternative<Custom>(layer.shape) || std::holds_alternative<Convolution>(layer.shape) ||
+        std::holds_alternative<Dense>(layer.shape) || std::holds_alternative<PatchEmbedding>(layer.shape);
+    return by_outputs ? Split::outputs : Split::inside;
 }
 
 std::int64_t parts_of(const Layer& layer) {
@@ -91,9 +121,18 @@ std::int64_t parts_of(const Layer& layer) {
         std::int64_t operator()(const Dense& dense) const { return dense.outputs; }
         std::int64_t operator()(const Attention& attention) const { return attention.heads; }
         std::int64_t operator()(const FeedForward& forward) const { return forward.hidden; }
+        std::int64_t operator()(const ParallelBlock& block) const { return block.attention.heads; }
+        std::int64_t operator()(const Experts& experts) const { return experts.hidden; }
         std::int64_t operator()(const Embedding& embedding) const { return embedding.vocabulary; }
+        std::int64_t operator()(const EmbeddingBag& bag) const { return bag.rows; }
+        std::int64_t operator()(const PatchEmbedding& patches) const { return patches.outputs; }
     };
     return std::visit(Parts{layer}, layer.shape);
+}
+
+std::int64_t active_parameters(const Layer& layer) {
+    const auto* experts = std::get_if<Experts>(&layer.shape);
+    return layer.parameters - (experts ? (experts->experts - experts->top_k) * expert_parameters(*experts) : 0);
 }
 
 }  // namespace syncline

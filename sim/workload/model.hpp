@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "sim/workload/layer_shape.hpp"
 #include "sim/workload/precision.hpp"
 
 /// A neural network as a list of layers in forward order, each with its parameters, computation and outputs.
@@ -12,55 +12,6 @@
 /// Counts are per sample (one image, one sequence of tokens); a multiply-accumulate is 2 FLOP. Layers without
 /// parameters (pooling, activations, additions) are left out: their time is part of a calibrated one-device throughput.
 namespace syncline {
-
-/// A convolution: `filters` kernels of `kernel[0]`×`kernel[1]` over `channels`/`groups` channels each.
-struct Convolution {
-    std::int64_t channels = 0, height = 0, width = 0;
-    std::int64_t filters = 0;
-    std::int64_t kernel[2] = {1, 1};
-    std::int64_t stride[2] = {1, 1};
-    std::int64_t padding[2] = {0, 0};
-    std::int64_t groups = 1;
-    bool bias = false;
-    bool batch_norm = false;  ///< adds a scale and a shift per filter to the parameters
-};
-
-/// A fully connected layer, applied to each of a sample's `positions` (tokens; 1 for an image).
-struct Dense {
-    std::int64_t inputs = 0, outputs = 0;
-    std::int64_t positions = 1;
-    bool bias = false;
-    /// True if ranks that hold a part of the outputs need all of them afterwards. False for the last layer of a
-    /// transformer, whose loss is computed on split outputs (vocabulary-parallel cross entropy, Megatron-LM).
-    bool gathered = true;
-    bool tied = false;  ///< it uses another layer's weights, which are neither counted nor exchanged here
-    bool norm = false;  ///< its inputs are normalised first, with a scale and a shift for each
-};
-
-/// The attention half of a transformer's layer: normalisation, queries, keys and values, scores, softmax, weighted sum,
-/// projection, and the residual addition.
-struct Attention {
-    std::int64_t positions = 0, width = 0, heads = 1;
-};
-
-/// The other half: normalisation, two fully connected layers with GELU between them, the residual addition.
-struct FeedForward {
-    std::int64_t positions = 0, width = 0, hidden = 0;
-};
-
-/// A table from which each of `positions` tokens takes a row; learned positions add one row for the position, and
-/// several segments (the two sentences of BERT) add one for the segment.
-struct Embedding {
-    std::int64_t vocabulary = 0, positions = 0, width = 0;
-    bool learned_positions = true;
-    std::int64_t segments = 0;
-    bool norm = false;  ///< the sum is normalised
-};
-
-/// A layer of which only the counts are known.
-struct Custom {};
-
-using LayerShape = std::variant<Custom, Convolution, Dense, Attention, FeedForward, Embedding>;
 
 struct Layer {
     std::string name;
@@ -79,6 +30,8 @@ struct Model {
     std::vector<Layer> layers;
 
     std::int64_t parameters() const;
+    /// Returns the parameters that act on a token: all but those of the experts to which it is not sent.
+    std::int64_t active_parameters() const;
     std::int64_t macs() const;
     /// Returns the bytes of one full set of gradients: S in the literature.
     std::uint64_t gradient_bytes() const;
@@ -112,11 +65,18 @@ std::int64_t output_size(const Convolution& conv, int axis);
 /// macs = filters·(channels/groups)·kh·kw · ho·wo; activations = filters·ho·wo.
 Layer convolution(std::string name, const Convolution& conv);
 
-/// parameters = inputs·outputs unless tied (+ outputs for the bias, + 2·inputs for the normalisation); macs =
+/// parameters = inputs·outputs unless tied (+ outputs for the bias, + those of the normalisation); macs =
 /// positions·inputs·outputs; inputs and activations cover all positions.
 Layer dense(std::string name, const Dense& shape);
 /// Returns the dense layer of an image, without normalisation.
 Layer dense(std::string name, std::int64_t inputs, std::int64_t outputs, bool bias);
+
+/// parameters = rows·width of all tables; inputs = lookups; activations = tables·width.
+Layer embedding_bag(std::string name, const EmbeddingBag& shape);
+
+/// With n patches of p elements and tokens of h: parameters = p·h + h (bias) + (n + extra)·h (positions) + extra·h;
+/// macs = n·p·h; activations = (n + extra)·h.
+Layer patch_embedding(std::string name, const PatchEmbedding& shape);
 
 /// How ranks share a layer (model parallelism). `outputs`: each rank computes some output channels from all inputs; all
 /// ranks get all outputs by an allgather, and gradients of the inputs are partial sums, which an all-reduce adds up.
@@ -127,7 +87,10 @@ enum class Split { outputs, inside };
 
 Split split_of(const Layer& layer);
 
-/// Returns the maximum number of parts: output channels, heads, hidden units, rows of the vocabulary.
+/// Returns the maximum number of parts: output channels, heads, hidden units (of each expert), rows of tables.
 std::int64_t parts_of(const Layer& layer);
+
+/// Returns the parameters of a layer that act on a token.
+std::int64_t active_parameters(const Layer& layer);
 
 }  // namespace syncline

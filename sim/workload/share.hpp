@@ -6,10 +6,14 @@ namespace syncline {
 struct Share {
     double samples = 1;
     double part = 1;  ///< of the layer's parts (see parts_of): output channels, heads, …
-    double area = 1;  ///< fraction of the image
+    double area = 1;  ///< fraction of the image, or of a sequence's positions
     /// Fraction of the tokens, if rows divide the work between the halves of a transformer's layers: normalisations and
     /// residual additions.
     double positions = 1;
+    /// Fraction of a layer's experts that the rank has; their tokens come from 1/experts ranks, so that it computes as
+    /// many as it has itself.
+    double experts = 1;
+    double load = 1;  ///< tokens of the rank's experts, in units of an equal share
 };
 
 }  // namespace syncline

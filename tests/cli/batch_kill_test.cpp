@@ -40,8 +40,10 @@ void kill_and_resume(const std::vector<std::string>& arguments, const std::vecto
                      unsigned seed) {
     const StudyBench alone(points);
     const Outcome whole = run_program({.arguments = arguments, .directory = alone.path()});
-    CAPTURE(whole.err);
-    REQUIRE(whole.status == 0);
+    {
+        CAPTURE(whole.err);  // not shown where a later run fails
+        REQUIRE(whole.status == 0);
+    }
     const auto expected = content(alone / "out");
 
     std::mt19937 random(seed);
@@ -54,8 +56,9 @@ void kill_and_resume(const std::vector<std::string>& arguments, const std::vecto
             Invocation again{.arguments = arguments, .directory = bench.path()};
             constexpr To targets[] = {To::program, To::workers, To::group};
             if (left > 0) again.signal = Signal{SIGKILL, moment(random), targets[random() % 3]};
+            CAPTURE(killed, left);
             const Outcome outcome = run_program(again);
-            CAPTURE(killed, left, outcome.err);
+            CAPTURE(outcome.err);
             if (left == 0) {
                 REQUIRE(outcome.status == 0);
             } else {

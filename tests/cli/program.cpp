@@ -187,8 +187,12 @@ std::vector<pid_t> children_of(pid_t parent) {
         std::istringstream rest(stat.substr(stat.rfind(')') + 1));
         char state = 0;
         pid_t of = 0;
+        std::string skipped;
+        int at_end = 0;  // the signal that the parent gets: field 38 of proc(5), where the parent is field 4
         rest >> state >> of;
-        if (of == parent && state != 'Z') children.push_back(std::stoi(name));
+        for (int field = 5; field < 38; ++field) rest >> skipped;
+        rest >> at_end;
+        if (of == parent && state != 'Z' && at_end == SIGCHLD) children.push_back(std::stoi(name));
     }
     return children;
 }
@@ -249,7 +253,9 @@ Outcome run_program(const Invocation& invocation) {
     outcome.peak_kib = usage.ru_maxrss;
     for (const timeval& time : {usage.ru_utime, usage.ru_stime})
         outcome.cpu_s += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    if (too_long) FAIL("the program took longer than " << invocation.limit_s * patience << " s");
+    if (too_long)
+        FAIL("the program took longer than " << invocation.limit_s * patience << " s; its output: " << outcome.out
+                                             << "; its messages: " << outcome.err);
     return outcome;
 }
 

@@ -75,7 +75,9 @@ struct Outcome {
     bool left_behind = false;   ///< true if a process that it started outlived it
 };
 
-/// Returns the processes whose parent is `parent`.
+/// Returns the processes that `parent` has started. LeakSanitizer's helper at the end of a sanitized program is none of
+/// them: it shares the program's memory and ends without SIGCHLD, and if it is killed, the program waits for its answer
+/// for ever (https://github.com/google/sanitizers/issues/777).
 std::vector<pid_t> children_of(pid_t parent);
 
 /// Lowers a limit of this process, and of the programs that it runs, during its lifetime: RLIMIT_AS, RLIMIT_FSIZE.

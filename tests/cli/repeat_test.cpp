@@ -88,15 +88,47 @@ TEST_CASE("repeat: the bytes of every format do not depend on the number of jobs
         CHECK(table.find(heading) != std::string::npos);
 }
 
+TEST_CASE("repeat: each grid is simulated as itself with every seed, and the best has the shortest mean") {
+    const TempDir folder;
+    folder.write("grids.yaml",
+                 "platform: p100-56g\nworkload: vgg-16\n"
+                 "training: {ranks: 4, batch: 64, iterations: 2, jitter: 20 %, parallelism: {grid: auto}}\n");
+    const auto results = [&](std::vector<std::string> options) {
+        options.insert(options.begin(), {"run", "grids.yaml", "--format", "json"});
+        const Outcome outcome = run_in(folder, std::move(options));
+        CAPTURE(outcome.err);
+        REQUIRE(outcome.status == 0);
+        return json::parse(outcome.out)["results"];
+    };
+    constexpr int count = 3;
+    std::vector<double> sums_s(3);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t seed = i == 0 ? 5 : split_mix(5 + i * 0x9e3779b97f4a7c15);
+        const json one = results({"--seed", std::to_string(seed)});
+        REQUIRE(one.size() == 3);
+        for (std::size_t grid = 0; grid < 3; ++grid) sums_s[grid] += one[grid]["iteration_time_s"].get<double>();
+    }
+    const json all = results({"--seed", "5", "--repeat", "3"});
+    const auto best = std::min_element(sums_s.begin(), sums_s.end()) - sums_s.begin();
+    for (std::size_t grid = 0; grid < 3; ++grid) {
+        CAPTURE(all[grid]["variant"].get<std::string>());
+        CHECK(all[grid]["repeats"] == count);
+        CHECK(all[grid]["iteration_time_mean_s"] == Approx(sums_s[grid] / count).epsilon(1e-12));
+        CHECK(all[grid]["best"] == (static_cast<std::ptrdiff_t>(grid) == best));
+    }
+}
+
 TEST_CASE("repeat: without anything random the variant is simulated once and its quantiles are equal") {
     const Repeated tiny;
     const Outcome outcome = tiny.run({"--format", "json", "--repeat", "3"});
     REQUIRE(outcome.status == 0);
     CHECK(outcome.err.find("note: ring: nothing is random, so it is simulated only once") != std::string::npos);
     const json document = json::parse(outcome.out);
-    for (const json& result : document["results"])
+    for (const json& result : document["results"]) {
+        CHECK(result["repeats"] == 1);
         for (const char* field : {"mean", "median", "p05", "p95"})
             CHECK(result[std::string("iteration_time_") + field + "_s"] == result["iteration_time_s"]);
+    }
     // A random placement is random.
     const Outcome placed = tiny.run({"--repeat", "3", "--set", "training.placement=random"});
     CHECK(placed.err.find("nothing is random") == std::string::npos);
@@ -110,6 +142,9 @@ TEST_CASE("repeat: invalid numbers and combinations are refused") {
         CHECK(outcome.err.find("is not a whole number from 1 to 100000") != std::string::npos);
     }
     CHECK(tiny.run({"--repeat", "2", "--dry-run"}).status == 2);
+    const Outcome jobs = tiny.run({"--jobs", "2"});
+    CHECK(jobs.status == 2);
+    CHECK(jobs.err.find("--jobs requires --repeat") != std::string::npos);
     const Outcome wrong = tiny.run({"--set", "training.jitter={ranks: 5 %, node: 2 %}"});
     CHECK(wrong.status == 3);
     CHECK(wrong.err.find("unknown key 'node'") != std::string::npos);

@@ -146,6 +146,14 @@ TEST_CASE("run: JSON is one object with the documented fields") {
     }
 }
 
+TEST_CASE("run: an algorithm without a closed form has no formula") {
+    const Tiny tiny;
+    const json form = tiny.results({"--set", "training.algorithm=nccl-tree", "--variant", "ring"})[0].at("closed_form");
+    CHECK(form.at("formula") == "none for trees of nodes with chains inside");
+    CHECK(form.at("communication_time_s").is_null());
+    CHECK(form.at("iteration_time_s").is_null());
+}
+
 TEST_CASE("run: the numbers of a small scenario follow from arithmetic") {
     const Tiny tiny;
     const json results = tiny.results();

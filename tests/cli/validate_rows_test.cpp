@@ -144,6 +144,8 @@ TEST_CASE("validate: a factor multiplies the own values of several keys") {
     wrong("factor_of: [platform.fabric.latency], key: platform.fabric.bandwidth",
           {"'key' and 'factor_of' exclude each other"});
     wrong("factor_of: [platform.fabric.latency], unit: us", {"a factor has no unit"});
+    wrong("factor_of: [platform.fabric.latency, platform.fabric.bandwidth, platform.fabric.latency]",
+          {"'platform.fabric.latency' is listed twice"});
     wrong("unit: us", {"missing key 'key'"});
     wrong("factor_of: [collective.bytes]", {"rows give 'collective.bytes'"});
 }
@@ -183,6 +185,7 @@ TEST_CASE("validate: errors in a CSV file are reported in their line and column"
     wrong(head + "4,8,20\n4,8,30\n", Rows::columns, {"times.csv:3:1: error: row 'base 4/8 KB' is listed twice"});
     wrong(head, Rows::columns, {"times.csv:1:1: error: this table has no measurements"});
     wrong("GPUs,size,size,time\n4,8,8,20\n", Rows::columns, {"times.csv:1:11: error: column 'size' is listed twice"});
+    wrong("GPUs,size, size,time\n4,8,8,20\n", Rows::columns, {"times.csv:1:12: error: column 'size' is listed twice"});
     wrong("gpus,size,time\n4,8,20\n", Rows::columns,
           {"ring.yaml:9:18: error: the table has no column 'GPUs'", "did you mean 'gpus'?"});
     const std::string value = "    columns: [{column: GPUs, key: collective.ranks}]\n    value: time\n";

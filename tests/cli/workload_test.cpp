@@ -170,8 +170,8 @@ TEST_CASE("workload: each compute model works on a small network") {
 TEST_CASE("workload: unknown names are errors") {
     check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-ft", "--device", "p100-sxm2", "--batch", "1"}), "alexnet-ft:1:1",
                   "'alexnet-ft' is neither a file nor a workload", "did you mean 'alexnet-tf'?");
-    check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm", "--batch", "1"}), "--device:1:10",
-                  "'p100-sxm' is neither a file nor a device", "did you mean 'p100-sxm2'?");
+    check_refused(ask(SYNCLINE_SOURCE_DIR, {"alexnet-tf", "--device", "p100-sxm3", "--batch", "1"}), "--device:1:10",
+                  "'p100-sxm3' is neither a file nor a device", "did you mean 'p100-sxm2'?");
     const Small small;
     // The error is the same in a folder without workloads.
     check_refused(ask(small.path(), {"alexnet-ft", "--device", "device.yaml", "--batch", "1"}), "alexnet-ft:1:1",
@@ -242,4 +242,49 @@ TEST_CASE("scenarios choose a compute model by the key `compute`") {
     small.write("device.yaml", "name: machine\nflops: 1 Tflops\nmemory_bandwidth: 1 GBps\n");
     check_refused(check("measured"), "scenario.yaml:3:31", "device 'machine' has no layer times for 'small'");
     check_refused(check("efficiency"), "scenario.yaml:3:31", "device 'machine' has no 'efficiency'");
+}
+
+// A grid of two sizes in which every product reaches 0.5 Tflops: 2·128·128·64 FLOP take 4.194304 us. The device's bytes
+// and peak would take less.
+TEST_CASE("workload: a device with measured products uses them by default, and errors show their place") {
+    const TempDir directory;
+    directory.write("small.yaml",
+                    "name: small\ninput: [1, 1, 1]\nlayers: [{name: first, kind: dense, inputs: 128, outputs: 128}]\n");
+    const auto device = [&](const std::string& kernels) {
+        directory.write("devices/device.yaml",
+                        "name: machine\nflops: 1 Tflops\nmemory_bandwidth: 1000 GBps\nmultiprocessors: 4\n"
+                        "kernels: {product_rate: 0.6 Tflops, memory_bandwidth: 900 GBps, source: chosen" +
+                            kernels + "}\n");
+    };
+    std::string rows = "batch,m,n,k,tflops\n";
+    for (const char* m : {"64", "128"})
+        for (const char* n : {"64", "128"})
+            for (const char* k : {"64", "128"}) rows += std::string("1,") + m + "," + n + "," + k + ",0.5\n";
+    directory.write("devices/products.csv", rows);
+    device(", products: products.csv");
+    const auto asked = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"small.yaml", "--device", "devices/device.yaml", "--batch", "64"});
+        return ask(directory.path(), more);
+    };
+    const Outcome outcome = asked({"--format", "json"});
+    CAPTURE(outcome.err);
+    REQUIRE(outcome.status == 0);
+    const json table = json::parse(outcome.out);
+    CHECK(table["compute"] == "tables");
+    CHECK(holds(table["notes"][0], "table of measured matrix products"));
+    CHECK(table["layers"][0]["forward_time_s"].get<double>() == Approx(4.194304e-6).epsilon(1e-9));
+    CHECK(table["layers"][0]["backward_time_s"].get<double>() == Approx(4.194304e-6).epsilon(1e-9));
+    CHECK(json::parse(asked({"--compute", "tables", "--format", "json"}).out) == table);
+    CHECK(json::parse(asked({"--compute", "roofline", "--format", "json"}).out)["compute"] == "roofline");
+
+    directory.write("devices/products.csv", rows.substr(0, rows.rfind("1,128")));
+    const std::string incomplete = asked({}).err;
+    CHECK(holds(incomplete,
+                "devices/products.csv:1:1: error: the product m = 128, n = 128, k = 128, batch 1 is missing"));
+    directory.write("devices/products.csv", rows + "1,2,3\n");
+    check_refused(asked({}), "devices/products.csv:10:1", "not a row of five numbers");
+    device(", products: other.csv");
+    check_refused(asked({}), "devices/device.yaml:5:91", "other.csv");
+    directory.write("devices/device.yaml", "name: machine\nflops: 1 Tflops\nmemory_bandwidth: 1000 GBps\n");
+    check_refused(asked({"--compute", "tables"}), "--compute:1:11", "device 'machine' has no 'kernels'");
 }

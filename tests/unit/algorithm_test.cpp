@@ -218,7 +218,7 @@ TEST_CASE("operations list their algorithms, and unsuitable parameters are rejec
             for (const std::uint32_t n : {1u, 6u}) {
                 CAPTURE(operation, name, n);
                 const auto algorithm = make_algorithm(spec, n);
-                CHECK(!algorithm->formula(true).empty());
+                CHECK(algorithm->formula(true).empty() == (name == "nccl-tree"));
                 if (n > 1) continue;
                 CHECK(algorithm->cost(1, 1000, {1, 1, 1}) == 0.0);
                 CHECK(algorithm->program(0, 1, 1000, 0).steps.empty());

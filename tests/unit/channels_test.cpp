@@ -91,6 +91,16 @@ TEST_CASE("channels: every member holds what the operation promises in every cha
     }
 }
 
+TEST_CASE("channels: the formula names their number, and there is none of an algorithm without a closed form") {
+    const auto formula = [](const std::string& name, std::uint32_t channels) {
+        return in_channels(make_algorithm({.name = name, .overlay = {}}, 4), drawn_orders(channels, 4))->formula(true);
+    };
+    CHECK(formula("ring", 1) == make_algorithm({}, 4)->formula(true));
+    CHECK(formula("ring", 3) == make_algorithm({}, 4)->formula(true) + ", in 3 channels");
+    CHECK(formula("nccl-tree", 1).empty());
+    CHECK(formula("nccl-tree", 2).empty());
+}
+
 TEST_CASE("channels: each begins at a port of its own and messages between nodes are between equal ports") {
     for (const std::uint32_t nodes : {2u, 4u, 6u}) {
         for (const std::int64_t nics : {1, 2, 4, 8}) {

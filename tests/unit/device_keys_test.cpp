@@ -3,9 +3,11 @@
 #include <string>
 
 #include "sim/config/files.hpp"
+#include "sim/config/product_rows.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/devices.hpp"
 
 // The keys of device files for memory and compute times.
 
@@ -159,21 +161,64 @@ TEST_CASE("times of layers are read and checked") {
                    "missing key 'source'"));
 }
 
-TEST_CASE("the shipped devices have the published data") {
-    const auto shipped = [](const std::string& name) {
-        config::Library library;
-        Device device;
-        std::vector<Diagnostic> errors;
-        config::read(
-            library.load_argument(SYNCLINE_SOURCE_DIR "/platforms/devices/" + name + ".yaml"), "device",
-            [&](config::Fields& fields) { describe(fields, device); }, errors);
-        REQUIRE(errors.empty());
-        return device;
+TEST_CASE("rates of kernels are read and checked") {
+    const std::string start = "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n";
+    const Device device = written(start + "  memory_bandwidth: 250 GBps\n  fixed_cost: 4 us\n");
+    REQUIRE(device.kernels);
+    CHECK(device.kernels->product_flops_per_s == 0.8e12);
+    CHECK(device.kernels->attention_flops_per_s == 0.8e12);
+    CHECK(device.kernels->memory_Bps == 250e9);
+    CHECK(device.kernels->fixed_s == Approx(4e-6));
+    CHECK(device.kernels->multiprocessors == 10);
+    CHECK(device.kernels->table == nullptr);
+    CHECK(device.speed == 1);
+    CHECK(written("speed: 0.9\n").speed == 0.9);
+    CHECK(written(start + "  memory_bandwidth: 1 GBps\n  attention_rate: 1 Gflops\n").kernels->attention_flops_per_s ==
+          1e9);
+    CHECK_FALSE(written("").kernels);
+    CHECK(contains(refusal(start), "missing key 'memory_bandwidth'"));
+    CHECK(contains(refusal(start.substr(20) + "  memory_bandwidth: 1 GBps\n"), "needs the device's 'multiprocessors'"));
+    CHECK(contains(refusal(start + "  memory_bandwidth: 1 GBps\n  products: none.csv\n"), "none.csv"));
+    CHECK(contains(refusal("speed: 0\n"), "'speed'"));
+}
+
+TEST_CASE("a table of products is read and refused at its line") {
+    using config::read_products;
+    const auto refused = [](const std::string& text) -> std::string {
+        try {
+            read_products("t.csv", text);
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+        return "";
     };
+    const std::string head = "# source\nbatch,m,n,k,tflops\n";
+    const auto rows = read_products("t.csv", head + "1,2,3,4,5.5\r\n\n# more\n2,16,32,64,1e-3\n");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].product.m == 2);
+    CHECK(rows[0].product.n == 3);
+    CHECK(rows[0].product.k == 4);
+    CHECK(rows[0].product.batch == 1);
+    CHECK(rows[0].flops_per_s == 5.5e12);
+    CHECK(rows[1].product.batch == 2);
+    CHECK(rows[1].flops_per_s == 1e9);
+    CHECK(contains(refused(""), "the table is empty"));
+    CHECK(contains(refused("m,n,k\n"), "t.csv:1:1"));
+    for (const char* row :
+         {"1,2,3,4", "1,2,3,4,5,6", "1,2,3,4,x", "1,2,3,4,0", "1,2,3,4,nan", "1,,3,4,5", "1,2,3,4,5 "}) {
+        CAPTURE(row);
+        CHECK(contains(refused(head + row + "\n"), "t.csv:3:1"));
+    }
+}
+
+TEST_CASE("the shipped devices have the published data") {
     // Memory is from the datasheets. Peaks must follow from processors and clock at two operations per cycle (of the
     // A100 in 16 bits, from 108 multiprocessors with 2048), rates of memory from its width and the rate per pin:
     // AnandTech's table of the Tesla family, TechPowerUp's database, NVIDIA's whitepapers on Volta and Ampere. A B200
-    // is an eighth of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB.
+    // is an eighth of an HGX or DGX B200: 36 Pflops with sparsity, half of them without, 64 TB/s, 1440 GB. Tensor cores
+    // of a V100 do 1024 operations per cycle and multiprocessor, of an H100 4096 (its boost clock is 1.83 GHz, as a
+    // card 1.62 GHz); matrix cores of an MI250X 1024 per compute unit, of an MI300X 2048. A TPU v4 has eight units of
+    // 128×128 at 1.05 GHz. A GB200 NVL72 has 360 Pflops with sparsity, 576 TB/s and 13.4 TB for its 72 GPUs.
     struct Made {
         std::string name;
         double memory_bytes, flops_per_s, memory_Bps;
@@ -185,11 +230,20 @@ TEST_CASE("the shipped devices have the published data") {
         {"v100-sxm2", 16e9, 2 * 5120 * 1.53e9, 4096 * 1.752e9 / 8},
         {"a100-sxm4", 40e9, 2 * 6912 * 1.41e9, 5120 * 2.43e9 / 8},
         {"a100-sxm4-80gb", 80e9, 108 * 2048 * 1.41e9, 5120 * 3.186e9 / 8},
+        {"a100-sxm4-40gb", 40e9, 108 * 2048 * 1.41e9, 5120 * 2.43e9 / 8},
+        {"v100-sxm3-32gb", 32e9, 80 * 1024 * 1.53e9, 4096 * 1.752e9 / 8},
+        {"h100-sxm", 80e9, 132 * 4096 * 1.83e9, 5120 * 5.23e9 / 8},
+        {"h100-pcie", 80e9, 114 * 4096 * 1.62e9, 5120 * 3.13e9 / 8},
+        {"h200", 141e9, 132 * 4096 * 1.83e9, 6144 * 6.25e9 / 8},
         {"b200", 1440e9 / 8, 36e15 / 2 / 8, 64e12 / 8},
+        {"gb200", 186e9, 360e15 / 2 / 72, 576e12 / 72},
+        {"mi250x", 64e9, 110 * 1024 * 1.7e9, 4096 * 3.2e9 / 8},
+        {"mi300x", 192e9, 304 * 2048 * 2.1e9, 8192 * 5.2e9 / 8},
+        {"tpu-v4", 32 * 1024.0 * 1024 * 1024, 8 * 2 * 128 * 128 * 1.05e9, 1200e9},
     };
     for (const Made& made : all) {
         INFO(made.name);
-        const Device device = shipped(made.name);
+        const Device device = test::shipped_device(made.name);
         CHECK(device.name == made.name);
         CHECK(device.memory_bytes == made.memory_bytes);
         CHECK(device.flops_per_s == Approx(made.flops_per_s).epsilon(0.01));

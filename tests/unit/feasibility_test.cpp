@@ -142,6 +142,7 @@ const std::vector<Mistake>& mistakes() {
              t.plan.fidelity = Fidelity::folded;
          }},
         {"compute", "has no 'efficiency'", [](Training& t) { t.plan.compute = ComputeKind::efficiency; }},
+        {"compute", "has no 'kernels'", [](Training& t) { t.plan.compute = ComputeKind::tables; }},
         {"compute", "has no layer times for 'net'", [](Training& t) { t.plan.compute = ComputeKind::measured; }},
         {"segment", "does not cut its messages into segments",
          [](Training& t) { t.plan.algorithm.segment_bytes = 1e6; }},
@@ -411,6 +412,16 @@ TEST_CASE("an in-network reduction needs switches that add up") {
               training.cluster.fabric.topology.shape = Shape::ring;
               training.cluster.fabric.reduces = true;
           }) == "algorithm: 'in-network' is not possible: no switch of the fabric reaches all ranks");
+    // `reduces` is a way out only where it is missing.
+    for (const bool reduces : {false, true}) {
+        const Complaints found = complaints_of([&](Training& training) {
+            asked(training);
+            training.cluster.fabric.topology.shape = Shape::ring;
+            training.cluster.fabric.reduces = reduces;
+        });
+        REQUIRE(found.size() == 1);
+        CHECK((found.front().hint.find("fabric.reduces: true") == std::string::npos) == reduces);
+    }
     CollectivePlan alone;
     alone.ranks = 8;
     alone.algorithm.name = "in-network";
@@ -418,4 +429,25 @@ TEST_CASE("an in-network reduction needs switches that add up") {
     CHECK(judge(cluster, alone).size() == 1);
     cluster.fabric.reduces = true;
     CHECK(judge(cluster, alone).empty());
+}
+
+TEST_CASE("channels of an algorithm that has none: the hint names the operation's algorithms that do") {
+    const auto hint = [](const std::string& operation, const std::string& name, std::uint32_t contributors = 0) {
+        CollectivePlan plan;
+        plan.ranks = 8;
+        plan.algorithm.operation = operation;
+        plan.algorithm.name = name;
+        plan.algorithm.contributors = contributors;
+        plan.channels = 4;
+        const Complaints found = judge(sixteen_nodes(), plan);
+        REQUIRE(found.size() == 1);
+        CHECK(found.front().key == "channels");
+        return found.front().hint;
+    };
+    CHECK(hint("allgather", "bruck") == "algorithms of allgather that do: 'ring'");
+    CHECK(hint("allreduce", "direct") ==
+          "algorithms of allreduce that do: 'ring', 'segmented-ring', 'double-binary-tree', 'nccl-tree'");
+    CHECK(hint("broadcast", "double-binary-tree") == "remove it: no algorithm of broadcast does");
+    CHECK(hint("barrier", "dissemination") == "remove it: no algorithm of barrier does");
+    CHECK(hint("allgather", "ring", 4) == "remove it");
 }

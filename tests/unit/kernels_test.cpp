@@ -1,5 +1,7 @@
 #include "sim/workload/kernels.hpp"
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,7 +29,7 @@ void check(const Kernel& kernel, const std::string& name, double flops, double e
     CHECK(kernel.flops == Approx(flops).epsilon(1e-12));
     CHECK(kernel.elements == Approx(elements).epsilon(1e-12));
     CHECK(kernel.count == count);
-    CHECK(kernel.narrowest == Approx(narrowest).epsilon(1e-12));
+    CHECK((kernel.product ? kernel.product->narrowest() : 0) == Approx(narrowest).epsilon(1e-12));
 }
 
 /// 4 channels of 6×5, 6 filters of 3×2, padding 1 and 0: outputs of 6×4, patches of 24.
@@ -120,8 +122,8 @@ TEST_CASE("a dense layer of tokens is one matrix product of all of them, and rea
           10);
 }
 
-TEST_CASE("attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels") {
-    const Layer layer = attention("a", Attention{.positions = 5, .width = 12, .heads = 4});
+TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2 samples has the expected kernels") {
+    const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .scores = Scores::stored});
     const Share share{.samples = 2, .part = 0.5};
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
@@ -153,7 +155,7 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
         for (const double part : {1.0, 0.2, 1.0 / 3}) {
             const double sequence = s, width = h, hidden = f;
             const std::vector<std::pair<Layer, double>> layers{
-                {attention("a", Attention{.positions = s, .width = h, .heads = heads}),
+                {attention("a", {.positions = s, .width = h, .heads = heads, .scores = Scores::stored}),
                  4 * sequence * width * width + 2 * sequence * sequence * width},
                 {feed_forward("f", FeedForward{.positions = s, .width = h, .hidden = f}),
                  2 * sequence * width * hidden}};
@@ -170,6 +172,188 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
     }
 }
 
+TEST_CASE("flash attention is one kernel that moves no scores and computes them once more in the backward pass") {
+    // T. Dao, "FlashAttention-2", section 3.1.2: 2 products forward, 5 backward. Half of 4 heads of width 3, 5
+    // positions, 2 samples: 2·5·6 = 60 elements of queries, keys, values, and outputs.
+    const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4});
+    const Share share{.samples = 2, .part = 0.5};
+    const auto forward = kernels(layer, Pass::forward, share, Lowering::implicit);
+    REQUIRE(forward.size() == 5);
+    check(forward[2], "attention", 2 * 4 * 2.0 * 5 * 5 * 3, 4 * 60);
+    CHECK(forward[2].attention);
+    const auto inputs = kernels(layer, Pass::input_gradient, share, Lowering::implicit);
+    REQUIRE(inputs.size() == 5);
+    // Both passes read queries, keys and values; the backward pass also outputs and their gradient, and it writes
+    // three.
+    check(inputs[1], "attention", 5 * 4 * 2.0 * 5 * 5 * 3, 8 * 60);
+    CHECK(inputs[1].attention);
+    CHECK(kernels(layer, Pass::weight_gradient, share, Lowering::implicit).size() == 2);
+    const Layer stored = attention("a", {.positions = 5, .width = 12, .heads = 4, .scores = Scores::stored});
+    CHECK(flops(forward) == flops(kernels(stored, Pass::forward, share, Lowering::implicit)));
+}
+
+TEST_CASE("fewer heads of keys and values, a window and a context shorten attention's products") {
+    for (const Scores scores : {Scores::flash, Scores::stored}) {
+        // 6 heads of 3, 2 of keys and values, 10 positions of which 4 are seen, width 12.
+        Attention shape{
+            .positions = 10, .width = 12, .heads = 6, .kv_heads = 2, .head_size = 3, .window = 4, .scores = scores};
+        const auto work = [&](double part) {
+            return flops(kernels(attention("a", shape), Pass::forward, {.part = part}, Lowering::implicit));
+        };
+        const double products = 2.0 * 6 * 10 * 4 * 3 * 2;
+        CHECK(work(1) == Approx(2.0 * 10 * 12 * (18 + 2 * 6) + products + 2.0 * 10 * 18 * 12).epsilon(1e-12));
+        // One of three ranks has 2 heads, and one of keys and values; one of six has one of each, too.
+        CHECK(work(1.0 / 3) == Approx(2.0 * 10 * 12 * (6 + 6) + products / 3 + 2.0 * 10 * 6 * 12).epsilon(1e-12));
+        CHECK(work(1.0 / 6) == Approx(2.0 * 10 * 12 * (3 + 6) + products / 6 + 2.0 * 10 * 3 * 12).epsilon(1e-12));
+        shape.window = 0, shape.kv_heads = 0, shape.context = 7;
+        CHECK(work(1) == Approx(2.0 * 10 * 12 * 18 + 2.0 * 7 * 12 * 36 + 2.0 * 6 * 10 * 7 * 3 * 2 + 2.0 * 10 * 18 * 12)
+                             .epsilon(1e-12));
+        shape.rotary = true;
+        const auto rotated = kernels(attention("a", shape), Pass::forward, {}, Lowering::implicit);
+        check(rotated[3], "rotation", 0, 2 * (10 * 18 + 7 * 18));
+    }
+}
+
+TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one parameter less per element") {
+    const Layer layer =
+        feed_forward("f", {.positions = 9, .width = 10, .hidden = 12, .gated = true, .bias = false, .norm = Norm::rms});
+    const Share share{.samples = 2, .part = 0.5};  // 18 rows, 6 units
+    const auto forward = kernels(layer, Pass::forward, share, Lowering::implicit);
+    REQUIRE(forward.size() == 5);
+    check(forward[0], "normalisation", 0, 2 * 180 + 10);
+    check(forward[1], "to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 12 * 10, 1, 10);
+    check(forward[2], "gated activation", 0, 3 * 18 * 6);
+    check(forward[3], "from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 10 * 6, 1, 6);
+    const auto inputs = kernels(layer, Pass::input_gradient, share, Lowering::implicit);
+    check(inputs[1], "gated activation", 0, 5 * 18 * 6);
+    check(inputs[3], "normalisation", 0, 3 * 180 + 2 * 10);
+}
+
+TEST_CASE("a parallel block has the kernels of both halves and one addition") {
+    const Attention first{.positions = 9, .width = 10, .heads = 2};
+    const FeedForward second{.positions = 9, .width = 10, .hidden = 12, .norm = Norm::none};
+    for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
+        const auto both = kernels(parallel_block("b", {first, second}), pass, {.samples = 2}, Lowering::implicit);
+        const auto attends = kernels(attention("a", first), pass, {.samples = 2}, Lowering::implicit);
+        const auto feeds = kernels(feed_forward("f", second), pass, {.samples = 2}, Lowering::implicit);
+        const bool adds = pass != Pass::weight_gradient;
+        CHECK(both.size() == attends.size() + feeds.size() - (adds ? 1 : 0));
+        CHECK(flops(both) == Approx(flops(attends) + flops(feeds)).epsilon(1e-12));
+        if (adds) check(both.back(), "residual addition", 0, 4 * 180);
+    }
+}
+
+TEST_CASE("experts are a batch of products, with rows in proportion to the experts that a token uses") {
+    // 2 samples of 9 tokens, 8 experts of 12 units of which each token uses 2: 36 rows, 4.5 for each expert.
+    Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .gated = true};
+    const auto forward = [&](const Share& share) {
+        return kernels(experts("e", shape), Pass::forward, share, Lowering::implicit);
+    };
+    const auto all = forward({.samples = 2, .part = 0.5});
+    REQUIRE(all.size() == 9);
+    check(all[1], "router", 2.0 * 18 * 8 * 10, 18 * 8 + 18 * 10 + 8 * 10, 1, 8);
+    check(all[2], "choice of experts", 0, 2 * 18 * 8);
+    check(all[3], "dispatch", 0, 2 * 36 * 10);
+    check(all[4], "experts: to hidden units", 2.0 * 36 * 12 * 10, 36 * 12 + 36 * 10 + 8 * 12 * 10, 1, 4.5);
+    check(all[5], "gated activation", 0, 3 * 36 * 6);
+    check(all[6], "experts: from hidden units", 2.0 * 36 * 10 * 6, 36 * 10 + 36 * 6 + 8 * 10 * 6, 1, 4.5);
+    check(all[7], "combination", 0, (36 + 18) * 10);
+    check(all[8], "residual addition", 0, 3 * 180);
+    // A rank with a quarter of the experts computes as many rows, for fewer of them.
+    const auto quarter = forward({.samples = 2, .part = 0.5, .experts = 0.25});
+    check(quarter[4], "experts: to hidden units", all[4].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
+    shape.capacity = 1.25;
+    CHECK(forward({.samples = 2, .part = 0.5})[4].flops == Approx(1.25 * all[4].flops).epsilon(1e-12));
+    shape.capacity = 0;
+    shape.shared = 2, shape.shared_hidden = 5;
+    const auto shared = forward({.samples = 2});
+    REQUIRE(shared.size() == 12);
+    check(shared[7], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
+}
+
+TEST_CASE("kernels of today's layers have the operations of their multiply-accumulates, and at least twice backward") {
+    for (const auto& [s, h, heads] : {std::tuple{33, 96, 12}, std::tuple{1, 8, 2}, std::tuple{128, 60, 5}}) {
+        const Attention grouped{.positions = s, .width = h, .heads = heads, .kv_heads = 1, .window = 5, .rotary = true};
+        const Attention latent{.positions = s,
+                               .width = h,
+                               .heads = heads,
+                               .head_size = 7,
+                               .query_rank = 6,
+                               .kv_rank = 5,
+                               .rotary_size = 3};
+        const FeedForward gated{.positions = s, .width = h, .hidden = 13, .gated = true};
+        Experts choice{
+            .positions = s, .width = h, .hidden = 17, .experts = 6, .top_k = 3, .shared = 1, .shared_hidden = 9};
+        for (const Layer& layer : {attention("grouped", grouped), attention("latent", latent),
+                                   parallel_block("block", {grouped, gated}), experts("experts", choice)}) {
+            CAPTURE(layer.name, s, h);
+            const Share share{.samples = 3};
+            const double forward = flops(kernels(layer, Pass::forward, share, Lowering::implicit));
+            CHECK(forward == Approx(2.0 * 3 * static_cast<double>(layer.macs)).epsilon(1e-12));
+            const double backward = flops(kernels(layer, Pass::weight_gradient, share, Lowering::implicit)) +
+                                    flops(kernels(layer, Pass::input_gradient, share, Lowering::implicit));
+            double again = 0;  // scores of flash attention
+            const double pairs = 2.0 * 3 * heads * s;
+            if (layer.name == "latent") again = pairs * s * (7 + 3);
+            if (layer.name == "grouped" || layer.name == "block") again = pairs * std::min(s, 5) * (h / heads);
+            CHECK(backward == Approx(2 * forward + again).epsilon(1e-12));
+        }
+    }
+}
+
+TEST_CASE("ranks together have the operations of a whole layer of any shape, and the router's once each") {
+    std::mt19937 random(7);
+    const auto draw = [&](std::int64_t least, std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(least, most)(random);
+    };
+    for (int round = 0; round < 200; ++round) {
+        const std::int64_t ranks = draw(1, 5), groups = ranks * draw(1, 3), s = draw(1, 50), h = draw(1, 40);
+        Attention first{.positions = s, .width = h, .heads = groups * draw(1, 4), .kv_heads = groups};
+        first.head_size = draw(1, 9);
+        if (draw(0, 1) == 0) first.window = draw(1, 60);
+        if (first.window == 0 && draw(0, 1) == 0) first.context = draw(1, 60);
+        if (draw(0, 1) == 0) first.scores = Scores::stored;
+        const FeedForward second{.positions = s, .width = h, .hidden = ranks * draw(1, 9), .gated = draw(0, 1) == 0};
+        Experts choice{.positions = s, .width = h, .hidden = ranks * draw(1, 9), .experts = draw(1, 7)};
+        choice.top_k = draw(1, choice.experts);
+        choice.shared = draw(0, 2), choice.shared_hidden = ranks * draw(1, 9);
+        for (const Layer& layer : {attention("a", first), feed_forward("f", second),
+                                   parallel_block("b", {first, second}), experts("e", choice)}) {
+            CAPTURE(round, layer.name, ranks);
+            const double router = layer.name == "e" ? 2.0 * static_cast<double>(s * h * choice.experts) : 0;
+            for (const Pass pass : {Pass::forward, Pass::weight_gradient, Pass::input_gradient}) {
+                const double whole = flops(kernels(layer, pass, {}, Lowering::implicit));
+                const double part =
+                    flops(kernels(layer, pass, {.part = 1 / static_cast<double>(ranks)}, Lowering::implicit));
+                CHECK(static_cast<double>(ranks) * (part - router) == Approx(whole - router).margin(1e-6));
+                if (pass == Pass::forward) CHECK(whole == Approx(2 * static_cast<double>(layer.macs)));
+            }
+        }
+    }
+}
+
+TEST_CASE("an embedding bag moves the rows that samples take, and patches are one product") {
+    const Layer bag = embedding_bag("bag", {.tables = 3, .rows = 1000, .lookups = 7, .width = 8});
+    CHECK(bag.parameters == 8000);
+    check(kernels(bag, Pass::forward, {.samples = 5}, Lowering::implicit)[0], "rows", 0, 5 * (7 + 3) * 8);
+    check(kernels(bag, Pass::weight_gradient, {.samples = 5, .part = 0.5}, Lowering::implicit)[0], "rows", 0,
+          3 * 5 * 3.5 * 8);
+    CHECK(kernels(bag, Pass::input_gradient, {}, Lowering::implicit).empty());
+    const Layer patches =
+        patch_embedding("p", {.channels = 3, .height = 8, .width = 12, .patch = {4, 4}, .outputs = 10, .extra = 1});
+    // The convolution that it equals has as many operations; 6 patches, 7 positions and a token are learned.
+    const Layer same = convolution(
+        "c",
+        {.channels = 3, .height = 8, .width = 12, .filters = 10, .kernel = {4, 4}, .stride = {4, 4}, .bias = true});
+    CHECK(patches.parameters == same.parameters + 7 * 10 + 10);
+    CHECK(patches.macs == same.macs);
+    CHECK(patches.activations == same.activations + 10);
+    const auto forward = kernels(patches, Pass::forward, {.samples = 2}, Lowering::implicit);
+    REQUIRE(forward.size() == 1);
+    CHECK(forward[0].flops == 2.0 * 2 * static_cast<double>(same.macs));
+    CHECK(forward[0].product->narrowest() == 10);
+}
+
 TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
     const Layer layer = embedding("e", Embedding{.vocabulary = 100, .positions = 5, .width = 8});
     const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
@@ -184,7 +368,7 @@ TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
 
 TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, backward too") {
     // 2·9 = 18 vectors of 10.
-    const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = true});
+    const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .norm = Norm::layer});
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
         const auto forward = kernels(head, Pass::forward, {.samples = 2, .part = 0.5}, lowering);
         REQUIRE(forward.size() == 2);
@@ -196,7 +380,7 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
         CHECK(kernels(head, Pass::weight_gradient, {.samples = 2, .part = 0.5}, lowering).size() == 1);
     }
     const Embedding shape{
-        .vocabulary = 100, .positions = 9, .width = 10, .learned_positions = false, .segments = 2, .norm = true};
+        .vocabulary = 100, .positions = 9, .width = 10, .learned_positions = false, .segments = 2, .norm = Norm::layer};
     const Layer table = embedding("e", shape);
     const auto rows = kernels(table, Pass::forward, {.samples = 2, .part = 0.5}, Lowering::implicit);
     REQUIRE(rows.size() == 2);
@@ -240,9 +424,10 @@ TEST_CASE("matrix products of convolutions and dense layers have the layer's ope
 TEST_CASE("the first layer needs no gradient of its inputs, except for its own weights' gradients") {
     Model model = every_kind();
     for (std::size_t i = 1; i < model.layers.size(); ++i)
-        CHECK(has_input_gradient(model, i) == (model.layers[i].name != "embedding"));
+        CHECK(has_input_gradient(model, i) == (model.layers[i].name != "embedding" && model.layers[i].name != "bag"));
     for (const Layer& layer : every_kind().layers) {
         model.layers = {layer};
-        CHECK(has_input_gradient(model, 0) == (layer.name == "attention" || layer.name == "feed-forward"));
+        CHECK(has_input_gradient(model, 0) == (layer.name == "attention" || layer.name == "feed-forward" ||
+                                               layer.name == "block" || layer.name == "experts"));
     }
 }

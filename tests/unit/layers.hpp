@@ -6,6 +6,7 @@
 #include "sim/config/files.hpp"
 #include "sim/document/document.hpp"
 #include "sim/document/reader.hpp"
+#include "sim/workload/experts.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/transformer.hpp"
 
@@ -47,10 +48,19 @@ inline Model every_kind() {
     model.layers.push_back(convolution("depthwise", conv));
     model.layers.push_back(dense("dense", 2048, 1001, true));
     model.layers.push_back(
-        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = true}));
+        dense("by-token", Dense{.inputs = 96, .outputs = 250, .positions = 33, .tied = true, .norm = Norm::layer}));
     model.layers.push_back(embedding("embedding", Embedding{.vocabulary = 5000, .positions = 33, .width = 96}));
     model.layers.push_back(attention("attention", Attention{.positions = 33, .width = 96, .heads = 12}));
     model.layers.push_back(feed_forward("feed-forward", FeedForward{.positions = 33, .width = 96, .hidden = 385}));
+    const Attention shared{.positions = 33, .width = 96, .heads = 12, .kv_heads = 4, .window = 20, .rotary = true};
+    const FeedForward gated{.positions = 33, .width = 96, .hidden = 77, .gated = true, .norm = Norm::none};
+    model.layers.push_back(parallel_block("block", {shared, gated}));
+    model.layers.push_back(experts(
+        "experts",
+        {.positions = 33, .width = 96, .hidden = 77, .experts = 5, .top_k = 2, .shared = 1, .shared_hidden = 7}));
+    model.layers.push_back(embedding_bag("bag", {.tables = 3, .rows = 1001, .lookups = 7, .width = 9}));
+    model.layers.push_back(patch_embedding(
+        "patches", {.channels = 3, .height = 14, .width = 21, .patch = {7, 3}, .outputs = 65, .extra = 1}));
     Layer custom;
     custom.name = "custom";
     custom.parameters = 1234, custom.macs = 987654, custom.inputs = 432, custom.activations = 321;

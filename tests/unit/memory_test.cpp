@@ -39,13 +39,17 @@ Plan pipeline_of(PipelineSchedule schedule, std::int64_t stages, std::int64_t mi
     return plan;
 }
 
-/// Layers of a transformer in 16 bits, with 12h² parameters in both halves, and V·h in the embedding.
+Attention stored(std::int64_t s, std::int64_t h, std::int64_t a) {
+    return {.positions = s, .width = h, .heads = a, .scores = Scores::stored};
+}
+
+/// Layers of a transformer in 16 bits, with stored scores, 12h² parameters in both halves, and V·h in the embedding.
 Model transformer(std::int64_t layers, std::int64_t s, std::int64_t h, std::int64_t a, std::int64_t vocabulary) {
     Model model;
     model.element_bytes = 2;
     model.layers.push_back({"embedding", vocabulary * h, 0, s, s * h, Embedding{vocabulary, s, h}});
     for (std::int64_t i = 0; i < layers; ++i) {
-        model.layers.push_back({"attention", 4 * h * h, s * 4 * h * h, s * h, s * h, Attention{s, h, a}});
+        model.layers.push_back({"attention", 4 * h * h, s * 4 * h * h, s * h, s * h, stored(s, h, a)});
         model.layers.push_back({"feed-forward", 8 * h * h, s * 8 * h * h, s * h, s * h, FeedForward{s, h, 4 * h}});
     }
     return model;

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "sim/taskgraph/pace.hpp"
@@ -24,7 +25,7 @@ double below(double z) {
 
 /// Returns E[max of n lognormals of mean 1] by the trapezoidal rule over the density n φ(z) Φ(z)^(n-1).
 double largest_of(double n, double c) {
-    const double sigma = std::sqrt(std::log(1 + c * c)), step = 1e-3;
+    const double sigma = std::sqrt(std::log1p(c * c)), step = 1e-3;
     double sum = 0;
     for (double z = -12; z < 16; z += step)
         sum += n * std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0)) * std::pow(below(z), n - 1) * step *
@@ -84,6 +85,21 @@ TEST_CASE("factors that ranks of a node share") {
             CHECK(shared > expected_slowest_s(equal(16), c, 0));
         }
     CHECK(expected_slowest_s(equal(24, 1, 8), 0, 0.2) == Approx(largest_of(3, 0.2)).epsilon(1e-9));
+}
+
+TEST_CASE("variations of very different size") {
+    for (double least = 1e-17; least < 0.01; least *= 10)
+        for (const double other : {0.0, 0.02, 0.5}) {
+            CAPTURE(least, other);
+            for (const auto& [c, node] : {std::pair(least, other), std::pair(other, least)}) {
+                CHECK(expected_slowest_s({{3.5, 0}}, c, node) == Approx(3.5).epsilon(1e-9));
+                CHECK(expected_slowest_s({{3.5, 0}, {0, 1}}, c, node) == Approx(3.5).epsilon(1e-9));
+            }
+            // On a single node the factor that ranks share has mean 1.
+            CHECK(expected_slowest_s(equal(8, 2, 8), least, other) == Approx(2 * largest_of(8, least)).epsilon(1e-8));
+            // A rank of half the time is never the slowest.
+            CHECK(expected_slowest_s({{2, 0}, {1, 0}}, least, other) == Approx(2).epsilon(1e-8));
+        }
 }
 
 TEST_CASE("waiting for the slowest grows with the number of ranks and approaches the asymptotic form") {

@@ -59,7 +59,7 @@ Model gpt(std::int64_t layers, std::int64_t width, std::int64_t heads, std::int6
                                           .positions = positions,
                                           .gathered = false,
                                           .tied = true,
-                                          .norm = true}));
+                                          .norm = Norm::layer}));
     return model;
 }
 
@@ -165,7 +165,8 @@ TEST_CASE("the halves of a layer have the counts of their matrices") {
                 CAPTURE(heads, h, s);
                 const Layer whole = attention("a", {s, h, heads});
                 const Layer matrix = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true});
-                const Layer first = dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true, .norm = true});
+                const Layer first =
+                    dense("q", {.inputs = h, .outputs = h, .positions = s, .bias = true, .norm = Norm::layer});
                 CHECK(whole.parameters == first.parameters + 3 * matrix.parameters);
                 // In each head, for each pair of tokens: a product of query and key, and a weighted value.
                 CHECK(whole.macs == 4 * matrix.macs + heads * s * s * 2 * head_width);
@@ -174,7 +175,7 @@ TEST_CASE("the halves of a layer have the counts of their matrices") {
 
                 const std::int64_t hidden = 3 * h + 1;
                 const Layer up =
-                    dense("up", {.inputs = h, .outputs = hidden, .positions = s, .bias = true, .norm = true});
+                    dense("up", {.inputs = h, .outputs = hidden, .positions = s, .bias = true, .norm = Norm::layer});
                 const Layer down = dense("down", {.inputs = hidden, .outputs = h, .positions = s, .bias = true});
                 const Layer both = feed_forward("f", {s, h, hidden});
                 CHECK(both.parameters == up.parameters + down.parameters);
@@ -194,7 +195,7 @@ TEST_CASE("an embedding has the expected counts") {
     CHECK(embedding("e", shape).parameters == 101 * 6);
     shape.segments = 2;
     CHECK(embedding("e", shape).parameters == (101 + 2) * 6);
-    shape.norm = true;
+    shape.norm = Norm::layer;
     CHECK(embedding("e", shape).parameters == (101 + 2 + 2) * 6);
     CHECK(embedding("e", shape).activations == 7 * 6);
 }
@@ -212,7 +213,7 @@ TEST_CASE("a dense layer at several positions has the weights of one, and a tied
     const Layer tied = dense("d", shape);
     CHECK(tied.parameters == 11);  // it has its own bias
     CHECK(tied.macs == many.macs);
-    shape.norm = true;
+    shape.norm = Norm::layer;
     CHECK(dense("d", shape).parameters == 11 + 2 * 6);
     shape.bias = false;
     CHECK(dense("d", shape).parameters == 2 * 6);
@@ -248,7 +249,7 @@ TEST_CASE("keys of a file reach the layers' shapes") {
     CHECK(table.positions == 10);
     CHECK_FALSE(table.learned_positions);
     CHECK(table.segments == 3);
-    CHECK(table.norm);
+    CHECK(table.norm == Norm::layer);
     const auto& heads = std::get<Attention>(model.layers[1].shape);
     CHECK(heads.positions == 4);
     CHECK(heads.width == 12);
@@ -261,12 +262,12 @@ TEST_CASE("keys of a file reach the layers' shapes") {
     CHECK(pooler.positions == 1);
     CHECK(pooler.gathered);
     CHECK_FALSE(pooler.tied);
-    CHECK_FALSE(pooler.norm);
+    CHECK(pooler.norm == Norm::none);
     const auto& head = std::get<Dense>(model.layers[4].shape);
     CHECK(head.positions == 10);
     CHECK_FALSE(head.gathered);
     CHECK(head.tied);
-    CHECK(head.norm);
+    CHECK(head.norm == Norm::layer);
 }
 
 TEST_CASE("without a sequence a dense layer has one position, and a transformer states its own") {

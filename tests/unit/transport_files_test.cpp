@@ -143,6 +143,24 @@ TEST_CASE("a platform of SimGrid's format states its hosts' send rates itself") 
     REQUIRE(errors.size() == 1);
     CHECK(errors.front().message == "'host_bandwidth' has no effect with 'simgrid_xml'");
     CHECK(errors.front().where.line == 2);
+    const std::vector<Diagnostic> eager = read_platform("eager: 64 KiB");
+    REQUIRE(eager.size() == 1);
+    CHECK(eager.front().message ==
+          "'eager' has no effect with SimGrid's network models and platforms in its format");
+}
+
+TEST_CASE("messages are eager up to a size, between nodes and inside them") {
+    CHECK_FALSE(read_transport("latency: 5 us").has_protocols());
+    const Transport both = read_transport("eager: 64 KiB");
+    CHECK(both.between.eager_bytes == 65536.0);
+    CHECK(both.inside.eager_bytes == 65536.0);
+    const Transport one = read_transport("{eager: unlimited, inside_node: {latency: 1 us}}");
+    CHECK(one.between.eager_bytes == std::numeric_limits<double>::infinity());
+    CHECK_FALSE(one.inside.eager_bytes.has_value());
+    CHECK(read_transport("inside_node: {eager: 0 B}").inside.eager_bytes == 0.0);
+    CHECK(read_transport("inside_node: {eager: 0 B}").has_protocols());
+    CHECK(error_of("eager: 5").message.find("unit") != std::string::npos);
+    CHECK_THROWS_AS(asked({{"fidelity", "folded"}}, {"platform.transport={eager: 64 KiB}"}), ConfigError);
 }
 
 TEST_CASE("exchanges take multiprocessors of a device that has enough") {

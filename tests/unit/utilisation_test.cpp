@@ -94,3 +94,17 @@ TEST_CASE("a note says that compute times assume the device's peak") {
     CHECK(peak_note(ComputeKind::calibrated, "model", device).find("`compute: efficiency`") != std::string::npos);
     CHECK(peak_note(ComputeKind::measured, "model", device) == "");
 }
+
+TEST_CASE("a note says that compute times rest on rates of kernels") {
+    Device device;
+    device.kernels.emplace();
+    device.efficiency = EfficiencyCurve{};
+    const std::string tiles = peak_note(ComputeKind::tables, "model", device);
+    CHECK(tiles.find("rate of large matrix products") != std::string::npos);
+    CHECK(peak_note(ComputeKind::calibrated, "model", device) == tiles);
+    CHECK(peak_note(ComputeKind::roofline, "model", device) ==
+          "compute times assume the device's peak: its measurement of kernels (`compute: tables`) is not used");
+    device.calibration = {{"model", 4, 1, ""}};
+    CHECK(peak_note(ComputeKind::calibrated, "model", device) == "");
+    CHECK(peak_note(ComputeKind::tables, "model", device) == tiles);
+}

@@ -13,6 +13,7 @@ const hatches = {
     "activations": 4,
     "stage transfer": 5,
     "weights": 7,
+    "tokens and contexts": 3,
     "transfer": 3,
     "latency": 4,
     "message overhead": 6,

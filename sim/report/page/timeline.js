@@ -3,7 +3,7 @@
 /// In the order of the program's kinds of bars (timeline.cpp).
 const bar_kinds = [
     "forward pass", "backward pass", "update", "copies", "gradients", "activations", "stage transfer", "weights",
-    "waiting", "reduction"
+    "waiting", "reduction", "tokens and contexts"
 ];
 
 /// Unpacks the bars of a lane into objects.

@@ -76,7 +76,17 @@ function kinds_of(shares) {
     return listed([...sums].sort((a, b) => b[1] - a[1]).map(([kind, sum]) => `${part_of(sum)} ${path_kinds[kind]}`));
 }
 
-function path_figure(parent, {critical_path: path, critical_path_shares: shares, path_note}) {
+/// Returns a sentence about exchanges inside layers, of which each is a small part; "" if there are none.
+function core_phases(phases) {
+    const inside = phases.filter(({phase}) => ["context", "dispatch", "combine"].includes(phase));
+    if (inside.length === 0) return "";
+    const sum = inside.reduce((all, {share}) => all + share, 0);
+    return ` Exchanges between ranks that divide experts or sequences are ${part_of(sum)} of it: ` +
+        `${listed(inside.map(({phase, share}) => `${part_of(share)} ${phase}`))}.`;
+}
+
+function path_figure(
+    parent, {critical_path: path, critical_path_shares: shares, critical_path_phases: phases, path_note}) {
     const shown = shares.slice(0, 15);
     const labels = shown.map((share) => share.what);
     const over = ({link, links}) => (links > 1 ? `${link} and ${links - 1} more` : link);
@@ -85,6 +95,7 @@ function path_figure(parent, {critical_path: path, critical_path_shares: shares,
         text:
             "The critical path is the chain of tasks and messages in which each begins when the previous one ends: the " +
             `iteration gets shorter only if one of these gets shorter. It consists of ${kinds_of(shares)}.` +
+            core_phases(phases) +
             (shown.length < shares.length ?
                  ` The ${shown.length} largest of ${shares.length} parts are drawn; the table lists all.` :
                  ""),

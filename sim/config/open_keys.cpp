@@ -1,6 +1,8 @@
-#include <algorithm>
+#include "sim/config/open_keys.hpp"
 
-#include "sim/study/study_parts.hpp"
+#include <string>
+
+#include "sim/config/scenario_file.hpp"
 
 namespace syncline::config {
 

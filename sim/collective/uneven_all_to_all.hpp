@@ -1,0 +1,31 @@
+#pragma once
+
+#include "sim/collective/algorithm.hpp"
+
+/// All-to-all of unequal blocks: a buffer of S bytes at each of N ranks is cut in the same proportions everywhere, such
+/// as the tokens that go to each rank's experts.
+///
+/// `apart`: every rank sends block j to rank j, which receives N-1 blocks of its size. `together` is the way back: rank
+/// j sends a block of its size to every rank. N(N-1) messages, all at once (`direct`) or one partner after the other
+/// (`pairwise`), as in the algorithms of equal blocks. Sizes are multiples of S/2^24 (rounded to bytes). There is no
+/// closed form: ranks wait for the one with the largest blocks.
+namespace syncline {
+
+class UnevenAllToAll : public CollectiveAlgorithm {
+public:
+    enum class Direction { apart, together };
+
+    /// `shares` of the buffer, by rank, add up to 1.
+    UnevenAllToAll(const std::vector<double>& shares, Direction direction, bool pairwise);
+
+    Program program(std::uint32_t rank, std::uint32_t ranks, std::uint64_t bytes, std::uint32_t round) const override;
+    std::optional<double> cost(std::uint32_t ranks, std::uint64_t bytes, const MessageCost& message) const override;
+    std::string formula(bool) const override { return "an all-to-all of unequal blocks"; }
+
+private:
+    std::vector<std::uint32_t> begins_;  ///< in units; one more than there are ranks
+    Direction direction_;
+    bool pairwise_;
+};
+
+}  // namespace syncline

@@ -1,0 +1,30 @@
+#include "sim/platform/kernel_rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/platform/product_table.hpp"
+
+namespace syncline {
+
+double KernelRates::tiled_s(const MatrixProduct& product, double bytes) const {
+    constexpr double tile = 128;
+    const auto all = static_cast<double>(multiprocessors);
+    const double tiles = std::ceil(product.m / tile) * std::ceil(product.n / tile) * product.batch;
+    const double computing_s = std::ceil(tiles / all) * 2 * tile * tile * product.k / (product_flops_per_s / all);
+    return fixed_s + std::max(computing_s, bytes / memory_Bps);
+}
+
+double KernelRates::product_s(const MatrixProduct& product, double bytes) const {
+    if (!table) return tiled_s(product, bytes);
+    const double seconds = table->seconds(product), start_s = std::min(fixed_s, seconds);
+    return start_s + (seconds - start_s) / table_speed;
+}
+
+void KernelRates::speed_up(double factor) {
+    product_flops_per_s *= factor;
+    attention_flops_per_s *= factor;
+    table_speed *= factor;
+}
+
+}  // namespace syncline

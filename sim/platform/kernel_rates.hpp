@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sim/platform/matrix_product.hpp"
+
+/// Measured rates of a device's kernels, in the precision of its `flops`.
+///
+/// A kernel takes c + max(computing, moving): a fixed cost c, and the larger of its computation and of bytes/M, with a
+/// measured memory bandwidth M. Fused attention computes at its own rate, and every other kernel at the rate of large
+/// matrix products.
+///
+/// Tiles and waves: a matrix product computes its result in tiles of 128×128, one on each of the P multiprocessors at a
+/// time, so
+///
+///     computing = ⌈⌈m/128⌉ · ⌈n/128⌉ · batch / P⌉ · 2·128²·k / (R/P)
+///
+/// with the rate R of large products (NVIDIA, "Matrix multiplication background user guide": tile and wave
+/// quantization; 128×128 is the smaller of its two efficient tiles, and larger ones are two of them). A product whose
+/// shape has been measured takes the measured time (product_table.hpp).
+///
+/// Left out: caches, products whose k is divided among multiprocessors (split-K), clocks that fall under load except
+/// for those of the measurements, the contents of matrices.
+namespace syncline {
+
+class ProductTable;
+
+struct KernelRates {
+    double product_flops_per_s = 0;    ///< R: rate of large matrix products
+    double attention_flops_per_s = 0;  ///< rate of fused attention
+    double memory_Bps = 0;             ///< M: measured memory bandwidth
+    double fixed_s = 0;                ///< c: fixed cost of a kernel
+    std::int64_t multiprocessors = 1;  ///< P
+    std::string source;
+    std::shared_ptr<const ProductTable> table;  ///< null: no shape was measured
+    double table_speed = 1;                     ///< relative speed of the table's products, for what-if questions
+
+    /// Returns the time of a product that moves this many bytes.
+    double product_s(const MatrixProduct& product, double bytes) const;
+    /// Returns the same by tiles and waves alone, without the table.
+    double tiled_s(const MatrixProduct& product, double bytes) const;
+
+    /// Makes computation faster by this factor; fixed costs and memory stay the same.
+    void speed_up(double factor);
+};
+
+}  // namespace syncline

@@ -1,0 +1,82 @@
+#include <utility>
+
+#include "sim/workload/kernel_parts.hpp"
+
+namespace syncline {
+
+namespace {
+
+/// Networks of the same shape, each with its own weights and the same number of rows.
+struct Networks {
+    const char *up, *down;
+    double number, rows, width, hidden;  ///< rows and hidden units of each
+    bool gated;
+
+    std::vector<Kernel> kernels(Pass pass) const {
+        const double first = (gated ? 2 : 1) * hidden, units = number * rows * hidden;
+        switch (pass) {
+            case Pass::forward:
+                return {gemm(up, rows, first, width, number), activation(gated, units),
+                        gemm(down, rows, width, hidden, number)};
+            case Pass::weight_gradient:
+                return {gemm(down, hidden, width, rows, number), gemm(up, width, first, rows, number)};
+            case Pass::input_gradient:
+                break;
+        }
+        return {gemm(down, rows, hidden, width, number), activation_gradient(gated, units),
+                gemm(up, rows, width, first, number)};
+    }
+};
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& share) {
+    const double width = real(experts.width), all = real(experts.experts), own = all * share.experts;
+    const double rows = share.samples * real(experts.positions), copies = rows * experts.copies();
+    // Routing is done like a normalisation: whole, or for the rank's positions.
+    const double between = rows * share.positions, sent = copies * share.positions;
+    const Networks routed{"experts: to hidden units",
+                          "experts: from hidden units",
+                          own,
+                          copies / own * share.load,
+                          width,
+                          real(experts.hidden) * share.part,
+                          experts.gated};
+    const Networks shared{"shared experts: to hidden units",
+                          "shared experts: from hidden units",
+                          1,
+                          rows,
+                          width,
+                          real(experts.shared * experts.shared_hidden) * share.part,
+                          experts.gated};
+    std::vector<Kernel> result;
+    const auto add_networks = [&] {
+        append(result, core(routed.kernels(pass)));
+        if (experts.shared > 0) append(result, shared.kernels(pass));
+    };
+    switch (pass) {
+        case Pass::forward:
+            if (experts.norm != Norm::none) result.push_back(normalisation(experts.norm, between, width));
+            append(result, {gemm("router", between, all, width), moving("choice of experts", 2 * between * all),
+                            moving("dispatch", 2 * sent * width)});
+            add_networks();
+            append(result,
+                   {moving("combination", (sent + between) * width), moving("residual addition", 3 * between * width)});
+            break;
+        case Pass::weight_gradient:
+            add_networks();
+            result.push_back(gemm("router", width, all, between));
+            break;
+        case Pass::input_gradient:
+            // The gradients of the router's weights need the experts' outputs, too.
+            result.push_back(moving("combination", (2 * sent + between) * width));
+            add_networks();
+            append(result, {moving("dispatch", (sent + between) * width),
+                            moving("choice of experts", 3 * between * all), gemm("router", between, width, all)});
+            if (experts.norm != Norm::none) result.push_back(normalisation_gradient(experts.norm, between, width));
+            result.push_back(moving("residual addition", 3 * between * width));
+    }
+    return result;
+}
+
+}  // namespace syncline

@@ -1,0 +1,138 @@
+#include <utility>
+
+#include "sim/workload/kernel_parts.hpp"
+#include "sim/workload/transformer.hpp"
+
+namespace syncline {
+
+namespace {
+
+using Kernels = std::vector<Kernel>;
+
+/// Returns the product of a pass with a matrix of weights, for `samples` samples.
+Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
+    const double rows = samples * matrix.positions;
+    if (pass == Pass::weight_gradient) return gemm(matrix.name, matrix.inputs, matrix.outputs, rows);
+    if (pass == Pass::input_gradient) return gemm(matrix.name, rows, matrix.inputs, matrix.outputs);
+    return gemm(matrix.name, rows, matrix.outputs, matrix.inputs);
+}
+
+/// The kernels between the projections of a rank's part of the heads.
+struct HeadKernels {
+    const Attention& attention;
+    double samples;
+    HeadElements own;  ///< of a sample
+    double size = real(attention.size()), long_size = size + real(attention.rotary_size);
+
+    HeadKernels(const Attention& shape, const Share& share)
+        : attention(shape), samples(share.samples), own(head_elements(shape, share.part)) {}
+
+    /// Return products with the scores as result, and with the scores as a factor.
+    Kernel score(const char* name, double inner) const {
+        return gemm(name, real(attention.positions), real(attention.seen()), inner, samples * own.heads);
+    }
+    Kernel value(const char* name, double outer) const {
+        return gemm(name, real(attention.positions), outer, real(attention.seen()), samples * own.heads);
+    }
+    /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score.
+    Kernel fused(double inner, double passes) const {
+        Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
+        kernel.flops = 2 * samples * own.scores * inner;
+        kernel.attention = true;
+        return kernel;
+    }
+
+    Kernels forward() const {
+        if (attention.scores == Scores::flash) return {fused(long_size + size, 1)};
+        return {score("scores", long_size), moving("softmax", 2 * samples * own.scores), value("weighted sum", size)};
+    }
+    Kernels backward() const {
+        if (attention.scores == Scores::flash) return {fused(3 * long_size + 2 * size, 2)};
+        return {score("weighted sum: scores", size), value("weighted sum: values", size),
+                moving("softmax", 3 * samples * own.scores), value("scores: queries", long_size),
+                value("scores: keys", long_size)};
+    }
+    Kernels rotation() const {
+        if (!attention.rotary) return {};
+        const double rotated = attention.rotary_size > 0 ? real(attention.rotary_size) / long_size : 1;
+        return {moving("rotation", 2 * samples * (own.queries + own.keys) * rotated)};
+    }
+};
+
+/// Returns the kernels without the residual addition.
+Kernels half(const Attention& attention, Pass pass, const Share& share) {
+    const HeadKernels heads(attention, share);
+    const double between = share.samples * real(attention.positions) * share.positions;
+    std::vector<WeightMatrix> matrices = weight_matrices(attention, share.part);
+    const WeightMatrix projection = matrices.back();
+    matrices.pop_back();
+    Kernels result;
+    if (pass == Pass::forward) {
+        if (attention.norm != Norm::none)
+            result.push_back(normalisation(attention.norm, between, real(attention.width)));
+        for (const WeightMatrix& matrix : matrices) result.push_back(product(matrix, pass, share.samples));
+        append(result, heads.rotation());
+        append(result, core(heads.forward()));
+        result.push_back(product(projection, pass, share.samples));
+        return result;
+    }
+    result.push_back(product(projection, pass, share.samples));
+    if (pass == Pass::input_gradient) {
+        append(result, core(heads.backward()));
+        append(result, heads.rotation());
+    }
+    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix)
+        result.push_back(product(*matrix, pass, share.samples));
+    if (pass == Pass::input_gradient && attention.norm != Norm::none)
+        result.push_back(normalisation_gradient(attention.norm, between, real(attention.width)));
+    return result;
+}
+
+/// Returns the kernels without the residual addition.
+Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
+    const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.part);
+    const double width = real(forward.width), rows = share.samples * real(forward.positions);
+    const double hidden = rows * matrices[1].inputs, between = rows * share.positions;
+    const Kernel up = product(matrices[0], pass, share.samples), down = product(matrices[1], pass, share.samples);
+    Kernels result;
+    switch (pass) {
+        case Pass::forward:
+            if (forward.norm != Norm::none) result.push_back(normalisation(forward.norm, between, width));
+            append(result, {up, activation(forward.gated, hidden), down});
+            break;
+        case Pass::weight_gradient:
+            result = {down, up};
+            break;
+        case Pass::input_gradient:
+            result = {down, activation_gradient(forward.gated, hidden), up};
+            if (forward.norm != Norm::none) result.push_back(normalisation_gradient(forward.norm, between, width));
+    }
+    return result;
+}
+
+/// Returns the kernels with the addition of `branches` to the input, or of their gradients.
+template <class Shape>
+Kernels with_residual(Kernels kernels, Pass pass, const Share& share, const Shape& shape, double branches = 1) {
+    const double between = share.samples * real(shape.positions) * share.positions;
+    if (pass != Pass::weight_gradient)
+        kernels.push_back(moving("residual addition", (branches + 2) * between * real(shape.width)));
+    return kernels;
+}
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share) {
+    return with_residual(half(attention, pass, share), pass, share, attention);
+}
+
+std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share) {
+    return with_residual(half(forward, pass, share), pass, share, forward);
+}
+
+std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share) {
+    Kernels result = half(block.attention, pass, share);
+    append(result, half(block.forward, pass, share));
+    return with_residual(std::move(result), pass, share, block.attention, 2);
+}
+
+}  // namespace syncline

@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/analysis/experiment.hpp"
+#include "sim/explain/explain.hpp"
+#include "sim/training/expert_loads.hpp"
+#include "sim/workload/experts.hpp"
+#include "sim/workload/transformer.hpp"
+#include "tests/catch.hpp"
+#include "tests/replay/card_a.hpp"
+
+// Expert parallelism: iterations against sums of kernels and messages by hand (experts.hpp).
+
+using namespace syncline;
+using namespace syncline::test;
+
+namespace {
+
+/// An embedding, layers of attention and experts, and a head, whose elements have 4 B.
+struct Sparse {
+    double s = 64, h = 32, heads = 4, hidden = 96, experts = 8, top_k = 2, vocabulary = 300, layers = 2;
+    double shared = 0, shared_hidden = 40, capacity = 0;
+    bool gated = true;
+
+    static std::int64_t whole(double number) { return static_cast<std::int64_t>(number); }
+
+    Model model() const {
+        Model made;
+        made.name = "sparse";
+        made.layers.push_back(
+            embedding("words", Embedding{.vocabulary = whole(vocabulary), .positions = whole(s), .width = whole(h)}));
+        for (int layer = 0; layer < whole(layers); ++layer) {
+            made.layers.push_back(
+                attention("attention" + std::to_string(layer),
+                          Attention{.positions = whole(s), .width = whole(h), .heads = whole(heads)}));
+            made.layers.push_back(
+                syncline::experts("experts" + std::to_string(layer), Experts{.positions = whole(s),
+                                                                             .width = whole(h),
+                                                                             .hidden = whole(hidden),
+                                                                             .experts = whole(experts),
+                                                                             .top_k = whole(top_k),
+                                                                             .shared = whole(shared),
+                                                                             .shared_hidden = whole(shared_hidden),
+                                                                             .gated = gated,
+                                                                             .capacity = capacity}));
+        }
+        made.layers.push_back(dense(
+            "head", Dense{.inputs = whole(h), .outputs = whole(vocabulary), .positions = whole(s), .gathered = false}));
+        return made;
+    }
+
+    double matrices() const { return gated ? 3 : 2; }
+    double copies() const { return top_k * (capacity > 0 ? capacity : 1); }
+    /// FLOP of one pass of a token through its experts.
+    double expert_flop() const { return copies() * matrices() * 2 * h * hidden; }
+    double expert_parameters() const { return experts * matrices() * h * hidden; }
+    /// FLOP of an iteration for a token, without the experts.
+    double rest_flop() const {
+        const double around = 3 * 2 * (4 * h * h + h * experts + shared * matrices() * h * shared_hidden);
+        return layers * (around + 7 * 2 * s * h) + 3 * 2 * h * vocabulary;
+    }
+};
+
+CardMachine machine(double link_bps, double alpha_s = 3e-6) {
+    return {.F = 1e12, .M = 1e30, .alpha_s = alpha_s, .link_bps = link_bps};
+}
+
+Plan expert_plan(std::int64_t ranks, std::int64_t experts) {
+    Plan plan = card_plan(ranks, 4);
+    plan.compute = ComputeKind::roofline;
+    plan.parallelism.layout = {};
+    plan.parallelism.experts.ranks = experts;
+    return plan;
+}
+
+double message_s(const CardMachine& machine, double bytes) {
+    return machine.alpha_s + bytes * machine.beta();
+}
+
+/// Returns the seconds of the all-reduces of all gradients, layer by layer, by rings.
+double gradients_s(const Sparse& net, const CardMachine& machine, double P, double E) {
+    const auto ring_s = [&](double parameters, double N) {
+        return 2 * (N - 1) * message_s(machine, std::ceil(4 * parameters / N));
+    };
+    double sum_s = 0;
+    for (const Layer& layer : net.model().layers) {
+        const double routed = std::holds_alternative<Experts>(layer.shape) ? net.expert_parameters() : 0;
+        sum_s += ring_s(static_cast<double>(layer.parameters) - routed, P);
+        if (routed > 0 && P > E) sum_s += ring_s(routed / E, P / E);
+    }
+    return sum_s;
+}
+
+}  // namespace
+
+TEST_CASE("experts: with equal loads an iteration is the sum of its kernels, all-to-alls and all-reduces") {
+    for (const double link_bps : {1e8, 1e10})
+        for (const std::int64_t E : {2, 4, 8})
+            for (const std::int64_t columns : {1, 2})
+                for (const char* all_to_all : {"direct", "pairwise"}) {
+                    CAPTURE(link_bps, E, columns, all_to_all);
+                    Sparse net;
+                    net.gated = E != 4;
+                    net.shared = columns == 1 ? 2 : 0;
+                    net.capacity = E == 8 ? 1.25 : 0;
+                    Plan plan = expert_plan(E * columns, E);
+                    plan.parallelism.algorithms.all_to_all = all_to_all;
+                    const CardMachine made = machine(link_bps);
+                    const auto N = static_cast<double>(E);
+                    const double tokens = 4 * net.s, block = std::ceil(net.copies() * tokens * net.h * 4 / N);
+                    const double turn_s = std::string(all_to_all) == "direct" ? message_s(made, (N - 1) * block)
+                                                                              : (N - 1) * message_s(made, block);
+                    const double expected_s = tokens * (net.rest_flop() + 3 * net.layers * net.expert_flop()) / made.F +
+                                              4 * net.layers * turn_s +
+                                              gradients_s(net, made, static_cast<double>(plan.ranks), N);
+                    const Result result = simulate(lower(made.cluster(plan.ranks), net.model(), plan));
+                    CHECK(result.time.iteration_s == Approx(expected_s).epsilon(1e-6));
+                    if (plan.parallelism.algorithms.all_to_all == "direct") continue;
+                    CAPTURE(result.closed_form.formula);
+                    REQUIRE(result.closed_form.iteration_time_s);
+                    CHECK(*result.closed_form.iteration_time_s == Approx(result.time.iteration_s).epsilon(1e-6));
+                }
+}
+
+TEST_CASE("experts: every token is sent to its experts and back, in both passes") {
+    const Sparse net;
+    const Model model = net.model();
+    for (const std::int64_t E : {2, 4})
+        for (const double imbalance : {0.0, 0.3})
+            for (const std::int64_t micro_batches : {1, 2}) {
+                CAPTURE(E, imbalance, micro_batches);
+                Plan plan = expert_plan(8, E);
+                plan.parallelism.experts.imbalance = imbalance;
+                plan.parallelism.pipeline.micro_batches = micro_batches;
+                const Result result = simulate(lower(machine(1e9).cluster(8), model, plan));
+                const auto N = static_cast<double>(E);
+                const double buffers = 8 * net.top_k * 4 * net.s * net.h * 4;
+                const double moved = 4 * net.layers * buffers * (N - 1) / N;
+                const double routed = net.layers * net.expert_parameters();
+                const double gradients = 2 * 7 * 4 * (static_cast<double>(model.parameters()) - routed) +
+                                         N * 2 * (8 / N - 1) * 4 * routed / N;
+                // Each sender's own part stays, which is 1/E in the mean over senders.
+                CHECK(static_cast<double>(result.bytes_sent) == Approx(moved + gradients).epsilon(1e-6));
+                CHECK(*result.utilisation.hardware_flops == Approx(*result.utilisation.model_flops).epsilon(1e-12));
+            }
+}
+
+TEST_CASE("experts: with unequal loads all wait for the rank with the most tokens") {
+    Sparse net;
+    net.layers = 1;
+    int checked = 0;
+    for (const std::int64_t E : {2, 4, 8})
+        for (const double imbalance : {0.3, 1.0})
+            for (const std::uint64_t seed : {1u, 2u, 3u}) {
+                CAPTURE(E, imbalance, seed);
+                Plan plan = expert_plan(E, E);
+                plan.parallelism.experts.imbalance = imbalance;
+                plan.set_seed(seed);
+                // The experts are in the third layer.
+                const std::vector<double> drawn = expert_loads(8, 2, imbalance, seed, 2);
+                std::vector<double> loads(static_cast<std::size_t>(E), 0);
+                for (std::size_t expert = 0; expert < 8; ++expert)
+                    loads[expert * loads.size() / 8] += drawn[expert] * static_cast<double>(E) / 8;
+                std::sort(loads.begin(), loads.end());
+                const double most = loads.back(), next = loads[loads.size() - 2];
+                // Without latency, ranks begin and end their all-to-alls together.
+                const CardMachine made = machine(4e12, 0);
+                const auto N = static_cast<double>(E);
+                const double tokens = 4 * net.s, pass_s = tokens * net.expert_flop() / made.F;
+                const double block_s = most * net.copies() * tokens * net.h * 4 / N * made.beta();
+                // The last rank returns its results when all others have returned theirs.
+                if ((most - next) * pass_s < N * block_s) continue;
+                const double expected_s = tokens * net.rest_flop() / made.F + 3 * most * pass_s +
+                                          4 * (N - 1) * block_s + gradients_s(net, made, N, N);
+                ++checked;
+                const Result result = simulate(lower(made.cluster(E), net.model(), plan));
+                CHECK(result.time.iteration_s == Approx(expected_s).epsilon(1e-6));
+                CHECK(!result.closed_form.iteration_time_s);
+                plan.parallelism.experts.imbalance = 0;
+                CHECK(simulate(lower(made.cluster(E), net.model(), plan)).time.iteration_s < result.time.iteration_s);
+            }
+    CHECK(checked >= 9);
+}
+
+TEST_CASE("experts: a capacity makes all buffers equal, whatever the loads") {
+    Sparse net;
+    net.capacity = 1.5;
+    Plan plan = expert_plan(8, 4);
+    const Result equal = simulate(lower(machine(1e9).cluster(8), net.model(), plan));
+    plan.parallelism.experts.imbalance = 0.5;
+    const Result drawn = simulate(lower(machine(1e9).cluster(8), net.model(), plan));
+    CHECK(drawn.time.iteration_s == equal.time.iteration_s);
+    CHECK(drawn.bytes_sent == equal.bytes_sent);
+}
+
+TEST_CASE("experts: with sequence parallelism each row sends its positions, and rows gather what arrives") {
+    const Sparse net;
+    const Model model = net.model();
+    for (const std::int64_t rows : {2, 4})
+        for (const double imbalance : {0.0, 0.3}) {
+            CAPTURE(rows, imbalance);
+            const auto N = static_cast<double>(rows);
+            Plan plan = expert_plan(4 * rows, 4);
+            plan.parallelism.layout.rows = rows;
+            plan.parallelism.experts.imbalance = imbalance;
+            plan.parallelism.algorithms.all_to_all = "pairwise";
+            const Result copies = simulate(lower(machine(1e9).cluster(plan.ranks), model, plan));
+            plan.parallelism.sequence = true;
+            const Result own = simulate(lower(machine(1e9).cluster(plan.ranks), model, plan));
+            // An allgather or a reduce-scatter of every token among the rows of all replicas. Without sequences
+            // divided, halves have four of these (two all-reduces), embedding and head two each. Otherwise attention
+            // has five (sequence_test.cpp), experts five of K times the size, the embedding two, the head three.
+            const double moved = 4 * (N - 1) * 4 * net.s * net.h * 4;
+            const double more = moved * (net.layers * (5 + 5 * net.top_k) + 5 - net.layers * 8 - 4);
+            // Four all-to-alls, of which three quarters leave a rank, are once those of a replica instead of N times.
+            const double fewer = (N - 1) * 4 * net.layers * 4 * net.top_k * 4 * net.s * net.h * 4 * 0.75;
+            CHECK(static_cast<double>(own.bytes_sent) - static_cast<double>(copies.bytes_sent) ==
+                  Approx(more - fewer).epsilon(1e-3));
+            if (imbalance > 0) continue;
+            REQUIRE(own.closed_form.iteration_time_s);
+            CHECK(*own.closed_form.iteration_time_s == Approx(own.time.iteration_s).epsilon(1e-6));
+        }
+}
+
+TEST_CASE("experts: the critical path names how long tokens travel") {
+    const Sparse net;
+    const CardMachine made = machine(1e9);
+    const Plan plan = expert_plan(4, 4);
+    const Explanation explained = explain(lower(made.cluster(4), net.model(), plan), {});
+    std::map<std::string, double> seconds;
+    double sum_s = 0;
+    for (const PhaseShare& one : explained.phases) {
+        sum_s += seconds[one.phase] = one.seconds;
+        CHECK(one.share == Approx(one.seconds / explained.window_s));
+    }
+    CHECK(sum_s == Approx(explained.window_s));
+    // Nothing overlaps: two of each for every layer, of which three quarters leave a rank.
+    const double turn_s = message_s(made, 0.75 * net.top_k * 4 * net.s * net.h * 4);
+    CHECK(seconds["dispatch"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
+    CHECK(seconds["combine"] == Approx(2 * net.layers * turn_s).epsilon(1e-6));
+}
+
+TEST_CASE("experts: rows, context, stages and folding go together") {
+    Sparse net;
+    net.layers = 4;
+    for (const double imbalance : {0.0, 0.4}) {
+        CAPTURE(imbalance);
+        Plan plan = expert_plan(32, 4);
+        plan.parallelism.layout = {.rows = 2, .context = 2};
+        plan.parallelism.experts.imbalance = imbalance;
+        plan.parallelism.pipeline.stages = plan.parallelism.pipeline.micro_batches = 2;
+        plan.parallelism.sharding = Sharding::optimizer;
+        plan.overlap = Overlap::wait_free;
+        const Lowered lowered = lower(machine(1e9).cluster(32), net.model(), plan);
+        const PlacedLayer& placed = lowered.arrangement.layers[2];
+        REQUIRE(placed.experts);
+        CHECK(placed.experts->group == Grouping{4, 2});
+        CHECK(placed.experts->replicas == Grouping{2, 8});
+        const Result by_message = simulate(lowered);
+        plan.fidelity = Fidelity::folded;
+        const Result folded = simulate(lower(machine(1e9).cluster(32), net.model(), plan));
+        CHECK(folded.time.iteration_s == Approx(by_message.time.iteration_s).epsilon(1e-6));
+        CHECK(folded.bytes_sent == by_message.bytes_sent);
+        CHECK(folded.messages == by_message.messages);
+    }
+}
