@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <variant>
 
 namespace syncline::planning {
@@ -48,10 +49,48 @@ Axis rows() {
             [](Plan& plan, std::int64_t rows) { plan.parallelism.layout.rows = rows; }, number};
 }
 
+/// Returns whether every layer with positions has a number of them that `parts` divides.
+bool divides_positions(const Model& model, std::int64_t parts) {
+    return std::all_of(model.layers.begin(), model.layers.end(), [parts](const Layer& layer) {
+        const auto* attention = std::get_if<Attention>(&layer.shape);
+        return !attention || attention->positions % parts == 0;
+    });
+}
+
+Axis context() {
+    return {"context", 1,
+            [](const Space& space, const Plan& plan) {
+                constexpr std::int64_t most = 16;
+                if (!has_positions(space.model)) return Values{1};
+                Values values = divisors(space.ranks / plan.parallelism.layout.rows);
+                std::erase_if(
+                    values, [&](std::int64_t parts) { return parts > most || !divides_positions(space.model, parts); });
+                return values;
+            },
+            [](Plan& plan, std::int64_t parts) { plan.parallelism.layout.context = parts; }, number};
+}
+
+/// Returns the greatest number that divides the experts of every layer; 1 for models without any.
+std::int64_t common_experts(const Model& model) {
+    std::int64_t common = 0;
+    for (const Layer& layer : model.layers)
+        if (const auto* experts = std::get_if<Experts>(&layer.shape)) common = std::gcd(common, experts->experts);
+    return std::max<std::int64_t>(common, 1);
+}
+
+Axis experts() {
+    return {"experts", 1,
+            [](const Space& space, const Plan& plan) {
+                const std::int64_t alike = plan.stage_ranks() / plan.parallelism.layout.rows;
+                return divisors(std::gcd(common_experts(space.model), alike));
+            },
+            [](Plan& plan, std::int64_t ranks) { plan.parallelism.experts.ranks = ranks; }, number};
+}
+
 Axis stages() {
     return {"pipeline.stages", 1,
             [](const Space& space, const Plan& plan) {
-                Values values = divisors(space.ranks / plan.parallelism.layout.rows);
+                Values values = divisors(space.ranks / plan.parallelism.layout.replica());
                 const std::int64_t layers = std::ssize(space.model.layers);
                 std::erase_if(values, [layers](std::int64_t stages) { return stages > layers; });
                 return values;
@@ -98,7 +137,7 @@ Axis sharding() {
     return {"sharding", static_cast<std::int64_t>(Sharding::none),
             [](const Space&, const Plan& plan) {
                 Values values{static_cast<std::int64_t>(Sharding::none)};
-                if (plan.replicas() == 1) return values;
+                if (plan.stage_ranks() == plan.parallelism.layout.rows) return values;
                 values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
                 // Gradients of several micro-batches are added up first: sharding them changes nothing.
                 if (plan.parallelism.pipeline.micro_batches == 1)
@@ -129,7 +168,8 @@ void extend(const Space& space, const Plan& plan, Choice& choice,
 }  // namespace
 
 const std::vector<Axis>& axes() {
-    static const std::vector<Axis> all{rows(), stages(), micro_batches(), chunks(), sequence(), sharding()};
+    static const std::vector<Axis> all{rows(),   context(), stages(),   micro_batches(),
+                                       chunks(), experts(), sequence(), sharding()};
     return all;
 }
 

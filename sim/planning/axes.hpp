@@ -29,9 +29,10 @@ struct Axis {
     std::function<std::string(std::int64_t value)> word;  ///< the value as in files
 };
 
-/// `model`, `pipeline.stages`, `pipeline.micro_batches`, `pipeline.chunks` with `pipeline.schedule`, `sequence`,
-/// `sharding`. The schedule is `1f1b`, or `interleaved` with 2, 4 or 8 chunks: `gpipe` takes as long as `1f1b` and more
-/// memory. Micro-batches have every size that divides a replica's batch.
+/// `model`, `context` (up to 16 parts), `pipeline.stages`, `pipeline.micro_batches`,
+/// `pipeline.chunks` with `pipeline.schedule`, `experts` (without imbalance), `sequence`, `sharding`. The schedule is
+/// `1f1b`, or `interleaved` with 2, 4 or 8 chunks: `gpipe` takes as long as `1f1b` and more memory. Micro-batches have
+/// every size that divides a replica's batch.
 const std::vector<Axis>& axes();
 
 /// A value for each axis.

@@ -1,6 +1,9 @@
 #include "sim/planning/pass_times.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "sim/training/passes.hpp"
 
 namespace syncline::planning {
 
@@ -15,9 +18,13 @@ public:
     }
 
     void forward(const PlacedLayer& layer) {
-        exchange(layer.exchanges.before_forward);
-        compute(layer, layer.time.forward_s, weights(layer));
-        exchange(layer.exchanges.after_forward);
+        const LayerExchanges& around = layer.exchanges;
+        const double gathered_s = weights(layer);
+        exchange(around.before_forward);
+        const double core_s = around.forward_rounds.empty() ? 0 : layer.time.core_forward_s;
+        compute(layer.time.forward_s - core_s, gathered_s);
+        run(around.forward_rounds, core_s);
+        exchange(around.after_forward);
     }
 
     /// Returns the time at which the layer's gradients are complete.
@@ -27,13 +34,16 @@ public:
         exchange(around.before_backward);
         const double outputs_s = data_s_;
         exchange(around.beside_backward);
-        const bool apart = training_.plan.overlap != Overlap::none && !around.after_backward.empty();
-        if (apart) {
-            const double inputs_s = std::exchange(data_s_, outputs_s);
-            compute(layer, layer.time.input_gradient_s, gathered_s);
-            computed_s_ = std::max(computed_s_, inputs_s) + layer.time.weight_gradient_s;
+        const bool overlaps = training_.plan.overlap != Overlap::none;
+        if (weights_apart(training_.plan, around)) {
+            const double core_s = around.backward_rounds.empty() ? 0 : layer.time.core_backward_s;
+            const double inputs_s = overlaps ? std::exchange(data_s_, outputs_s) : data_s_;
+            compute(layer.time.input_gradient_s - core_s, gathered_s);
+            run(around.backward_rounds, core_s);
+            computed_s_ = std::max({computed_s_, data_s_, inputs_s}) + layer.time.weight_gradient_s;
+            if (!overlaps) data_s_ = computed_s_;
         } else {
-            compute(layer, layer.time.backward_s(), gathered_s);
+            compute(layer.time.backward_s(), gathered_s);
         }
         const double gradients_s = computed_s_;
         exchange(around.after_backward);
@@ -43,7 +53,7 @@ public:
     PassTime time(bool exchanges_first) const { return {data_s_, computed_s_, quiet_s_, exchanges_first}; }
 
 private:
-    void compute(const PlacedLayer&, double seconds, double gathered_s) {
+    void compute(double seconds, double gathered_s) {
         const double start_s = std::max({computed_s_, data_s_, gathered_s});
         before_last_s_ = start_s;
         computed_s_ = data_s_ = start_s + seconds;
@@ -55,6 +65,17 @@ private:
             // Neighbours of a halo send each other one message.
             const double seconds = wires_.exchange_s(stage_, one.groups, *one.algorithm, one.spec, bytes);
             quiet_s_ = data_s_ = std::max(quiet_s_, data_s_) + seconds;
+        }
+    }
+
+    /// Runs the exchanges inside a layer, beside which parts of its core are computed.
+    void run(const std::vector<Round>& rounds, double core_s) {
+        for (const Round& round : rounds) {
+            const double start_s = data_s_;
+            if (round.exchange) exchange({*round.exchange});
+            if (round.part == 0) continue;
+            computed_s_ = std::max(computed_s_, start_s) + round.part * core_s;
+            data_s_ = std::max(data_s_, computed_s_);
         }
     }
 

@@ -134,7 +134,7 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, std::i
             if (round.size() == most || left_s < 0) break;
             if (!horizon.is_likely_better(plan)) continue;
             left_s -= estimate(lowered(cluster, model, base, batch, plan.choice)).time_s;
-            if (left_s >= 0 || found.simulated + round.size() == 0) round.push_back(&plan);
+            if (left_s >= 0) round.push_back(&plan);
         }
         if (round.empty()) break;
         simulations.run(round);

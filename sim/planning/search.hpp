@@ -28,8 +28,8 @@ namespace syncline::planning {
 struct Search {
     std::size_t jobs = 1;        ///< number of parallel simulations
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
-    /// Maximum time of all simulations together, as analysis/estimate.hpp estimates it for one core. One plan is
-    /// simulated even if that takes longer.
+    /// Maximum time of all simulations together, as analysis/estimate.hpp estimates it for one core. If one
+    /// takes longer, the estimates decide.
     double budget_s = 240;
     std::function<void(std::size_t plans, bool simulated)> watch = {};  ///< called with the number of plans so far
 

@@ -32,13 +32,20 @@ MessageCost WireCosts::cost_of(const std::vector<Flow>& flows) {
     return cost;
 }
 
-const MessageCost& WireCosts::ring_of(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm) {
+const MessageCost& WireCosts::message_of(StageRanks stage, const Grouping& groups, const CollectiveAlgorithm& algorithm,
+                                         bool all_pairs) {
     const std::uint32_t parts = algorithm.parts();
-    const auto [found, added] = rings_.try_emplace({stage, groups, parts});
+    const auto [found, added] = messages_.try_emplace({stage, groups, parts, all_pairs});
     if (!added) return found->second;
     std::vector<Flow> flows;
     for (std::uint32_t index = 0; index < stage.ranks; ++index) {
         if (groups.member(index) != 0) continue;
+        for (std::uint32_t from = 0; all_pairs && from < groups.size; ++from)
+            for (std::uint32_t to = 0; to < groups.size; ++to)
+                if (from != to)
+                    flows.push_back({stage.first + groups.index(index, from), stage.first + groups.index(index, to),
+                                     1.0 / (groups.size - 1), 0});
+        if (all_pairs) continue;
         for (std::uint32_t part = 0; part < parts; ++part) {
             const std::span<const std::uint32_t> order = algorithm.order(part);
             const auto rank = [&](std::uint32_t member) {
@@ -64,7 +71,7 @@ double WireCosts::exchange_s(StageRanks stage, const Grouping& groups, const Col
     std::vector<Place> members;
     for (std::uint32_t member = 0; member < groups.size; ++member)
         members.push_back(places_[stage.first + groups.index(0, member)]);
-    const MessageCost& message = ring_of(stage, groups, algorithm);
+    const MessageCost& message = message_of(stage, groups, algorithm, spec.operation == "all-to-all");
     std::optional<double> seconds = carried_cost(cluster_, members, algorithm, even, message, protocol);
     if (!seconds) seconds = algorithm.cost(groups.size, even, message);
     // An algorithm without a closed form is taken as a ring of as many steps as its operation needs.
