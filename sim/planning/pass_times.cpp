@@ -30,7 +30,9 @@ public:
     /// Returns the time at which the layer's gradients are complete.
     double backward(const PlacedLayer& layer) {
         const LayerExchanges& around = layer.exchanges;
-        const double gathered_s = weights(layer);
+        // The weights of a recomputed layer are there already.
+        const double gathered_s = layer.recomputed ? 0 : weights(layer);
+        if (!layer.recomputed && layer.recompute_s > 0) compute(layer.recompute_s, gathered_s);
         exchange(around.before_backward);
         const double outputs_s = data_s_;
         exchange(around.beside_backward);
@@ -106,12 +108,17 @@ PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part
     PartTime result;
     Walk forward(training, wires, part), backward(training, wires, part);
     for (std::uint32_t i = first; i < end; ++i) {
-        forward.forward(arrangement.layers[i]);
-        result.compute_s += arrangement.layers[i].time.forward_s + arrangement.layers[i].time.backward_s();
+        const PlacedLayer& layer = arrangement.layers[i];
+        forward.forward(layer);
+        result.compute_s += layer.time.forward_s + layer.time.backward_s() + layer.recompute_s;
     }
     result.gradients_left.resize(end - first);
-    for (std::uint32_t i = end; i-- > first;)
-        result.gradients_left[i - first] = backward.backward(arrangement.layers[i]);
+    for (std::uint32_t i = end; i-- > first;) {
+        const PlacedLayer& layer = arrangement.layers[i];
+        for (std::uint32_t again = layer.recompute_from.value_or(i + 1); again <= i; ++again)
+            backward.forward(arrangement.layers[again]);
+        result.gradients_left[i - first] = backward.backward(layer);
+    }
     const LayerExchanges &at_start = arrangement.layers[first].exchanges,
                          &at_end = arrangement.layers[end - 1].exchanges;
     result.forward = forward.time(!at_start.before_forward.empty());

@@ -34,6 +34,14 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
     std::vector<std::string> result{fmt::format("the plan that needs the least memory, `parallelism: {}`, {}",
                                                 text_of(closest.choice, base),
                                                 text::shortage(closest.memory, cluster.device.name))};
+    if (base.recomputation != Recomputation::full) {
+        Plan again = base;
+        again.recomputation = Recomputation::full;
+        if (const auto fitting = least_on(cluster, model, again, batch, base.ranks))
+            result.push_back(fmt::format("with `recomputation: full`, `parallelism: {}` would need {}",
+                                         text_of(fitting->choice, again),
+                                         format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
+    }
     constexpr std::int64_t most_times = 8;
     for (std::int64_t times = 2; times <= most_times; times *= 2) {
         Plan more = base;

@@ -30,7 +30,9 @@ constexpr double never = std::numeric_limits<double>::infinity();
 Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
                 const Choice& choice) {
     Plan plan = plan_of(choice, base);
-    share_batch(plan, {.batch = batch});
+    OpenPlan open;
+    open.batch = batch;
+    share_batch(plan, open);
     constexpr std::int64_t enough = 2;  // the second iteration already follows another one
     if (!plan.noise.varies()) plan.iterations = std::min(plan.iterations, enough);
     const bool varies = plan.noise.lateness().varies();
