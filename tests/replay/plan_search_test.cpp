@@ -202,31 +202,40 @@ TEST_CASE("plan search: where nothing fits, it names the closest plan and a numb
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
     Cluster cluster = variant.cluster;
     /// Returns the least memory that a plan needs.
-    const auto least = [&](std::int64_t ranks) {
+    const auto least = [&](std::int64_t ranks, Recomputation recomputation = Recomputation::none) {
         Plan plan = variant.plan;
         plan.ranks = ranks;
+        plan.recomputation = recomputation;
         double bytes = endless;
         for (const FoundPlan& one :
              search(variant.cluster, variant.model, plan, variant.open.batch, {.simulated = 0}).plans)
             bytes = std::min(bytes, one.memory.total_bytes());
         return bytes;
     };
-    const double four_B = least(4), eight_B = least(8);
+    const double four_B = least(4), eight_B = least(8), again_B = least(4, Recomputation::full);
     REQUIRE(eight_B < four_B);
-    cluster.device.memory_bytes = (four_B + eight_B) / 2;
-    const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {});
-    CHECK(found.plans.empty());
-    CHECK(found.simulated == 0);
-    REQUIRE(found.remedies.size() == 3);
-    const auto bytes = [](double value) { return format_quantity(value, Dimension::bytes); };
-    const auto has = [&](std::size_t number, const std::string& text) {
-        CAPTURE(found.remedies[number], text);
-        CHECK(found.remedies[number].find(text) != std::string::npos);
-    };
-    has(0, fmt::format("needs {} of memory", bytes(four_B)));
-    has(1, "with 8 ranks, `parallelism: {");
-    has(1, fmt::format("would need {}", bytes(eight_B)));
-    has(2, fmt::format("4 ranks need devices with at least {}", bytes(four_B)));
+    for (const double memory_bytes : {(four_B + eight_B) / 2, four_B - 1}) {
+        cluster.device.memory_bytes = memory_bytes;
+        const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {});
+        CHECK(found.plans.empty());
+        CHECK(found.simulated == 0);
+        const bool again = again_B <= memory_bytes;
+        REQUIRE(found.remedies.size() == (again ? 4 : 3));
+        const auto bytes = [](double value) { return format_quantity(value, Dimension::bytes); };
+        const auto has = [&](std::size_t number, const std::string& text) {
+            CAPTURE(found.remedies[number], text);
+            CHECK(found.remedies[number].find(text) != std::string::npos);
+        };
+        has(0, fmt::format("needs {} of memory", bytes(four_B)));
+        if (again) {
+            has(1, "with `recomputation: full`, `parallelism: {");
+            has(1, fmt::format("would need {}", bytes(again_B)));
+        }
+        const std::size_t next = again ? 2 : 1;
+        has(next, "with 8 ranks, `parallelism: {");
+        has(next, fmt::format("would need {}", bytes(eight_B)));
+        has(next + 1, fmt::format("4 ranks need devices with at least {}", bytes(four_B)));
+    }
 }
 
 TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
