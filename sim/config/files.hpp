@@ -53,7 +53,7 @@ struct Variant {
     Cluster cluster;
     Model model;
     Plan plan;
-    OpenPlan open;  ///< what is left open: with `parallelism: auto` the plan is not complete
+    OpenPlan open;                             ///< what is left open: with `parallelism: auto` the plan is not complete
     std::optional<CollectivePlan> collective;  ///< replaces model and plan
     std::string resolved;                      ///< as resolved YAML: see Resolved::text()
 

@@ -23,8 +23,8 @@
 /// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
 /// the most. Gathered weights are then the two largest layers, or those of the largest segment if they are more.
 ///
-/// Of experts that are divided among ranks, weights, gradients and optimizer state are those of a rank's own, and sharded
-/// among the ranks that have the same ones; activations are those of the rank with the most tokens.
+/// Of experts that are divided among ranks, weights, gradients and optimizer state are those of a rank's own, and
+/// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,

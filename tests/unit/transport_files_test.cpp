@@ -145,8 +145,7 @@ TEST_CASE("a platform of SimGrid's format states its hosts' send rates itself") 
     CHECK(errors.front().where.line == 2);
     const std::vector<Diagnostic> eager = read_platform("eager: 64 KiB");
     REQUIRE(eager.size() == 1);
-    CHECK(eager.front().message ==
-          "'eager' has no effect with SimGrid's network models and platforms in its format");
+    CHECK(eager.front().message == "'eager' has no effect with SimGrid's network models and platforms in its format");
 }
 
 TEST_CASE("messages are eager up to a size, between nodes and inside them") {
