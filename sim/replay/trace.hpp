@@ -51,7 +51,7 @@ struct MessageRecord {
     double through_s = never;             ///< delivery of its last byte
     double latency_s = 0;                 ///< latency after that
     std::uint32_t sender_lane = 0, receiver_lane = 0;
-    Meeting meeting;
+    Meeting meeting = {};
     double start_s() const { return meeting.start_s(put_s, got_s); }
     /// Returns true if the sender's arrival decides the start, not the receiver's.
     bool sender_decides() const { return !meeting.awaits_receiver || put_s + meeting.handshake_s >= got_s; }
