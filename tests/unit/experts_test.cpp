@@ -133,7 +133,7 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(error_of("experts: {imbalance: 10 %}").find("ranks") != std::string::npos);
 }
 
-TEST_CASE("experts: a rank holds its experts, and the whole rest; only ranks with the same experts exchange them") {
+TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks with the same experts exchange them") {
     const std::int64_t h = 32, hidden = 64, X = 8;
     for (const std::int64_t E : {1, 2, 8}) {
         CAPTURE(E);
