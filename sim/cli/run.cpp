@@ -269,7 +269,9 @@ void add_run(CLI::App& program, Action& action) {
         "Number of seeds, derived from --seed, with which each training is simulated: adds mean, median, and "
         "the 5 % and 95 % quantiles of the iteration time (default: 1)");
     repeated->excludes(dry);
-    add_jobs(*verb, options->repeating.jobs)->needs(repeated);
+    add_jobs(*verb, options->repeating.jobs)
+        ->description(
+            "Number of parallel simulations of --repeat and of `parallelism: auto` (default: number of cores)");
     add_trace_options(*verb, options->trace)->excludes(dry);
     verb->add_flag(
         "--timing", options->timing,

@@ -7,7 +7,8 @@ namespace syncline::cli {
 
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
     verb.add_option("--seed", seed,
-                    "Seed of `placement: random`, `schedule: random`, `jitter` and `stragglers` (default: 1)")
+                    "Seed of `placement: random`, `schedule: random`, `jitter`, `stragglers` and "
+                    "`parallelism.experts.imbalance` (default: 1)")
         ->option_text("N")
         ->check([](const std::string& text) {
             std::uint64_t number = 0;

@@ -134,10 +134,10 @@ void MeasuredScenario::Parts::check_scenarios() {
     for (MeasuredRow& row : measurements.rows) {
         assembly.attempt([&] {
             document(row, most);
-            Node tried = document(row, least);
-            row.exchange_alone = tried.find("collective") != nullptr;
-            forget_names(tried);
-            known[resolve(std::move(tried), assembly.other_files()).text()].push_back(&row);
+            Document tried = document(row, least);
+            row.exchange_alone = tried.node.find("collective") != nullptr;
+            forget_names(tried.node);
+            known[resolve(std::move(tried.node), tried.files).text()].push_back(&row);
         });
     }
     for (const auto& [text, rows] : known)
@@ -165,7 +165,8 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
                         "add training.parallelism.grid to `over` or `set`");
 }
 
-Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector<std::optional<double>>& values) {
+MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const MeasuredRow& row,
+                                                                    const std::vector<std::optional<double>>& values) {
     const MeasuredSeries& series = measurements.series[row.series];
     const auto variant = std::find_if(file.variants.begin(), file.variants.end(),
                                       [&](const Entry& entry) { return entry.key == series.variant; });
@@ -186,8 +187,9 @@ Node MeasuredScenario::Parts::document(const MeasuredRow& row, const std::vector
     const Variant read = read_variant(assembly, document, series.variant, unnamed, grids, inspect);
     require_closed(row, read, grids);
     refuse_open(assembly, document, read);
-    assembly.finish();
-    return document;
+    const std::vector<OtherFile> files = assembly.other_files();
+    assembly.finish();  // forgets them
+    return {std::move(document), files};
 }
 
 MeasuredScenario::MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect)
@@ -206,8 +208,8 @@ const Measurements& MeasuredScenario::measurements() const {
     return parts_->measurements;
 }
 Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const {
-    Node document = parts_->document(row, values);
-    return resolve(std::move(document), parts_->assembly.other_files());
+    Parts::Document document = parts_->document(row, values);
+    return resolve(std::move(document.node), document.files);
 }
 
 bool is_measured(const std::string& path) {

@@ -48,7 +48,12 @@ struct MeasuredScenario::Parts {
     void check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same);
     /// Changes `document` by the value of a parameter.
     void apply(Node& document, std::size_t parameter, double value);
-    Node document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
+    /// A row's scenario, and the other files that it names.
+    struct Document {
+        Node node;
+        std::vector<OtherFile> files;
+    };
+    Document document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
     void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
 };
 

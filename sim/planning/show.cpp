@@ -17,6 +17,7 @@ std::string to_text(const std::string& variant, const Found& found) {
     for (const Reasons::Reason& reason : found.skipped.all())
         text += fmt::format("  skipped {}: {}{} ({})\n", reason.count, reason.varies ? "for example " : "",
                             reason.example, reason.of.front());
+    for (const std::string& remedy : found.remedies) text += fmt::format("  {}\n", remedy);
     if (found.plans.empty()) return text;
     std::vector<text::Row> rows{{"", "estimated", "simulated", "memory", "parallelism"}};
     for (std::size_t i = 0; i < std::min(listed, found.plans.size()); ++i) {

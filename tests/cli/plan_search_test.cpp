@@ -88,6 +88,7 @@ TEST_CASE("parallelism auto: where nothing fits, the error says what would") {
     CHECK(contains(none.err, "plans of `parallelism: auto` fits"));
     CHECK(contains(none.err, "the plan that needs the least memory"));
     CHECK(contains(none.err, "4 ranks need devices with at least"));
+    CHECK(contains(none.err, "see the remedies above"));
     CHECK(contains(none.err, "but the device has 1 MB"));
 }
 

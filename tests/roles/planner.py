@@ -60,7 +60,9 @@ with role() as planner:
         planner.check(memory["total_bytes"] <= memory["device_bytes"] == 80e9, f"{name}: it fits into 80 GB")
         # 2 FLOP per MAC, and the backward pass has twice those of the forward pass.
         computed = 6 * macs * 128 / (512 * PEAK)
-        planner.between(computed, result["compute_time_s"], 1.3 * computed, f"{name}: computation at the device's peak, or somewhat below")
+        # Large products reach 256.5 of the device's 312 TFLOP/s (its file), and nothing else takes more than a third of their time.
+        products = computed * PEAK / 256.5e12
+        planner.between(products, result["compute_time_s"], 1.3 * products, f"{name}: computation at the measured rate of products, or below")
         planner.near(result["model_flops_utilisation"], computed / result["iteration_time_s"], 0.01, f"{name}: utilisation")
         planner.near(result["tokens_per_s"], 128 * SEQUENCE / result["iteration_time_s"], 1e-6, f"{name}: tokens per second")
         # A device waits for p-1 of m micro-batches: (p-1)/(m+p-1) of the time of the pipeline, which exchanges of the gradients follow.

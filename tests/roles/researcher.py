@@ -26,8 +26,8 @@ name: exchanges
 base:
   platform: cluster.yaml
   workload: resnet-50
-  # One bucket after the backward pass, so that times follow from the bytes.
-  training: {ranks: 512, batch_per_rank: 32, iterations: 1, overlap: none, fusion: {threshold: 1 GiB}}
+  # One bucket after the backward pass, and short computation, so that times follow from the bytes.
+  training: {ranks: 512, batch_per_rank: 32, iterations: 1, compute: roofline, overlap: none, fusion: {threshold: 1 GiB}}
   variants:
     ring: {training: {exchange: allreduce, algorithm: ring}}
     hierarchical:
