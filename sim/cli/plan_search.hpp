@@ -16,7 +16,7 @@ using Plans = std::map<std::string, std::string>;
 struct PlanSearch {
     std::size_t jobs = 1;
     bool simulates = true;       ///< false: the estimates decide
-    std::string directory = "";  ///< gets plans.csv; empty: none does
+    std::string directory = {};  ///< gets plans.csv; empty: none does
 };
 
 /// Loads a scenario by `load`, and again with the plans that are found for its variants with `parallelism: auto`, if it
