@@ -25,6 +25,7 @@ namespace syncline::planning {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double look_again_s = 3600;
 
 /// Returns the plan as the search simulates it.
 Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
@@ -52,7 +53,7 @@ public:
         for (std::size_t next = 0; next < plans.size() || !pool.idle();) {
             for (; next < plans.size() && !pool.full(); ++next)
                 pool.start(std::to_string(next), [this, plan = plans[next]] { return time_of(*plan); });
-            for (const Ended& ended : pool.ended(never)) {
+            for (const Ended& ended : pool.ended(look_again_s)) {
                 FoundPlan& plan = *plans[std::stoul(ended.id)];
                 if (!ended.done)
                     throw ReplayError(fmt::format("`parallelism: {}` cannot be simulated: {}", plan.text, ended.text));
