@@ -9,7 +9,7 @@
 /// Reads an entry of a workload's list of layers: its keys, which depend on its kind, and the layers that it describes.
 namespace syncline::config {
 
-/// What a workload says for all of its layers.
+/// Settings of a workload for all of its layers.
 struct LayerDefaults {
     std::int64_t positions = 0;
     Scores scores = Scores::flash;

@@ -13,7 +13,7 @@
 /// A choice may depend on those before it. A new way of splitting a model is one entry in axes.cpp.
 namespace syncline::planning {
 
-/// What all plans of a search have in common.
+/// The model, ranks and batch that all plans of a search have in common.
 struct Space {
     const Model& model;
     std::int64_t ranks = 1;

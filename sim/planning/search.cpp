@@ -79,7 +79,7 @@ private:
     std::size_t done_ = 0;
 };
 
-/// What the simulations so far say about the plans that are left.
+/// Judges the plans that are left by the simulations so far.
 struct Horizon {
     double best_s = never;  ///< the shortest simulated iteration
     double ratio = 1;       ///< the smallest of simulated to estimated time

@@ -94,26 +94,36 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
     return buckets;
 }
 
+/// Chooses an exchange of `bytes_of(bucket)` for each bucket, in the groups of `grouping_of(bucket)`.
+template <class GroupingOf, class BytesOf>
+std::vector<Chosen> choose_by_bucket(const Lowered& training, const AlgorithmSpec& named,
+                                     const std::optional<Selection>& selection, GroupingOf grouping_of,
+                                     BytesOf bytes_of) {
+    const Plan& plan = training.plan;
+    std::vector<Chosen> all;
+    for (const auto& [first, end] : bucket_runs(training.buckets)) {
+        // All groups of a run have the same size. The first represents them, wherever the others are.
+        const auto groups = groups_of(training.buckets[first], grouping_of(training.buckets[first]), plan);
+        std::vector<Place> members;
+        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
+        Chooser chooser(training.cluster, members, named, selection, plan.channels);
+        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(bytes_of(training.buckets[b])));
+    }
+    return all;
+}
+
 /// Chooses the exchanges of buckets of `size` bytes.
 std::vector<Chosen> choose_exchanges(const Lowered& training, std::uint64_t Bucket::*size, bool sharded) {
     const Plan& plan = training.plan;
     if (training.served()) return {};
     const AlgorithmSpec named = sharded ? plan.parallelism.gradient_scattering() : plan.algorithm;
-    std::vector<Chosen> all;
-    for (const auto& [first, end] : bucket_runs(training.buckets)) {
-        // All groups of a run have the same size. The first represents them, wherever the others are.
-        const Bucket& bucket = training.buckets[first];
-        const auto groups = groups_of(bucket, sharded ? bucket.shards : bucket.replicas, plan);
-        std::vector<Place> members;
-        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
-        Chooser chooser(training.cluster, members, named,
-                        plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt, plan.channels);
-        for (std::size_t b = first; b < end; ++b) {
-            Chosen& chosen = all.emplace_back(chooser.choose(training.buckets[b].*size));
-            if (sharded)
-                chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
-        }
-    }
+    std::vector<Chosen> all = choose_by_bucket(
+        training, named, plan.exchange == ExchangeKind::allreduce ? plan.selection : std::nullopt,
+        [sharded](const Bucket& bucket) { return sharded ? bucket.shards : bucket.replicas; },
+        [size](const Bucket& bucket) { return bucket.*size; });
+    if (sharded)
+        for (Chosen& chosen : all)
+            chosen.why = fmt::format("`activations.reduce_scatter: {}`, because gradients are sharded", named.name);
     return all;
 }
 
@@ -123,16 +133,10 @@ std::vector<Chosen> choose_shard_exchanges(const Lowered& training) {
     const bool copied = std::ranges::any_of(
         training.buckets, [](const Bucket& bucket) { return bucket.shards.size < bucket.replicas.size; });
     if (plan.parallelism.sharding == Sharding::none || !copied) return {};
-    std::vector<Chosen> all;
-    for (const auto& [first, end] : bucket_runs(training.buckets)) {
-        const Bucket& bucket = training.buckets[first];
-        std::vector<Place> members;
-        const auto groups = groups_of(bucket, copies_of(bucket.replicas, bucket.shards), plan);
-        for (const std::uint32_t rank : groups.front()) members.push_back(training.places[rank]);
-        Chooser chooser(training.cluster, members, plan.algorithm, std::nullopt, plan.channels);
-        for (std::size_t b = first; b < end; ++b) all.push_back(chooser.choose(training.buckets[b].shard_bytes()));
-    }
-    return all;
+    return choose_by_bucket(
+        training, plan.algorithm, std::nullopt,
+        [](const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); },
+        [](const Bucket& bucket) { return bucket.shard_bytes(); });
 }
 
 /// Makes the other collectives: of activations, and of weights.

@@ -23,7 +23,7 @@
 /// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
 /// the most. Gathered weights are then the two largest layers, or those of the largest segment if they are more.
 ///
-/// Of experts that are divided among ranks, weights, gradients and optimizer state are those of a rank's own, and
+/// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is

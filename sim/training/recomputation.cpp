@@ -25,10 +25,6 @@ bool keeps_scores(const Layer& layer) {
     return attention && attention->scores == Scores::stored;
 }
 
-bool is_transformer(const Model& model) {
-    return std::ranges::any_of(model.layers, is_attention);
-}
-
 /// Returns whether a layer of a transformer belongs to one of its blocks.
 bool in_block(const Layer& layer) {
     return is_attention(layer) || std::holds_alternative<FeedForward>(layer.shape) ||
@@ -36,6 +32,10 @@ bool in_block(const Layer& layer) {
 }
 
 }  // namespace
+
+bool is_transformer(const Model& model) {
+    return std::ranges::any_of(model.layers, is_attention);
+}
 
 bool stores_scores(const Model& model) {
     return std::ranges::any_of(model.layers, keeps_scores);

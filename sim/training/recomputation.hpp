@@ -34,6 +34,9 @@ struct Segment {
     bool operator==(const Segment&) const = default;
 };
 
+/// Returns whether some layer has attention.
+bool is_transformer(const Model& model);
+
 /// Returns whether some layer of the model keeps attention's scores.
 bool stores_scores(const Model& model);
 

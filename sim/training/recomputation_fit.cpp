@@ -1,17 +1,12 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "sim/training/feasibility_parts.hpp"
 
 namespace syncline {
 
 void judge_recomputation(const Model& model, const Plan& plan, Complaints& complaints) {
     if (plan.recomputation != Recomputation::selective) return;
-    const bool attends = std::ranges::any_of(model.layers, [](const Layer& layer) {
-        return std::holds_alternative<Attention>(layer.shape) || std::holds_alternative<ParallelBlock>(layer.shape);
-    });
-    if (!attends)
+    if (!is_transformer(model))
         complaints.push_back(
             {"recomputation",
              fmt::format("workload '{}' has no attention whose scores could be recomputed", model.name),
@@ -20,7 +15,7 @@ void judge_recomputation(const Model& model, const Plan& plan, Complaints& compl
         complaints.push_back(
             {"recomputation",
              "scores among ranks that divide a sequence need the keys and values of the others once more",
-             "write `recomputation: full`, or `scores: flash` in the workload"});
+             "write `recomputation: full`, or `attention: flash` in the workload"});
     else if (plan.compute == ComputeKind::measured)
         complaints.push_back({"recomputation",
                               "measured times of layers do not say how much of them is for attention's scores",

@@ -9,7 +9,7 @@
 
 #include "tests/catch.hpp"
 
-// What the other tests rely on when they run the program and kill its processes.
+// The other tests rely on this when they run the program and kill its processes.
 
 using namespace syncline::test;
 
