@@ -525,16 +525,14 @@ TEST_CASE("run: a killed program leaves no process behind") {
 TEST_CASE("run: a terminal shows the progress of a long run, and then clears it") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
-#if defined(SYNCLINE_SANITIZED)
-    const std::string ranks = "training.ranks=64";
-#else
-    const std::string ranks = "training.ranks=192";
-#endif
-    const Outcome outcome =
-        run_program({.arguments = {"run", "long.yaml", "--set", ranks, "--set", "training.iterations=4"},
-                     .directory = directory.path(),
-                     .err = Stderr::terminal,
-                     .limit_s = 60});
+    // How long a run takes depends on the machine, so iterations double until one lasts longer than the silent beginning.
+    Outcome outcome;
+    for (int iterations = 4; iterations <= 256 && outcome.seconds <= 2.2; iterations *= 2)
+        outcome = run_program({.arguments = {"run", "long.yaml", "--set", "training.ranks=64", "--set",
+                                             "training.iterations=" + std::to_string(iterations)},
+                               .directory = directory.path(),
+                               .err = Stderr::terminal,
+                               .limit_s = 60});
     CAPTURE(outcome.err, outcome.seconds);
     REQUIRE(outcome.status == 0);
     CHECK(holds(outcome.out, "base"));
