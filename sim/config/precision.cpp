@@ -45,6 +45,10 @@ void describe(Fields& fields, Precision& precision) {
                            "Size of a weight in the master copy on which the optimizer works, whose state has the same "
                            "size; `none`: no copy. Default: `4 B` if weights are smaller, else no copy."},
                           precision.master, "none");
+            inner.quantity({"accumulation",
+                            "Size of an element of a buffer beside the gradients, in which those of several "
+                            "micro-batches are added up: `4 B`. Exchanges carry elements of the size of `gradients`."},
+                           precision.accumulation, Dimension::bytes, {.word = "none", .most = largest_element_size});
             describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
                           precision.activations);
         });
