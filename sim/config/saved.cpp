@@ -4,7 +4,7 @@ namespace syncline::config {
 
 void describe(Fields& fields, Saved& saved) {
     fields.section(
-        {"saved", "What the framework keeps in memory beyond the least: `{gathered: true, logits: 10 B}`."},
+        {"saved", "What the framework keeps in memory beyond the least: `{gathered: true, logits: 12 B}`."},
         [&](Fields& inner) {
             inner.flag({"gathered",
                         "With `sequence`: inputs stay as they were gathered until the backward pass, in place of being "
@@ -16,7 +16,7 @@ void describe(Fields& fields, Saved& saved) {
                        saved.gate);
             double bytes = -1;  // no default for the schema
             inner.quantity({"logits",
-                            "Bytes per logit while the loss of a language model is computed: `10 B` with PyTorch's "
+                            "Bytes per logit while the loss of a language model is computed: `12 B` with PyTorch's "
                             "cross_entropy. Default: the size of an activation, and 4 B."},
                            bytes, Dimension::bytes, {.least = 4, .most = 64});
             if (inner.given("logits")) saved.logit_bytes = bytes;
