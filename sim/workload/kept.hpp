@@ -51,9 +51,9 @@ struct Saved {
     /// product as two kernels (GLUActivation in src/nanotron/models/llama.py). One kernel for both computes it again
     /// (megatron/core/fusions/fused_bias_swiglu.py).
     bool gate = false;
-    /// Bytes per logit while the loss is computed; nothing: the logits, and 4 bytes for the softmax, which replaces
-    /// them in place (megatron/core/tensor_parallel/cross_entropy.py). PyTorch's cross_entropy on logits that are cast
-    /// to 4 bytes has 2 + 4 + 4 (logits, cast, log-softmax), nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 (logits,
+    /// Bytes per logit while the loss is computed; nothing: logits, and a softmax of 4 bytes in place of their cast
+    /// (megatron/core/tensor_parallel/cross_entropy.py). PyTorch's cross_entropy on cast logits has 4 + 4 + 4 backward
+    /// (log-softmax, its gradient, that of the cast); nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward (logits,
     /// cast, without the maximum, exponentials). Only the softmax is kept until the backward pass.
     std::optional<double> logit_bytes = {};
 };
