@@ -52,6 +52,10 @@ void describe(Fields& fields, Precision& precision) {
                           "`fp8_product_rate` makes faster. Their casts are left out."},
                          products, {"uniform", "fp8"});
             precision.fp8_products = products == 1;
+            inner.quantity({"accumulation",
+                            "Size of an element of a buffer beside the gradients, in which those of several "
+                            "micro-batches are added up: `4 B`. Exchanges carry elements of the size of `gradients`."},
+                           precision.accumulation, Dimension::bytes, {.word = "none", .most = largest_element_size});
             describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
                           precision.activations);
         });

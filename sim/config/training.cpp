@@ -5,6 +5,7 @@
 #include "sim/config/files.hpp"
 #include "sim/config/parallelism.hpp"
 #include "sim/config/precision.hpp"
+#include "sim/config/saved.hpp"
 
 namespace syncline::config {
 
@@ -180,6 +181,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
          "a transformer, in other models of √n layers together (`full`)."},
         plan.recomputation,
         {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
+    describe(fields, plan.saved);
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
                    "or two moments (`adam`)."},

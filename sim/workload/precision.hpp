@@ -18,6 +18,10 @@ struct Precision {
     /// Products with weights inside a transformer's layers have 8-bit factors (P. Micikevicius et al., "FP8 formats for
     /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
     bool fp8_products = false;
+    /// Buffer beside the gradients, in which those of several micro-batches are added up; 0: none. DeepSpeed's
+    /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
+    /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
+    double accumulation = 0;
 
     /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
     static Precision mixed() {
@@ -26,7 +30,7 @@ struct Precision {
         precision.master = 4;
         return precision;
     }
-    bool given() const { return weights || gradients || activations || master || fp8_products; }
+    bool given() const { return weights || gradients || activations || master || fp8_products || accumulation > 0; }
 };
 
 }  // namespace syncline
