@@ -60,7 +60,8 @@ TEST_CASE("parallelism auto: the results are those of the plan that is found, as
     CHECK(json::parse(found.out)["results"].size() == 1);
 
     const std::string csv = read_file(text / "out" / "plans.csv");
-    CHECK(contains(csv, "variant,parallelism,simulated_s,estimated_s,lower_bound_s,memory_total_bytes\n"));
+    CHECK(
+        contains(csv, "variant,parallelism,simulated_s,estimated_s,lower_bound_s,memory_total_bytes,recomputation\n"));
     CHECK(contains(csv, "base,\"" + plan + "\","));
     const Outcome again = text.run_with({"--format", "json", "--jobs", "1"});
     CHECK(again.out == found.out);
