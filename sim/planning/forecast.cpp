@@ -131,7 +131,9 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
                                                                 shards.protocol);
         reduced_s[b] = shards_s;
     }
-    end_s = std::max(end_s, passes.end_s(stage)) + training.step_s[stage];
+    end_s = std::max(end_s, passes.end_s(stage));
+    // Shards are gathered one by one, unless a step updates all together.
+    if (training.step_s[stage] > 0) end_s = std::max(end_s, shards_s) + training.step_s[stage];
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage == stage)
