@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "sim/workload/kernel_parts.hpp"
@@ -12,9 +14,14 @@ using Kernels = std::vector<Kernel>;
 /// Returns the product of a pass with a matrix of weights, for `samples` samples.
 Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
     const double rows = samples * matrix.positions;
-    if (pass == Pass::weight_gradient) return gemm(matrix.name, matrix.inputs, matrix.outputs, rows);
-    if (pass == Pass::input_gradient) return gemm(matrix.name, rows, matrix.inputs, matrix.outputs);
-    return gemm(matrix.name, rows, matrix.outputs, matrix.inputs);
+    if (pass == Pass::weight_gradient) return linear(gemm(matrix.name, matrix.inputs, matrix.outputs, rows));
+    if (pass == Pass::input_gradient) return linear(gemm(matrix.name, rows, matrix.inputs, matrix.outputs));
+    return linear(gemm(matrix.name, rows, matrix.outputs, matrix.inputs));
+}
+
+/// Adds the kernel that sums up the gradients of a matrix's outputs, if it has a bias.
+void add_bias_gradient(Kernels& kernels, bool bias, const WeightMatrix& matrix, double samples) {
+    if (bias) kernels.push_back(moving("bias gradient", samples * matrix.positions * matrix.outputs));
 }
 
 /// The kernels between the projections of a rank's part of the heads.
@@ -34,23 +41,36 @@ struct HeadKernels {
     Kernel value(const char* name, double outer) const {
         return gemm(name, real(attention.positions), outer, real(attention.seen()), samples * own.heads);
     }
+    /// Returns the part of the scores that are computed: those of a token and the ones before it in its window. With
+    /// s positions and a window of w the first w tokens see 1, 2, … w of them, and the others w.
+    double looked_at() const {
+        if (!attention.causal || attention.context > 0) return 1;
+        return 1 - (real(attention.seen()) - 1) / (2 * real(attention.positions));
+    }
     /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score.
     Kernel fused(double inner, double passes) const {
         Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
-        kernel.flops = 2 * samples * own.scores * inner;
+        kernel.flops = 2 * samples * own.scores * inner * looked_at();
         kernel.attention = true;
         return kernel;
     }
 
     Kernels forward() const {
         if (attention.scores == Scores::flash) return {fused(long_size + size, 1)};
-        return {score("scores", long_size), moving("softmax", 2 * samples * own.scores), value("weighted sum", size)};
+        const double scores = samples * own.scores;
+        Kernels result{score("scores", long_size), moving("softmax", 2 * scores)};
+        if (attention.dropout) result.push_back(dropout(scores));
+        result.push_back(value("weighted sum", size));
+        return result;
     }
     Kernels backward() const {
         if (attention.scores == Scores::flash) return {fused(3 * long_size + 2 * size, 2)};
-        return {score("weighted sum: scores", size), value("weighted sum: values", size),
-                moving("softmax", 3 * samples * own.scores), value("scores: queries", long_size),
-                value("scores: keys", long_size)};
+        const double scores = samples * own.scores;
+        Kernels result{score("weighted sum: scores", size), value("weighted sum: values", size)};
+        if (attention.dropout) result.push_back(dropout(scores));
+        append(result,
+               {moving("softmax", 3 * scores), value("scores: queries", long_size), value("scores: keys", long_size)});
+        return result;
     }
     Kernels rotation() const {
         if (!attention.rotary) return {};
@@ -76,13 +96,17 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
         result.push_back(product(projection, pass, share.samples));
         return result;
     }
+    const bool biased = attention.bias && pass == Pass::weight_gradient;
+    add_bias_gradient(result, biased, projection, share.samples);
     result.push_back(product(projection, pass, share.samples));
     if (pass == Pass::input_gradient) {
         append(result, core(heads.backward()));
         append(result, heads.rotation());
     }
-    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix)
+    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
+        add_bias_gradient(result, biased, *matrix, share.samples);
         result.push_back(product(*matrix, pass, share.samples));
+    }
     if (pass == Pass::input_gradient && attention.norm != Norm::none)
         result.push_back(normalisation_gradient(attention.norm, between, real(attention.width)));
     return result;
@@ -101,7 +125,10 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
             append(result, {up, activation(forward.gated, hidden), down});
             break;
         case Pass::weight_gradient:
-            result = {down, up};
+            add_bias_gradient(result, forward.bias, matrices[1], share.samples);
+            result.push_back(down);
+            add_bias_gradient(result, forward.bias, matrices[0], share.samples);
+            result.push_back(up);
             break;
         case Pass::input_gradient:
             result = {down, activation_gradient(forward.gated, hidden), up};
@@ -110,29 +137,42 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
     return result;
 }
 
-/// Returns the kernels with the addition of `branches` to the input, or of their gradients.
-template <class Shape>
-Kernels with_residual(Kernels kernels, Pass pass, const Share& share, const Shape& shape, double branches = 1) {
-    const double between = share.samples * real(shape.positions) * share.positions;
-    if (pass != Pass::weight_gradient)
-        kernels.push_back(moving("residual addition", (branches + 2) * between * real(shape.width)));
+/// Returns the kernels with the addition of branches to the input, or of their gradients. The kernel that adds a branch
+/// drops its values, too, and writes the mask; in the backward pass a kernel of its own drops their gradients.
+Kernels with_residual(Kernels kernels, Pass pass, double values, std::initializer_list<bool> dropouts) {
+    if (pass == Pass::weight_gradient) return kernels;
+    const auto branches = static_cast<double>(dropouts.size());
+    const auto dropped = static_cast<double>(std::count(dropouts.begin(), dropouts.end(), true));
+    if (pass == Pass::forward) {
+        kernels.push_back(moving("residual addition", (branches + 2) * values, dropped * values));
+        return kernels;
+    }
+    if (dropped > 0) kernels.insert(kernels.begin(), dropout(dropped * values));
+    kernels.push_back(moving("residual addition", (branches + 2) * values));
     return kernels;
+}
+
+/// Returns the elements between the halves that a rank works on.
+template <class Shape>
+double values_between(const Shape& shape, const Share& share) {
+    return share.samples * real(shape.positions) * share.positions * real(shape.width);
 }
 
 }  // namespace
 
 std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share) {
-    return with_residual(half(attention, pass, share), pass, share, attention);
+    return with_residual(half(attention, pass, share), pass, values_between(attention, share), {attention.dropout});
 }
 
 std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share) {
-    return with_residual(half(forward, pass, share), pass, share, forward);
+    return with_residual(half(forward, pass, share), pass, values_between(forward, share), {forward.dropout});
 }
 
 std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share) {
     Kernels result = half(block.attention, pass, share);
     append(result, half(block.forward, pass, share));
-    return with_residual(std::move(result), pass, share, block.attention, 2);
+    return with_residual(std::move(result), pass, values_between(block.attention, share),
+                         {block.attention.dropout, block.forward.dropout});
 }
 
 }  // namespace syncline
