@@ -58,6 +58,10 @@ enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
 
+/// Products of a transformer's half at its edges, where rows that divide the positions exchange them: those that read
+/// its inputs, or their gradients from those of its outputs, and those whose sum over the rows is its outputs.
+enum class Edge { none, inputs, outputs };
+
 struct Kernel {
     std::string name;        ///< for display
     double flops = 0;        ///< of each
@@ -69,6 +73,7 @@ struct Kernel {
     /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
     /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;
+    Edge edge = Edge::none;
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.

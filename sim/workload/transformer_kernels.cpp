@@ -17,6 +17,12 @@ Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
     return gemm(matrix.name, rows, matrix.outputs, matrix.inputs);
 }
 
+/// Marks a product as one at an edge of a half.
+Kernel at(Edge edge, Kernel kernel) {
+    kernel.edge = edge;
+    return kernel;
+}
+
 /// The kernels between the projections of a rank's part of the heads.
 struct HeadKernels {
     const Attention& attention;
@@ -70,13 +76,17 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
     if (pass == Pass::forward) {
         if (attention.norm != Norm::none)
             result.push_back(normalisation(attention.norm, between, real(attention.width)));
-        for (const WeightMatrix& matrix : matrices) result.push_back(product(matrix, pass, share.samples));
+        for (const WeightMatrix& matrix : matrices) {
+            // Matrices behind a latent vector do not read the inputs.
+            const Edge edge = matrix.inputs == real(attention.width) ? Edge::inputs : Edge::none;
+            result.push_back(at(edge, product(matrix, pass, share.samples)));
+        }
         append(result, heads.rotation());
         append(result, core(heads.forward()));
-        result.push_back(product(projection, pass, share.samples));
+        result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
         return result;
     }
-    result.push_back(product(projection, pass, share.samples));
+    result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
     if (pass == Pass::input_gradient) {
         append(result, core(heads.backward()));
         append(result, heads.rotation());
@@ -93,7 +103,8 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
     const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.part);
     const double width = real(forward.width), rows = share.samples * real(forward.positions);
     const double hidden = rows * matrices[1].inputs, between = rows * share.positions;
-    const Kernel up = product(matrices[0], pass, share.samples), down = product(matrices[1], pass, share.samples);
+    const Kernel up = at(Edge::inputs, product(matrices[0], pass, share.samples));
+    const Kernel down = at(Edge::outputs, product(matrices[1], pass, share.samples));
     Kernels result;
     switch (pass) {
         case Pass::forward:
