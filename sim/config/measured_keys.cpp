@@ -18,6 +18,8 @@ constexpr const char* field_doc =
     "Number of the variant's result, named as in JSON: throughput_samples_per_s, completion_time_s.";
 
 void describe(Fields& fields, MeasuredRow& row) {
+    fields.text({"name", "Name of the row, after that of its series. Default: the values of the series' keys."},
+                row.name);
     fields.texts({"at", "Values of the series' keys `over`, in the same order."}, row.settings);
     fields.number({"value", "Measured value.", true}, row.value, 0, largest_measured);
     fields.flag({"calibrates", "Calibration row: parameters are estimated from it, and it is not predicted."},
@@ -121,6 +123,9 @@ void describe(Fields& fields, MeasuredTable& table) {
         column.key = current_path(plain_path(column.key));
         inner.text({"unit", "Unit of the column's numbers: KiB. Without it, numbers have units of their own, or none."},
                    column.unit);
+        // The words are read when the file is.
+        inner.section({"words", "Values of the key by the column's texts: `{selective (attention core): selective}`."},
+                      [](Fields&) {});
     });
     fields.text({"value", "Name of the column with the measured values.", true}, table.value);
     fields.text({"unit", "Unit of the values: ms, GBps, images/s; `none` for numbers without a unit.", true},
@@ -128,9 +133,16 @@ void describe(Fields& fields, MeasuredTable& table) {
     fields.text({"field", "Number of the variant's result. Default: the `field` of `measured`."}, table.field);
     fields.text({"name", "Name of the series. Default: the variant's name."}, table.name);
     fields.text({"variant", "Name of the column with the variants; each is a series of its own."}, table.variant);
-    fields.text({"calibrates",
-                 "Name of the column that is `true` for calibration rows, else `false`. Default: no row calibrates."},
+    fields.text({"row", "Name of the column with the rows' names. Default: the values of their keys."}, table.row);
+    fields.text({"calibrates", "Name of the column that tells calibration rows. Default: no row calibrates."},
                 table.calibrates);
+    fields.text({"calibrates_if", "Text of this column in calibration rows."}, table.calibrates_if);
+    fields.section({"set", "Changes to the variants for all rows."}, [](Fields&) {});
+    fields.each({"leave_out", "Rows that are not to be predicted; they are counted."}, [&](Fields& inner) {
+        MeasuredExclusion& one = table.leave_out.emplace_back();
+        inner.text({"column", "Name of the column.", true}, one.column);
+        inner.text({"text", "Text of the column in rows that are left out. Default: any text but none."}, one.text);
+    });
     if (fields.sound() && fields.given("name") && fields.given("variant"))
         fields.reject("name", "'name' has no effect: series have the names of their variants",
                       "remove it, or 'variant'");

@@ -11,7 +11,7 @@
 namespace syncline::config {
 
 struct MeasuredRow {
-    std::string name;  ///< the series' name and the row's settings: `alexnet 2`
+    std::string name;  ///< the series' name and the row's settings, or the name that is given: `alexnet 2`
     std::size_t series = 0;
     std::vector<std::string> settings;  ///< values of the series' keys
     double value = 0;                   ///< in the field's unit
@@ -46,12 +46,19 @@ struct MeasuredParameter {
     bool applies_to(std::size_t number) const;
 };
 
+/// Rows of a table that are neither shown nor predicted.
+struct RowsLeftOut {
+    std::string reason;  ///< the column and its text
+    std::size_t rows = 0;
+};
+
 struct Measurements {
     std::string source;
     double noise = 0;  ///< relative; 0: not stated
     std::vector<MeasuredSeries> series;
     std::vector<MeasuredRow> rows;  ///< series by series
     std::vector<MeasuredParameter> parameters;
+    std::vector<RowsLeftOut> left_out;  ///< of a table
 };
 
 /// The key `measured` as it was read, before anything is looked up.
@@ -68,10 +75,16 @@ struct MeasuredColumn {
     std::string column, key, unit;
 };
 
+/// A column whose text, or any text, leaves a row out.
+struct MeasuredExclusion {
+    std::string column, text;
+};
+
 /// The key `table`: a CSV file beside the scenario.
 struct MeasuredTable {
-    std::string file, value, unit, field, name, variant, calibrates;
+    std::string file, value, unit, field, name, variant, calibrates, calibrates_if = "true", row;
     std::vector<MeasuredColumn> columns;
+    std::vector<MeasuredExclusion> leave_out;
 };
 
 /// Describes the content of `table`.

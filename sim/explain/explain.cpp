@@ -33,6 +33,7 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();
     explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));
+    explanation.optimizer_step_s = optimizer_step_s(recorded, recorded.last_rank());
     explanation.layers = layer_parts(recorded, recorded.last_rank(), training.model);
     explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
     explanation.path = critical_path(recorded, names);

@@ -141,6 +141,7 @@ struct Explanation {
     std::uint32_t last_rank = 0;  ///< rank that finishes last
     std::vector<RankParts> ranks;
     std::vector<LayerParts> layers;
+    double optimizer_step_s = 0;  ///< of the rank that finishes last
     std::vector<BucketParts> buckets;
     std::vector<PathPiece> path;               ///< in order of time
     std::vector<PathShare> shares;             ///< the largest first

@@ -31,6 +31,8 @@ std::string TaskNames::task(const Task& task) const {
             return "forward of " + layer();
         case Phase::backward:
             return "backward of " + layer();
+        case Phase::optimizer:
+            return "optimizer step";
         case Phase::update:
             return "update";
         case Phase::input_copy:

@@ -170,6 +170,16 @@ std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, co
     return parts;
 }
 
+double optimizer_step_s(const Recorded& recorded, ProcessId rank) {
+    double seconds = 0;
+    recorded.in_window([&](const Ran& ran, const Interval& interval) {
+        const Task& task = recorded.graph().tasks()[ran.task];
+        if (task.phase == Phase::optimizer && recorded.process_of(ran.task) == rank)
+            seconds += interval.end_s - interval.start_s;
+    });
+    return seconds;
+}
+
 std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const TaskNames& names) {
     const TaskGraph& graph = recorded.graph();
     std::map<std::string, std::uint32_t> number;

@@ -56,7 +56,7 @@ void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
     if (list.kind == Node::Kind::null && assembly.sound())
         assembly.report(top, "the scenario has no measurements: key 'measured' is missing",
                         "add it, or name a file that holds its content (`syncline calibrate --measured`)");
-    expand_table(assembly, list);
+    left_out = expand_table(assembly, list);
     if (!files.fits.empty()) replace_parameters(assembly, list, files.fits);
     assembly.finish();
 }
@@ -66,6 +66,7 @@ void MeasuredScenario::Parts::read() {
     assembly.read(list, measured_key, [&](Fields& fields) { describe(fields, keys); });
     assembly.finish();
     measurements = std::move(keys.measurements);
+    measurements.left_out = left_out;
     std::vector<std::size_t> count(measurements.series.size());
     for (const MeasuredRow& row : measurements.rows) places.push_back(count[row.series]++);
     check_series();
@@ -108,7 +109,8 @@ void MeasuredScenario::Parts::check_rows() {
         const MeasuredSeries& series = measurements.series[row.series];
         row.at = locate(node.mark);
         if (series.unit > 0) row.value *= series.unit;
-        row.name = row.settings.empty() ? series.name : fmt::format("{} {}", series.name, fmt::join(row.settings, "/"));
+        if (row.name.empty()) row.name = fmt::format("{}", fmt::join(row.settings, "/"));
+        row.name = row.name.empty() ? series.name : fmt::format("{} {}", series.name, row.name);
         if (row.settings.size() != series.over.size())
             assembly.report(
                 mark_of(node, "at"),
@@ -178,7 +180,8 @@ MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const Measur
     merge_in(variant->value);
     if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) merge_in(*set);
     for (std::size_t i = 0; i < series.over.size(); ++i)
-        merge_in(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
+        if (!row.settings[i].empty())
+            merge_in(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);
     for (const Node& changes : last) merge_in(changes);

@@ -23,8 +23,9 @@ struct MeasuredScenario::Parts {
     Inspect inspect;
     std::string name;
     ScenarioFile file;
-    std::vector<Node> last;  ///< `--set`
-    Node list;               ///< the key's value
+    std::vector<Node> last;             ///< `--set`
+    Node list;                          ///< the key's value
+    std::vector<RowsLeftOut> left_out;  ///< of the table
     Measurements measurements;
     std::vector<std::size_t> places;  ///< the number of each row within its series
 

@@ -47,18 +47,41 @@ public:
         value_ = find(table_.value, written_.find("value"));
         if (!table_.variant.empty()) variant_ = find(table_.variant, written_.find("variant"));
         if (!table_.calibrates.empty()) calibrates_ = find(table_.calibrates, written_.find("calibrates"));
+        if (!table_.row.empty()) row_ = find(table_.row, written_.find("row"));
+        for (std::size_t i = 0; i < table_.leave_out.size(); ++i)
+            excluding_.push_back(find(table_.leave_out[i].column, written_.find("leave_out")->items[i].find("column")));
         if (!assembly_.sound()) return {};
         for (auto line = csv_.lines.begin() + 1; line != csv_.lines.end(); ++line) {
-            if (line->size() == head.size())
-                series_of(*line).entries.back().value.items.push_back(row_of(*line));
-            else
+            if (line->size() == head.size()) {
+                if (!leave_out(*line)) series_of(*line).entries.back().value.items.push_back(row_of(*line));
+            } else
                 assembly_.report(line->front().mark, fmt::format("this line has {} fields, but the first has {}",
                                                                  line->size(), head.size()));
         }
         return std::move(all_);
     }
 
+    std::vector<RowsLeftOut> left_out() const { return left_out_; }
+
 private:
+    /// Returns whether the line is left out, and counts it by the first reason.
+    bool leave_out(const std::vector<Node>& line) {
+        for (std::size_t i = 0; i < excluding_.size(); ++i) {
+            const MeasuredExclusion& one = table_.leave_out[i];
+            const std::string text = trimmed(line[excluding_[i]]).scalar;
+            if (one.text.empty() ? text.empty() : text != one.text) continue;
+            const std::string reason = fmt::format("{}: {}", one.column, text);
+            const auto known = std::find_if(left_out_.begin(), left_out_.end(),
+                                            [&](const RowsLeftOut& other) { return other.reason == reason; });
+            if (known == left_out_.end())
+                left_out_.push_back({reason, 1});
+            else
+                ++known->rows;
+            return true;
+        }
+        return false;
+    }
+
     std::size_t find(const std::string& column, const Node* named) {
         const auto found = std::find(names_.begin(), names_.end(), column);
         if (found == names_.end() && named)
@@ -74,7 +97,7 @@ private:
             if (!variant_ || series.find("variant")->scalar == variant.scalar) return series;
         Node series = mapping_at(line.front().mark);
         if (variant_) add_entry(series, "variant", variant);
-        for (const char* key : {"name", "field", "unit"})
+        for (const char* key : {"name", "field", "unit", "set"})
             if (const Node* given = written_.find(key)) add_entry(series, key, *given);
         Node over = empty_at(written_.mark, Node::Kind::sequence);
         for (std::size_t i = 0; i < table_.columns.size(); ++i)
@@ -85,17 +108,38 @@ private:
         return all_.emplace_back(std::move(series));
     }
 
+    /// Returns the value that a cell gives to its key; empty if the cell is.
+    Node value_of(std::size_t column, const Node& cell) const {
+        Node value = trimmed(cell);
+        if (value.scalar.empty()) return value;
+        if (const Node* words = written_.find("columns")->items[column].find("words")) {
+            const Node* meant = words->find(value.scalar);
+            if (meant && meant->kind == Node::Kind::scalar) return scalar_at(value.mark, meant->scalar);
+            std::vector<std::string> known;
+            for (const Entry& word : words->entries) known.push_back(word.key);
+            assembly_.report(
+                value.mark, fmt::format("'words' has no value for '{}'", value.scalar),
+                did_you_mean(value.scalar, known, fmt::format("it has those of '{}'", fmt::join(known, "', '"))));
+        }
+        if (!table_.columns[column].unit.empty()) value.scalar += " " + table_.columns[column].unit;
+        return value;
+    }
+
     Node row_of(const std::vector<Node>& line) const {
         Node row = mapping_at(line.front().mark), at = empty_at(line.front().mark, Node::Kind::sequence);
-        for (std::size_t i = 0; i < at_.size(); ++i) {
-            Node value = trimmed(line[at_[i]]);
-            if (!table_.columns[i].unit.empty()) value.scalar += " " + table_.columns[i].unit;
-            at.items.push_back(std::move(value));
-        }
+        for (std::size_t i = 0; i < at_.size(); ++i) at.items.push_back(value_of(i, line[at_[i]]));
+        if (row_) add_entry(row, "name", trimmed(line[*row_]));
         if (!at.items.empty()) add_entry(row, "at", std::move(at));
         add_entry(row, "value", trimmed(line[value_]));
-        if (calibrates_) add_entry(row, "calibrates", trimmed(line[*calibrates_]));
+        if (calibrates_) add_entry(row, "calibrates", calibrating(trimmed(line[*calibrates_])));
         return row;
+    }
+
+    /// Returns `true` or `false` for the text of a cell. With no other text for calibration rows, only these two are
+    /// texts.
+    Node calibrating(Node cell) const {
+        if (written_.find("calibrates_if")) cell.scalar = cell.scalar == table_.calibrates_if ? "true" : "false";
+        return cell;
     }
 
     Assembly& assembly_;
@@ -105,29 +149,35 @@ private:
     std::vector<std::string> names_ = {};
     std::vector<std::size_t> at_ = {};
     std::size_t value_ = 0;
-    std::optional<std::size_t> variant_ = {}, calibrates_ = {};
+    std::optional<std::size_t> variant_ = {}, calibrates_ = {}, row_ = {};
+    std::vector<std::size_t> excluding_ = {};
+    std::vector<RowsLeftOut> left_out_ = {};
     std::vector<Node> all_ = {};
 };
 
 }  // namespace
 
-void expand_table(Assembly& assembly, Node& measured) {
-    if (measured.kind != Node::Kind::mapping || !measured.find("table")) return;
+std::vector<RowsLeftOut> expand_table(Assembly& assembly, Node& measured) {
+    if (measured.kind != Node::Kind::mapping || !measured.find("table")) return {};
     const Node written = *measured.find("table");
     MeasuredTable table;
     assembly.read(written, "table", [&](Fields& fields) { describe(fields, table); });
-    if (!assembly.sound()) return;
+    if (!assembly.sound()) return {};
     const Node& file = *written.find("file");
     CsvText csv = read_csv(assembly, shown(referred_file(file)), &file.mark);
-    if (!csv.sound) return;
-    if (csv.lines.size() < 2)
-        return assembly.report(csv.top, "this table has no measurements",
-                               "write a line with the names of the columns, then one line per measurement");
-    std::vector<Node> made = TableSeries(assembly, table, written, std::move(csv)).make();
+    if (!csv.sound) return {};
+    if (csv.lines.size() < 2) {
+        assembly.report(csv.top, "this table has no measurements",
+                        "write a line with the names of the columns, then one line per measurement");
+        return {};
+    }
+    TableSeries lines(assembly, table, written, std::move(csv));
+    std::vector<Node> made = lines.make();
     take(measured, "table");
     if (!measured.find("series")) add_entry(measured, "series", empty_at(written.mark, Node::Kind::sequence));
     Node& list = *measured.find("series");
     if (list.kind == Node::Kind::sequence) std::move(made.begin(), made.end(), std::back_inserter(list.items));
+    return lines.left_out();
 }
 
 }  // namespace syncline::config

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/config/assembly.hpp"
+#include "sim/config/measured_keys.hpp"
 #include "sim/document/document.hpp"
 
 /// Reads measurements from other forms than the key `measured` (measured.hpp), and converts them to its content.
@@ -19,8 +20,9 @@ bool is_measured_table(const std::string& path);
 Node measured_table(Assembly& assembly, const std::string& path);
 
 /// Replaces the key `table` of `measured` by series: one for each variant in the table, after those that are written.
-/// Values keep their places in the CSV file, where errors in them are reported. Reports errors to `assembly`.
-void expand_table(Assembly& assembly, Node& measured);
+/// Values keep their places in the CSV file, where errors in them are reported. An empty cell leaves its key as it is.
+/// Returns the rows that are left out. Reports errors to `assembly`.
+std::vector<RowsLeftOut> expand_table(Assembly& assembly, Node& measured);
 
 /// Replaces the parameters of `measured` by `KEY=LEAST..MOST UNIT`, which are estimated from all calibration rows.
 void replace_parameters(Assembly& assembly, Node& measured, const std::vector<std::string>& texts);

@@ -111,6 +111,7 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
         end_s = std::max(end_s, ready_s) + wires.exchange_s(members, bucket.replicas, *chosen.algorithm, chosen.spec,
                                                             bucket.bytes, chosen.protocol);
     }
+    end_s = std::max(end_s, passes.end_s(stage)) + training.step_s[stage];
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage == stage)

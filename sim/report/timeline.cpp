@@ -36,6 +36,7 @@ Kind kind_of(Phase phase) {
             return forward;
         case Phase::backward:
             return backward;
+        case Phase::optimizer:
         case Phase::update:
             return update;
         case Phase::aggregate:

@@ -45,7 +45,8 @@ enum class StreamKind : std::uint8_t {
 enum class Phase : std::uint8_t {
     forward,
     backward,
-    update,
+    optimizer,  ///< the step of the optimizer
+    update,     ///< end of an iteration, which takes no time
     input_copy,
     release,
     exchange,

@@ -8,6 +8,8 @@ const char* word(Phase phase) {
             return "forward";
         case Phase::backward:
             return "backward";
+        case Phase::optimizer:
+            return "optimizer step";
         case Phase::update:
             return "update";
         case Phase::input_copy:

@@ -12,10 +12,10 @@ namespace syncline {
 const char* word(ActKind kind);
 const char* word(TraceLevel level);
 
-inline constexpr Phase all_phases[] = {Phase::forward,   Phase::backward, Phase::update,      Phase::input_copy,
-                                       Phase::release,   Phase::exchange, Phase::push,        Phase::pull,
-                                       Phase::aggregate, Phase::barrier,  Phase::activations, Phase::halo,
-                                       Phase::transfer,  Phase::weights};
+inline constexpr Phase all_phases[] = {Phase::forward,    Phase::backward,  Phase::optimizer, Phase::update,
+                                       Phase::input_copy, Phase::release,   Phase::exchange,  Phase::push,
+                                       Phase::pull,       Phase::aggregate, Phase::barrier,   Phase::activations,
+                                       Phase::halo,       Phase::transfer,  Phase::weights};
 /// Phases of compressed gradients and of recomputation, and exchanges inside layers, which most plans do not have.
 inline constexpr Phase rare_phases[] = {Phase::encode, Phase::factor, Phase::decode, Phase::recompute};
 inline constexpr Phase core_phases[] = {Phase::context, Phase::dispatch, Phase::combine};

@@ -1,7 +1,9 @@
 #include "sim/training/iteration.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "sim/training/exchange.hpp"
 #include "sim/training/passes.hpp"
@@ -62,6 +64,12 @@ public:
         graph_.depend(decoding, arrived);
     }
 
+    /// Adds the optimizer's step, after the gradients. Returns nothing if it takes no time.
+    std::optional<TaskId> add_step(double seconds) {
+        if (seconds == 0) return std::nullopt;
+        return graph_.add_task({passes_.compute, Phase::optimizer, 0, seconds});
+    }
+
     void add_update() {
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
         for (const std::vector<TaskId>* first : {&passes_.inputs, &passes_.gathered})
@@ -89,7 +97,8 @@ public:
     GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
         : graph_(graph), training_(training), workers_(workers) {}
 
-    Arrivals add(const Ready& ready) {
+    /// Adds the exchanges of gradients.
+    Arrivals reduce(const Ready& ready) {
         Arrivals results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         std::vector<Collective> collectives;
         const std::vector<Bucket>& buckets = training_.buckets;
@@ -109,26 +118,38 @@ public:
         const auto among = [&](const Bucket& bucket) {
             return sharding == Sharding::none ? bucket.replicas : bucket.shards;
         };
-        add_runs(collectives, &ready, streams_, among, results);
-        Ready reduced;
-        if (!training_.shard_exchanges.empty()) {
-            reduced = tasks_of(results);
-            for (std::size_t b = 0; b < buckets.size(); ++b) {
-                const Chosen& chosen = training_.shard_exchanges[b];
-                collectives[b] = {buckets[b].shard_bytes(), chosen.algorithm, chosen.protocol};
-            }
-            Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
-            add_runs(collectives, &reduced, shard_streams_, shard_copies, shards);
-            reduced = tasks_of(shards);
-            for (std::size_t rank = 0; rank < workers_.size(); ++rank)
-                results.own[rank].insert(results.own[rank].end(), shards.own[rank].begin(), shards.own[rank].end());
+        const Coordination coordination = coordinate(buckets, training_.plan);
+        add_runs(collectives, &ready, coordination, streams_, among, results);
+        if (training_.shard_exchanges.empty()) return results;
+        const Ready scattered = tasks_of(results);
+        for (std::size_t b = 0; b < buckets.size(); ++b) {
+            const Chosen& chosen = training_.shard_exchanges[b];
+            collectives[b] = {buckets[b].shard_bytes(), chosen.algorithm, chosen.protocol};
         }
-        if (sharding != Sharding::optimizer && sharding != Sharding::gradients) return results;
-        // Every rank updates its share of the weights, and then all shares are gathered.
-        for (std::size_t b = 0; b < buckets.size(); ++b)
-            collectives[b] = {buckets[b].weight_bytes, training_.gatherings[b]};
-        add_runs(collectives, reduced.empty() ? nullptr : &reduced, streams_, among, results);
+        Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
+        add_runs(collectives, &scattered, coordination, shard_streams_, shard_copies, shards);
+        reduced_ = tasks_of(shards);
+        for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+            results.own[rank].insert(results.own[rank].end(), shards.own[rank].begin(), shards.own[rank].end());
         return results;
+    }
+
+    /// Adds the gatherings of the weights of which every rank has updated its share, if there are any. `steps`: of the
+    /// ranks' optimizers.
+    void gather(const std::vector<std::optional<TaskId>>& steps, Arrivals& results) {
+        if (training_.gatherings.empty()) return;
+        std::vector<Collective> collectives;
+        for (std::size_t b = 0; b < training_.buckets.size(); ++b)
+            collectives.push_back({training_.buckets[b].weight_bytes, training_.gatherings[b]});
+        const bool stepped = std::ranges::any_of(steps, [](const auto& step) { return step.has_value(); });
+        Ready updated = reduced_;
+        if (stepped) {
+            updated.assign(training_.buckets.size(), std::vector<TaskId>(workers_.size(), no_task));
+            for (std::vector<TaskId>& bucket : updated)
+                for (std::size_t rank = 0; rank < workers_.size(); ++rank) bucket[rank] = steps[rank].value_or(no_task);
+        }
+        const auto among = [](const Bucket& bucket) { return bucket.shards; };
+        add_runs(collectives, updated.empty() ? nullptr : &updated, {}, streams_, among, results);
     }
 
 private:
@@ -145,10 +166,9 @@ private:
     }
 
     /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
-    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, Streams& rank_streams,
-                  const std::function<Grouping(const Bucket&)>& among, Arrivals& results) {
-        // Priorities and negotiations require plans in which all ranks form one group.
-        const Coordination coordination = ready ? coordinate(training_.buckets, training_.plan) : Coordination{};
+    /// Priorities and negotiations require plans in which all ranks form one group.
+    void add_runs(const std::vector<Collective>& collectives, const Ready* ready, const Coordination& coordination,
+                  Streams& rank_streams, const std::function<Grouping(const Bucket&)>& among, Arrivals& results) {
         for (const auto& [first, end] : bucket_runs(training_.buckets)) {
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
@@ -179,6 +199,7 @@ private:
     const Lowered& training_;
     const std::vector<ProcessId>& workers_;
     Streams streams_, shard_streams_;  ///< by rank
+    Ready reduced_;                    ///< the last exchanges of gradients, if there are several; else empty
 };
 
 }  // namespace
@@ -215,17 +236,28 @@ TaskGraph build_iteration(const Lowered& training) {
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};
+    GradientExchange exchange(graph, training, workers);
     if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));
     else if (!buckets.empty())
-        results = GradientExchange(graph, training, workers).add(ready);
+        results = exchange.reduce(ready);
     const bool across = plan.overlap == Overlap::across_iterations;
     if (plan.compression.any())
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
             for (const auto& [bucket, task] : results.own[rank])
                 iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
     if (!across) results = last_of(graph, results);
+    // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
+    std::vector<std::optional<TaskId>> steps;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        steps.push_back(iterations[rank].add_step(training.step_s[rank / arrangement.stage_ranks]));
+        if (!steps.back() || across) continue;
+        for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
+            for (const Arrival& arrival : *arrivals) graph.depend(*steps.back(), arrival.task);
+    }
+    exchange.gather(steps, results);
+    if (!training.gatherings.empty()) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         RankIteration& iteration = iterations[rank];
         iteration.add_update();

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "sim/training/optimizer_step.hpp"
 #include "sim/training/sharding.hpp"
 
 namespace syncline {
@@ -226,6 +227,8 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
     if (training.plan.compression.kind == Compression::Kind::powersgd)
         training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes, sharded);
     OtherCollectives(training).make();
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
+        training.step_s.push_back(step_seconds(training, stage));
     training.window = averaged_iterations(training);
     return training;
 }

@@ -34,6 +34,8 @@ struct Lowered {
     std::vector<Chosen> second_exchanges;
     /// The allgather of each bucket's weights, if their updates are divided; otherwise empty.
     std::vector<std::shared_ptr<const CollectiveAlgorithm>> gatherings;
+    /// Time of the optimizer's step, by stage: step_seconds().
+    std::vector<double> step_s;
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several

@@ -14,9 +14,8 @@ namespace {
 
 /// Returns the optimizer state of one parameter, with the master copy of the weight.
 double state_bytes(Optimizer optimizer, const Model& model) {
-    const double values = optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
     const double copy = master_element(model);
-    return values * std::max(copy, weight_element(model)) + copy;
+    return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
 }
 
 /// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are

@@ -20,6 +20,11 @@ namespace syncline {
 /// Optimizer state per parameter, in addition to weight and gradient: nothing, a momentum, or two moments (Adam).
 enum class Optimizer { sgd, momentum, adam };
 
+/// Returns the number of values that the optimizer keeps for each weight.
+constexpr double kept_values(Optimizer optimizer) {
+    return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+}
+
 enum class ExchangeKind { allreduce, parameter_server, gossip };
 
 /// Overlap of exchanges with computation. `none`: exchanges run after the whole backward pass. `wait_free` (wait-free

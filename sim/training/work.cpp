@@ -169,6 +169,8 @@ Work work_of(const Lowered& training) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     Counter counter(ranks + (training.served() ? static_cast<double>(plan.servers.count) : 0));
     counter.add_tasks(ranks);  // updates
+    counter.add_tasks(arrangement.stage_ranks * static_cast<double>(std::ranges::count_if(
+                                                    training.step_s, [](double step_s) { return step_s > 0; })));
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
     for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training);
     if (arrangement.stages > 1) {

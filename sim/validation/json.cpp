@@ -88,6 +88,8 @@ Json object(const Validation& one) {
               {"parameters", list(one, one.calibration.parameters)},
               {"rows", std::move(rows)},
               {"leave_one_out", std::move(left_out)}};
+    for (const config::RowsLeftOut& left : one.measurements.left_out)
+        json["left_out"].push_back({{"reason", left.reason}, {"rows", left.rows}});
     const AccuracyFigures all = figures({one}, true);
     json["median_accuracy"] = number_or_null(all.median_accuracy);
     json["worst_accuracy"] = number_or_null(all.worst_accuracy);

@@ -64,6 +64,8 @@ std::string rows_of(const Validation& one, const text::TableLayout& layout) {
     std::string text = text::aligned(table, 1, layout);
     for (const config::MeasuredSeries& series : one.measurements.series)
         if (!series.doubt.empty()) text += fmt::format("unreliable: {}: {}\n", series.name, series.doubt);
+    for (const config::RowsLeftOut& left : one.measurements.left_out)
+        text += fmt::format("left out of the table: {} ({})\n", left.rows, left.reason);
     return text;
 }
 

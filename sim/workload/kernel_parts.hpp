@@ -18,8 +18,10 @@ inline Kernel gemm(std::string name, double m, double n, double k, double batch 
 }
 
 /// Returns a kernel whose arithmetic is negligible compared with the data it moves.
-inline Kernel moving(std::string name, double elements) {
-    return {std::move(name), 0, elements};
+inline Kernel moving(std::string name, double elements, double bytes = 0) {
+    Kernel kernel{std::move(name), 0, elements};
+    kernel.bytes = bytes;
+    return kernel;
 }
 
 /// Returns the normalisation of this many vectors of this width.
@@ -27,10 +29,10 @@ inline Kernel normalisation(Norm norm, double vectors, double width) {
     return moving("normalisation", 2 * vectors * width + (norm == Norm::rms ? 1 : 2) * width);
 }
 
-/// Reads the normalised values and their gradient and writes the gradient of the input; scale and shift have gradients
-/// too.
+/// Reads the inputs and the gradients and writes the gradients of the inputs; another kernel reads both once more for
+/// the gradients of scale and shift.
 inline Kernel normalisation_gradient(Norm norm, double vectors, double width) {
-    return moving("normalisation", 3 * vectors * width + (norm == Norm::rms ? 2 : 4) * width);
+    return moving("normalisation", 5 * vectors * width + (norm == Norm::rms ? 2 : 4) * width);
 }
 
 /// Returns the activation function on this many hidden units: GELU reads and writes each; a gated one reads both
@@ -42,6 +44,24 @@ inline Kernel activation(bool gated, double units) {
 /// Reads the gradient and the inputs and writes the inputs' gradients.
 inline Kernel activation_gradient(bool gated, double units) {
     return gated ? moving("gated activation", 5 * units) : moving("GELU", 3 * units);
+}
+
+/// Returns dropout, or its backward pass, as a kernel of its own: it reads and writes values, and a byte of the mask
+/// for each.
+inline Kernel dropout(double values) {
+    return moving("dropout", 2 * values, values);
+}
+
+/// Returns the loss of these logits, in 4 bytes: they are copied from the model's elements, and the logarithm of the
+/// softmax reads and writes them.
+inline std::vector<Kernel> loss(double logits) {
+    return {moving("logits", logits, 4 * logits), moving("softmax of the loss", 0, 8 * logits)};
+}
+
+/// Returns the loss's backward pass: gradients are written where a label is and cleared elsewhere; the softmax's
+/// backward pass reads them and the results and writes gradients; these are copied to the model's elements.
+inline std::vector<Kernel> loss_gradient(double logits) {
+    return {moving("softmax of the loss", 0, 16 * logits), moving("logits", logits, 4 * logits)};
 }
 
 /// Adds kernels at the end.

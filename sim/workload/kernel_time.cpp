@@ -74,7 +74,7 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
         double pass_s = 0;
         for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_)) {
             const auto count = static_cast<double>(kernel.count);
-            const KernelTime one = clock_->time(kernel, kernel.elements * model_.element_bytes, share);
+            const KernelTime one = clock_->time(kernel, kernel.moved(model_.element_bytes), share);
             pass_s += count * one.seconds;
             if (kernel.core && pass == Pass::forward) total.core_forward_s += count * one.seconds;
             if (kernel.core && pass == Pass::input_gradient) total.core_backward_s += count * one.seconds;

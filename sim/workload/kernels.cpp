@@ -73,9 +73,20 @@ struct Lowered {
             product.product = product_of(pass, real(dense.outputs) * share.part, rows, inputs);
         }
         const double between = rows * share.positions;
-        if (dense.norm == Norm::none || pass == Pass::weight_gradient) return {product};
-        if (pass == Pass::forward) return {normalisation(dense.norm, between, inputs), product};
-        return {product, normalisation_gradient(dense.norm, between, inputs)};
+        std::vector<Kernel> result;
+        if (pass == Pass::weight_gradient) return {product};
+        const bool normed = dense.norm != Norm::none, followed_by_loss = !dense.gathered;
+        const double logits = rows * real(dense.outputs) * share.part;
+        if (pass == Pass::forward) {
+            if (normed) result.push_back(normalisation(dense.norm, between, inputs));
+            result.push_back(product);
+            if (followed_by_loss) append(result, loss(logits));
+            return result;
+        }
+        if (followed_by_loss) result = loss_gradient(logits);
+        result.push_back(product);
+        if (normed) result.push_back(normalisation_gradient(dense.norm, between, inputs));
+        return result;
     }
 
     std::vector<Kernel> operator()(const Attention& attention) const { return kernels_of(attention, pass, share); }
@@ -93,8 +104,10 @@ struct Lowered {
         if (pass == Pass::forward) {
             result = {moving("rows", (1 + share.part + added) * states)};
             if (normed) result.push_back(normalisation(embedding.norm, rows * share.positions, width));
+            if (embedding.dropout) result.push_back(dropout(states * share.positions));
         } else if (pass == Pass::weight_gradient) {
-            if (normed) result = {normalisation_gradient(embedding.norm, rows * share.positions, width)};
+            if (embedding.dropout) result = {dropout(states * share.positions)};
+            if (normed) result.push_back(normalisation_gradient(embedding.norm, rows * share.positions, width));
             result.push_back(moving("clearing", table));
             result.push_back(moving("rows", 3 * states * share.part));
         }

@@ -32,7 +32,12 @@
 /// before and the residual addition after them. Attention of s positions, width h, a heads: GEMM(bs, 3h, h), the
 /// scores, GEMM(bs, h, h); feed-forward with f hidden units: GEMM(bs, f, h), GELU, GEMM(bs, h, f). In the backward pass
 /// each GEMM becomes two of its size, one for each of its factors. Normalisation, softmax, GELU, rotation and additions
-/// count data movement only: one read per operand, one write; a gated activation reads two operands.
+/// count data movement only: one read per operand, one write; a gated activation reads two operands. The gradients of a
+/// normalisation's scale and shift, and of biases, are sums over all positions, which read their operands once more
+/// (PyTorch's layer_norm_backward and linear; NVIDIA apex). Dropout moves a mask of one byte per value. After the
+/// softmax it is a kernel of its own, in both passes; before a residual addition it is a part of the addition, and a
+/// kernel of its own only in the backward pass (Megatron-LM's fused bias, dropout and addition). The loss after a dense
+/// layer whose outputs stay split works on logits of 4 bytes (PyTorch's cross_entropy after a conversion).
 ///
 /// Scores::stored: GEMM(s, s, h/a) (scores) for each head and sample, softmax, GEMM(s, h/a, s) (weighted sum); with
 /// heads of keys and values that are shared, each head reads its own copy. Scores::flash: one kernel, `attention`, with
@@ -50,8 +55,8 @@
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
 /// latent vectors and routing are done whole. `area` of a sequence is computed like that part of the samples. Left out:
-/// other kernels that are fused, dropout, masks, Winograd and FFT convolutions, the effect of a device's caches,
-/// experts that have no token.
+/// other kernels that are fused, causal masks, copies that only change the layout, Winograd and FFT convolutions, the
+/// effect of a device's caches, experts that have no token.
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
@@ -65,7 +70,7 @@ enum class Edge { none, inputs, outputs };
 struct Kernel {
     std::string name;        ///< for display
     double flops = 0;        ///< of each
-    double elements = 0;     ///< read and written by each
+    double elements = 0;     ///< read and written by each, of the model's element size
     std::int64_t count = 1;  ///< number of such kernels, run one after the other
     std::optional<MatrixProduct> product = std::nullopt;
     /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
@@ -73,7 +78,10 @@ struct Kernel {
     /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
     /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;
+    double bytes = 0;  ///< read and written by each besides its elements: masks, and values in 4 bytes
     Edge edge = Edge::none;
+
+    double moved(double element_bytes) const { return elements * element_bytes + bytes; }
 };
 
 /// Returns the kernels for the part `share` of `layer`. Empty if there is no work.

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "sim/workload/kernel_parts.hpp"
@@ -21,6 +23,11 @@ Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
 Kernel at(Edge edge, Kernel kernel) {
     kernel.edge = edge;
     return kernel;
+}
+
+/// Adds the kernel that sums up the gradients of a matrix's outputs, if it has a bias.
+void add_bias_gradient(Kernels& kernels, bool bias, const WeightMatrix& matrix, double samples) {
+    if (bias) kernels.push_back(moving("bias gradient", samples * matrix.positions * matrix.outputs));
 }
 
 /// The kernels between the projections of a rank's part of the heads.
@@ -50,13 +57,20 @@ struct HeadKernels {
 
     Kernels forward() const {
         if (attention.scores == Scores::flash) return {fused(long_size + size, 1)};
-        return {score("scores", long_size), moving("softmax", 2 * samples * own.scores), value("weighted sum", size)};
+        const double scores = samples * own.scores;
+        Kernels result{score("scores", long_size), moving("softmax", 2 * scores)};
+        if (attention.dropout) result.push_back(dropout(scores));
+        result.push_back(value("weighted sum", size));
+        return result;
     }
     Kernels backward() const {
         if (attention.scores == Scores::flash) return {fused(3 * long_size + 2 * size, 2)};
-        return {score("weighted sum: scores", size), value("weighted sum: values", size),
-                moving("softmax", 3 * samples * own.scores), value("scores: queries", long_size),
-                value("scores: keys", long_size)};
+        const double scores = samples * own.scores;
+        Kernels result{score("weighted sum: scores", size), value("weighted sum: values", size)};
+        if (attention.dropout) result.push_back(dropout(scores));
+        append(result,
+               {moving("softmax", 3 * scores), value("scores: queries", long_size), value("scores: keys", long_size)});
+        return result;
     }
     Kernels rotation() const {
         if (!attention.rotary) return {};
@@ -86,13 +100,17 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
         result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
         return result;
     }
+    const bool biased = attention.bias && pass == Pass::weight_gradient;
+    add_bias_gradient(result, biased, projection, share.samples);
     result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
     if (pass == Pass::input_gradient) {
         append(result, core(heads.backward()));
         append(result, heads.rotation());
     }
-    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix)
+    for (auto matrix = matrices.rbegin(); matrix != matrices.rend(); ++matrix) {
+        add_bias_gradient(result, biased, *matrix, share.samples);
         result.push_back(product(*matrix, pass, share.samples));
+    }
     if (pass == Pass::input_gradient && attention.norm != Norm::none)
         result.push_back(normalisation_gradient(attention.norm, between, real(attention.width)));
     return result;
@@ -112,7 +130,10 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
             append(result, {up, activation(forward.gated, hidden), down});
             break;
         case Pass::weight_gradient:
-            result = {down, up};
+            add_bias_gradient(result, forward.bias, matrices[1], share.samples);
+            result.push_back(down);
+            add_bias_gradient(result, forward.bias, matrices[0], share.samples);
+            result.push_back(up);
             break;
         case Pass::input_gradient:
             result = {down, activation_gradient(forward.gated, hidden), up};
@@ -121,29 +142,42 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
     return result;
 }
 
-/// Returns the kernels with the addition of `branches` to the input, or of their gradients.
-template <class Shape>
-Kernels with_residual(Kernels kernels, Pass pass, const Share& share, const Shape& shape, double branches = 1) {
-    const double between = share.samples * real(shape.positions) * share.positions;
-    if (pass != Pass::weight_gradient)
-        kernels.push_back(moving("residual addition", (branches + 2) * between * real(shape.width)));
+/// Returns the kernels with the addition of branches to the input, or of their gradients. The kernel that adds a branch
+/// drops its values, too, and writes the mask; in the backward pass a kernel of its own drops their gradients.
+Kernels with_residual(Kernels kernels, Pass pass, double values, std::initializer_list<bool> dropouts) {
+    if (pass == Pass::weight_gradient) return kernels;
+    const auto branches = static_cast<double>(dropouts.size());
+    const auto dropped = static_cast<double>(std::count(dropouts.begin(), dropouts.end(), true));
+    if (pass == Pass::forward) {
+        kernels.push_back(moving("residual addition", (branches + 2) * values, dropped * values));
+        return kernels;
+    }
+    if (dropped > 0) kernels.insert(kernels.begin(), dropout(dropped * values));
+    kernels.push_back(moving("residual addition", (branches + 2) * values));
     return kernels;
+}
+
+/// Returns the elements between the halves that a rank works on.
+template <class Shape>
+double values_between(const Shape& shape, const Share& share) {
+    return share.samples * real(shape.positions) * share.positions * real(shape.width);
 }
 
 }  // namespace
 
 std::vector<Kernel> kernels_of(const Attention& attention, Pass pass, const Share& share) {
-    return with_residual(half(attention, pass, share), pass, share, attention);
+    return with_residual(half(attention, pass, share), pass, values_between(attention, share), {attention.dropout});
 }
 
 std::vector<Kernel> kernels_of(const FeedForward& forward, Pass pass, const Share& share) {
-    return with_residual(half(forward, pass, share), pass, share, forward);
+    return with_residual(half(forward, pass, share), pass, values_between(forward, share), {forward.dropout});
 }
 
 std::vector<Kernel> kernels_of(const ParallelBlock& block, Pass pass, const Share& share) {
     Kernels result = half(block.attention, pass, share);
     append(result, half(block.forward, pass, share));
-    return with_residual(std::move(result), pass, share, block.attention, 2);
+    return with_residual(std::move(result), pass, values_between(block.attention, share),
+                         {block.attention.dropout, block.forward.dropout});
 }
 
 }  // namespace syncline

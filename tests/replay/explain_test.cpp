@@ -50,6 +50,7 @@ void check_sums(const Explanation& e) {
     }
     CHECK(exposed_s / iterations == near(e.result.time.exposed_communication_s));
     CHECK(under_way_s / iterations <= e.result.time.communication_s * (1 + 1e-9));
+    layers_s += e.optimizer_step_s;
     for (const LayerParts& layer : e.layers) layers_s += layer.forward_s + layer.backward_s;
     CHECK(layers_s == near(last.compute_s));
 

@@ -81,7 +81,7 @@ TEST_CASE("recomputation: equal stages take two forward passes and a backward pa
                       2 * static_cast<double>(p * v));
 }
 
-TEST_CASE("recomputation: selective adds the time of scores, softmax and weighted sum, once per layer") {
+TEST_CASE("recomputation: selective adds the time of scores, softmax, dropout and weighted sum, once per layer") {
     constexpr std::int64_t s = 32, h = 24, heads = 4, layers = 4;
     const Model model = blocks(layers, s, h, heads);
     Cluster cluster = star_cluster(2, no_time_Bps, 0);
@@ -92,10 +92,11 @@ TEST_CASE("recomputation: selective adds the time of scores, softmax and weighte
         plan.compute = ComputeKind::roofline;
         const double none_s = simulate(lower(cluster, model, plan)).time.iteration_s;
         plan.recomputation = Recomputation::selective;
-        // Per head: two products of 2s²·h/a FLOP, or their s² + 2s·h/a elements of 2 bytes; softmax moves 2s² elements.
+        // Per head: two products of 2s²·h/a FLOP, or their s² + 2s·h/a elements of 2 bytes; softmax moves 2s² elements,
+        // and the dropout after it as many and a mask.
         const double square = s * s, head = static_cast<double>(h) / heads;
         const double product_s = std::max(2 * square * head, 2 * (square + 2 * s * head)) * heads / 1e9;
-        const double core_s = 2 * product_s + 2 * 2 * square * heads / 1e9;
+        const double core_s = 2 * product_s + (2 * 2 + 2 * 2 + 1) * square * heads / 1e9;
         const double slots = static_cast<double>(m + 1), each = static_cast<double>(layers) / 2;
         CHECK(simulate(lower(cluster, model, plan)).time.iteration_s ==
               Approx(none_s + slots * each * core_s).epsilon(1e-6));

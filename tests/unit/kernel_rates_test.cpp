@@ -173,9 +173,9 @@ TEST_CASE("rates: tiles and waves alone predict the H100's table") {
 // V. Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022, table 4: a layer of the
 // 22B model (width 6144, 64 heads, 2048 tokens, 4 samples) on 8 A100 with tensor parallelism takes 7.7 ms forward, and
 // 11.9 ms backward, whose all-reduces are overlapped. Two all-reduces of 100.7 MB take 0.83 ms each of the forward time
-// (vTrain's measurement on eight A100), so computation takes 6.0 ms. The kernels leave out dropout and masks, which
-// PyTorch ran as kernels of their own, so the prediction must be shorter.
-TEST_CASE("rates: the 22B layer of Korthikanti et al. takes a little longer than its predicted kernels") {
+// (vTrain's measurement on eight A100), so computation takes 6.0 ms. The kernels leave out copies that change the layout
+// and gaps between kernels, so the prediction must be shorter.
+TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth longer than its predicted kernels") {
     Model model;
     model.name = "22b";
     model.element_bytes = 2;
@@ -192,7 +192,7 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes a little longer than
     }
     CAPTURE(forward_s, backward_s);
     CHECK(forward_s < 6.0e-3);
-    CHECK(forward_s > 6.0e-3 * 0.8);
+    CHECK(forward_s > 6.0e-3 / 1.125);
     CHECK(backward_s < 11.9e-3);
-    CHECK(backward_s > 11.9e-3 * 0.75);
+    CHECK(backward_s > 11.9e-3 / 1.125);
 }

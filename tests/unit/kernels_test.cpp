@@ -23,12 +23,13 @@ double flops(const std::vector<Kernel>& all) {
 }
 
 void check(const Kernel& kernel, const std::string& name, double flops, double elements, std::int64_t count = 1,
-           double narrowest = 0) {
+           double narrowest = 0, double bytes = 0) {
     CAPTURE(kernel.name, name);
     CHECK(kernel.name == name);
     CHECK(kernel.flops == Approx(flops).epsilon(1e-12));
     CHECK(kernel.elements == Approx(elements).epsilon(1e-12));
     CHECK(kernel.count == count);
+    CHECK(kernel.bytes == Approx(bytes).epsilon(1e-12));
     CHECK((kernel.product ? kernel.product->narrowest() : 0) == Approx(narrowest).epsilon(1e-12));
 }
 
@@ -128,22 +129,28 @@ TEST_CASE("stored attention with two of four heads of width 3, 5 positions and 2
     // 2·5 = 10 rows of 12; this rank's heads have 6 of them, and 2·2 matrices of scores.
     for (const Lowering lowering : {Lowering::implicit, Lowering::im2col}) {
         const auto forward = kernels(layer, Pass::forward, share, lowering);
-        REQUIRE(forward.size() == 7);
+        REQUIRE(forward.size() == 8);
         check(forward[0], "normalisation", 0, 2 * 120 + 2 * 12);
         check(forward[1], "queries, keys and values", 2.0 * 10 * 18 * 12, 10 * 18 + 10 * 12 + 18 * 12, 1, 10);
         check(forward[2], "scores", 4 * 2.0 * 5 * 5 * 3, 4 * (25 + 15 + 15), 1, 3);
         check(forward[3], "softmax", 0, 2 * 4 * 25);
-        check(forward[4], "weighted sum", 4 * 2.0 * 5 * 3 * 5, 4 * (15 + 25 + 15), 1, 3);
-        check(forward[5], "projection", 2.0 * 10 * 12 * 6, 10 * 12 + 10 * 6 + 12 * 6, 1, 6);
-        check(forward[6], "residual addition", 0, 3 * 120);
+        check(forward[4], "dropout", 0, 2 * 4 * 25, 1, 0, 4 * 25);
+        check(forward[5], "weighted sum", 4 * 2.0 * 5 * 3 * 5, 4 * (15 + 25 + 15), 1, 3);
+        check(forward[6], "projection", 2.0 * 10 * 12 * 6, 10 * 12 + 10 * 6 + 12 * 6, 1, 6);
+        check(forward[7], "residual addition", 0, 3 * 120, 1, 0, 120);
         const auto weights = kernels(layer, Pass::weight_gradient, share, lowering);
-        REQUIRE(weights.size() == 2);
-        check(weights[0], "projection", 2.0 * 6 * 12 * 10, 6 * 12 + 6 * 10 + 12 * 10, 1, 6);
-        check(weights[1], "queries, keys and values", 2.0 * 12 * 18 * 10, 12 * 18 + 12 * 10 + 18 * 10, 1, 10);
+        REQUIRE(weights.size() == 4);
+        check(weights[0], "bias gradient", 0, 10 * 12);
+        check(weights[1], "projection", 2.0 * 6 * 12 * 10, 6 * 12 + 6 * 10 + 12 * 10, 1, 6);
+        check(weights[2], "bias gradient", 0, 10 * 18);
+        check(weights[3], "queries, keys and values", 2.0 * 12 * 18 * 10, 12 * 18 + 12 * 10 + 18 * 10, 1, 10);
         const auto inputs = kernels(layer, Pass::input_gradient, share, lowering);
-        REQUIRE(inputs.size() == 9);
-        check(inputs[3], "softmax", 0, 3 * 4 * 25);
-        check(inputs[6], "queries, keys and values", 2.0 * 10 * 12 * 18, 10 * 12 + 10 * 18 + 12 * 18, 1, 10);
+        REQUIRE(inputs.size() == 11);
+        check(inputs[0], "dropout", 0, 2 * 120, 1, 0, 120);
+        check(inputs[4], "dropout", 0, 2 * 4 * 25, 1, 0, 4 * 25);
+        check(inputs[5], "softmax", 0, 3 * 4 * 25);
+        check(inputs[8], "queries, keys and values", 2.0 * 10 * 12 * 18, 10 * 12 + 10 * 18 + 12 * 18, 1, 10);
+        check(inputs[9], "normalisation", 0, 5 * 120 + 4 * 12);
     }
 }
 
@@ -175,7 +182,7 @@ TEST_CASE("transformers' matrix products have the operations of the literature, 
 TEST_CASE("flash attention is one kernel that moves no scores and computes them once more in the backward pass") {
     // T. Dao, "FlashAttention-2", section 3.1.2: 2 products forward, 5 backward. Half of 4 heads of width 3, 5
     // positions, 2 samples: 2·5·6 = 60 elements of queries, keys, values, and outputs.
-    const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4});
+    const Layer layer = attention("a", {.positions = 5, .width = 12, .heads = 4, .bias = false, .dropout = false});
     const Share share{.samples = 2, .part = 0.5};
     const auto forward = kernels(layer, Pass::forward, share, Lowering::implicit);
     REQUIRE(forward.size() == 5);
@@ -225,8 +232,10 @@ TEST_CASE("a gated feed-forward layer has one more matrix, and RMSNorm one param
     check(forward[2], "gated activation", 0, 3 * 18 * 6);
     check(forward[3], "from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 10 * 6, 1, 6);
     const auto inputs = kernels(layer, Pass::input_gradient, share, Lowering::implicit);
-    check(inputs[1], "gated activation", 0, 5 * 18 * 6);
-    check(inputs[3], "normalisation", 0, 3 * 180 + 2 * 10);
+    check(inputs[2], "gated activation", 0, 5 * 18 * 6);
+    // After the dropout's backward pass.
+    check(inputs[0], "dropout", 0, 2 * 180, 1, 0, 180);
+    check(inputs[4], "normalisation", 0, 5 * 180 + 2 * 10);
 }
 
 TEST_CASE("a parallel block has the kernels of both halves and one addition") {
@@ -236,10 +245,15 @@ TEST_CASE("a parallel block has the kernels of both halves and one addition") {
         const auto both = kernels(parallel_block("b", {first, second}), pass, {.samples = 2}, Lowering::implicit);
         const auto attends = kernels(attention("a", first), pass, {.samples = 2}, Lowering::implicit);
         const auto feeds = kernels(feed_forward("f", second), pass, {.samples = 2}, Lowering::implicit);
-        const bool adds = pass != Pass::weight_gradient;
-        CHECK(both.size() == attends.size() + feeds.size() - (adds ? 1 : 0));
+        // Backward, one kernel drops the gradients of both halves.
+        const std::size_t shared = pass == Pass::weight_gradient ? 0 : pass == Pass::forward ? 1 : 2;
+        CHECK(both.size() == attends.size() + feeds.size() - shared);
         CHECK(flops(both) == Approx(flops(attends) + flops(feeds)).epsilon(1e-12));
-        if (adds) check(both.back(), "residual addition", 0, 4 * 180);
+        if (pass == Pass::forward) check(both.back(), "residual addition", 0, 4 * 180, 1, 0, 2 * 180);
+        if (pass == Pass::input_gradient) {
+            check(both.front(), "dropout", 0, 2 * 360, 1, 0, 360);
+            check(both.back(), "residual addition", 0, 4 * 180);
+        }
     }
 }
 
@@ -355,7 +369,8 @@ TEST_CASE("an embedding bag moves the rows that samples take, and patches are on
 }
 
 TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
-    const Layer layer = embedding("e", Embedding{.vocabulary = 100, .positions = 5, .width = 8});
+    Embedding shape{.vocabulary = 100, .positions = 5, .width = 8, .dropout = false};
+    const Layer layer = embedding("e", shape);
     const auto forward = kernels(layer, Pass::forward, {.samples = 3, .part = 0.25}, Lowering::implicit);
     REQUIRE(forward.size() == 1);
     check(forward[0], "rows", 0, 1.25 * 120 + 120);
@@ -364,6 +379,29 @@ TEST_CASE("an embedding moves rows, and its gradient is a whole table") {
     check(weights[0], "clearing", 0, 25 * 8);
     check(weights[1], "rows", 0, 3 * 30);
     CHECK(kernels(layer, Pass::input_gradient, {}, Lowering::implicit).empty());
+    shape.dropout = true;  // of the sum, or of this rank's positions
+    for (const Pass pass : {Pass::forward, Pass::weight_gradient}) {
+        const auto dropped =
+            kernels(embedding("e", shape), pass, {.samples = 3, .part = 0.25, .positions = 0.25}, Lowering::implicit);
+        check(pass == Pass::forward ? dropped.back() : dropped.front(), "dropout", 0, 2 * 30, 1, 0, 30);
+    }
+}
+
+TEST_CASE("a loss follows outputs that stay split, in 4 bytes") {
+    // 2·9 rows of half of 12 logits. Forward: 2 B and 4 B for the copy, 4 + 4 for the softmax. Backward: 4 to clear, 4
+    // + 4 + 4 of the softmax's gradient, 4 and 2 for the copy.
+    const Layer head = dense("head", Dense{.inputs = 10, .outputs = 12, .positions = 9, .gathered = false});
+    const Share share{.samples = 2, .part = 0.5};
+    const double logits = 18 * 6;
+    const auto moved = [](const std::vector<Kernel>& all) {
+        double bytes = 0;
+        for (const Kernel& kernel : all)
+            if (!kernel.product) bytes += kernel.moved(2);
+        return bytes;
+    };
+    CHECK(moved(kernels(head, Pass::forward, share, Lowering::implicit)) == Approx(14 * logits));
+    CHECK(moved(kernels(head, Pass::input_gradient, share, Lowering::implicit)) == Approx(22 * logits));
+    CHECK(kernels(head, Pass::weight_gradient, share, Lowering::implicit).size() == 1);
 }
 
 TEST_CASE("a normalisation before a dense layer, or after an embedding, is done whole, backward too") {
@@ -376,11 +414,16 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
         CHECK(forward[1].flops == Approx(2.0 * 18 * 6 * 10));
         const auto inputs = kernels(head, Pass::input_gradient, {.samples = 2, .part = 0.5}, lowering);
         REQUIRE(inputs.size() == 2);
-        check(inputs[1], "normalisation", 0, 3 * 180 + 4 * 10);
+        check(inputs[1], "normalisation", 0, 5 * 180 + 4 * 10);
         CHECK(kernels(head, Pass::weight_gradient, {.samples = 2, .part = 0.5}, lowering).size() == 1);
     }
-    const Embedding shape{
-        .vocabulary = 100, .positions = 9, .width = 10, .learned_positions = false, .segments = 2, .norm = Norm::layer};
+    const Embedding shape{.vocabulary = 100,
+                          .positions = 9,
+                          .width = 10,
+                          .learned_positions = false,
+                          .segments = 2,
+                          .norm = Norm::layer,
+                          .dropout = false};
     const Layer table = embedding("e", shape);
     const auto rows = kernels(table, Pass::forward, {.samples = 2, .part = 0.5}, Lowering::implicit);
     REQUIRE(rows.size() == 2);
@@ -388,7 +431,7 @@ TEST_CASE("a normalisation before a dense layer, or after an embedding, is done 
     check(rows[1], "normalisation", 0, 2 * 180 + 2 * 10);
     const auto weights = kernels(table, Pass::weight_gradient, {.samples = 2, .part = 0.5}, Lowering::implicit);
     REQUIRE(weights.size() == 3);
-    check(weights[0], "normalisation", 0, 3 * 180 + 4 * 10);
+    check(weights[0], "normalisation", 0, 5 * 180 + 4 * 10);
 }
 
 TEST_CASE("shipped transformers' kernels have the operations of their layers") {
