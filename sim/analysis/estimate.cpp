@@ -12,9 +12,10 @@ namespace syncline {
 
 namespace {
 
-Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std::uint32_t iterations) {
-    constexpr double base_B = 15e6, process_B = 7000, task_B = 370, message_B = 250;
-    constexpr double process_s = 20e-6, task_s = 0.8e-6, repeated_s = 0.3e-6, single_s = 4e-6, simgrid_s = 5e-6;
+Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std::uint32_t iterations,
+                  std::uint32_t window) {
+    constexpr double base_B = 45e6, process_B = 7000, graph_B = 110, interval_B = 35, steady_B = 100, message_B = 250;
+    constexpr double process_s = 20e-6, task_s = 0.5e-6, repeated_s = 0.3e-6, single_s = 1.5e-6, simgrid_s = 5e-6;
     Estimate result;
     result.work = work;
     result.iterations = iterations;
@@ -22,6 +23,9 @@ Estimate estimate(const Cluster& cluster, Fidelity asked, const Work& work, std:
     result.fidelity = choose_fidelity(asked, cluster, 0, all);
     const double messages = result.fidelity.folds ? work.unfolded : work.messages;
     result.messages = iterations * messages;
+    const std::uint32_t recorded = iterations == 1 ? 1 : std::min(iterations - 2, 2 * window) + 1;
+    const bool steady = result.fidelity.folds && iterations > 1;
+    const double task_B = graph_B + interval_B * recorded + (steady ? steady_B : 0);
     result.memory_bytes =
         base_B + process_B * work.processes + task_B * work.tasks + message_B * (work.listed + work.together);
     const bool ours = !cluster.native && cluster.network == NetworkModel::exact;
@@ -45,7 +49,7 @@ std::string counted(double count) {
 Estimate estimate(const Lowered& training) {
     // See choose_fidelity(): messages of varying latency are not folded.
     const Fidelity asked = training.plan.noise.lateness().varies() ? Fidelity::message : training.plan.fidelity;
-    return estimate(training.cluster, asked, work_of(training), iterations_of(training));
+    return estimate(training.cluster, asked, work_of(training), iterations_of(training), training.window);
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
@@ -53,7 +57,7 @@ Estimate estimate(const Cluster& cluster, const CollectivePlan& plan) {
 }
 
 Estimate estimate(const Cluster& cluster, const CollectivePlan& plan, const std::vector<Chosen>& chosen) {
-    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen));
+    return estimate(cluster, plan.fidelity, work_of(plan, chosen), rounds_of(chosen), 1);
 }
 
 std::string words_of(const Estimate& estimate) {

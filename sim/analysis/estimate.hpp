@@ -10,13 +10,19 @@
 /// Memory and time that a simulation takes, estimated from its Work before anything is built, so that one that cannot
 /// end is refused instead of begun.
 ///
-///     memory = 15 MB + 7 kB·processes + 370 B·tasks + 250 B·(listed + together)
-///     time   = 20 us·processes + iterations·(0.8 us·tasks + 0.3 us·messages + 4 us·single), on SimGrid's network
+///     memory = 45 MB + 7 kB·processes + (110 + 35·recorded) B·tasks + 250 B·(listed + together), and another
+///              100 B·tasks if iterations may be folded
+///     time   = 20 us·processes + iterations·(0.5 us·tasks + 0.3 us·messages + 1.5 us·single), on SimGrid's network
 ///              models with 5 us·messages
 ///
-/// The constants were measured with GCC 12 on a shared AMD EPYC: rings of 1024 and 2048 ranks, direct all-to-alls of
-/// 512 to 2048, rabenseifner and binomial trees of 16384 and 65536, and trainings of ResNet-50 on 512 to 32768 ranks;
-/// they give these within a factor of two. Another machine may be twice as fast or slow. Left out: the links of large
+/// `recorded` is the number of iterations whose times are kept: of the measured ones, and of up to twice as many
+/// before. A task of a graph takes 48 B, its dependencies 8 B each and 12 B more while the graph is built, the replay 8
+/// B, a recorded time 16 B, twice while it is passed on, and the comparison of iterations 72 B.
+///
+/// The constants were measured with GCC 12 on a shared AMD EPYC: trainings of Llama-3-70B on 128 and 512 ranks (1.4 to
+/// 32 million tasks, 1 to 5 iterations) and of Llama-3-405B on 16384 (35 million tasks), direct all-to-alls of 16 to
+/// 512 ranks, and rabenseifner of 64 to 8192; they give these within a factor of two, and the memory of the trainings
+/// within a sixth. Another machine may be twice as fast or slow. Left out: the links of large
 /// fabrics; the links of long routes (a direct exchange of 1024 ranks on a ring of nodes takes four times the memory);
 /// recorded messages (440 B each, of at most 8 million); and the simulation of the one rank for the scaling efficiency.
 namespace syncline {

@@ -9,6 +9,7 @@
 #include "sim/output/files.hpp"
 #include "sim/planning/search.hpp"
 #include "sim/planning/show.hpp"
+#include "sim/process/memory.hpp"
 
 namespace syncline::cli {
 
@@ -18,14 +19,21 @@ planning::Found found_for(const config::Variant& variant, const PlanSearch& how)
     const std::string step = variant.name + ": plans";
     ProgressLine progress(step);
     bool simulating = false;
-    planning::Search search{.jobs = how.jobs};
+    planning::Search search{.jobs = how.jobs, .memory_bytes = usable_memory_bytes()};
     if (!how.simulates) search.simulated = 0;
     search.watch = [&](std::size_t plans, bool simulated) {
         if (simulated && !simulating) progress.begin(variant.name + ": simulating plans");
         simulating = simulated;
         progress.count(plans);
     };
-    return planning::search(variant.cluster, variant.model, variant.plan, variant.open.batch, search);
+    return planning::search(variant.cluster, variant.model, variant.plan, variant.open, search);
+}
+
+/// Returns the keys that make a variant's plan the one that is found.
+std::vector<std::string> settings_of(const planning::FoundPlan& plan) {
+    std::vector<std::string> settings{"training.parallelism=" + plan.text};
+    if (!plan.recomputation.empty()) settings.push_back("training.recomputation=" + plan.recomputation);
+    return settings;
 }
 
 }  // namespace
@@ -46,7 +54,7 @@ config::Scenario with_plans(const std::function<config::Scenario(const Plans&)>&
                                            found.considered),
                                "see the remedies above"});
         else
-            plans[variant.name] = found.plans.front().text;
+            plans[variant.name] = settings_of(found.plans.front());
     }
     if (!without.empty()) throw ConfigError(std::move(without));
     if (plans.empty()) return scenario;

@@ -4,13 +4,14 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sim/config/files.hpp"
 
 namespace syncline::cli {
 
-/// Texts that replace `parallelism`, by variant.
-using Plans = std::map<std::string, std::string>;
+/// Assignments that say the plan, by variant: "training.parallelism={model: 8}".
+using Plans = std::map<std::string, std::vector<std::string>>;
 
 /// How to search the plans of variants with `parallelism: auto`.
 struct PlanSearch {

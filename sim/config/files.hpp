@@ -84,11 +84,11 @@ void describe(Fields& fields, Scenario& scenario);
 /// Reads the scenario in file `path`, each of `assignments` (`key.path=value`) applied on top; later values override
 /// earlier ones. `seed` determines everything random. If `only` names variants, the others are not read, and their
 /// expectations are left out; the name of a variant with `grid: auto` means all its choices. `plans` has, by variant,
-/// a text that replaces its `training.parallelism`; otherwise a variant with `parallelism: auto` stays open. Throws
-/// ConfigError with all errors.
+/// further assignments that say its plan; otherwise a variant with `parallelism: auto` stays open. Throws ConfigError
+/// with all errors.
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments,
                        const Inspect& inspect = {}, std::uint64_t seed = 1, const std::vector<std::string>& only = {},
-                       const std::map<std::string, std::string>& plans = {});
+                       const std::map<std::string, std::vector<std::string>>& plans = {});
 
 /// The question of `syncline collective`: a single exchange.
 struct CollectiveQuestion {

@@ -89,7 +89,7 @@ void describe(Fields& fields, Scenario& scenario) {
 
 Scenario load_scenario(const std::string& path, const std::vector<std::string>& assignments, const Inspect& inspect,
                        std::uint64_t seed, const std::vector<std::string>& only,
-                       const std::map<std::string, std::string>& plans) {
+                       const std::map<std::string, std::vector<std::string>>& plans) {
     Assembly assembly;
     Node base = assembly.library.load_argument(path);
     const Assignments changes = parse_assignments(assembly, assignments);
@@ -108,7 +108,8 @@ Scenario load_scenario(const std::string& path, const std::vector<std::string>& 
         change(assembly, document, entry.value);
         for (const Node& further : changes.to_all) change(assembly, document, further);
         if (const auto plan = plans.find(entry.key); plan != plans.end())
-            change(assembly, document, parse_assignment(assembly.library, "training.parallelism=" + plan->second));
+            for (const std::string& assignment : plan->second)
+                change(assembly, document, parse_assignment(assembly.library, assignment));
         scenario.name = std::filesystem::path(path).stem().string();
         GridChoices choices;
         Variant variant = read_variant(assembly, document, entry.key, scenario.name, choices, inspect, seed);

@@ -5,6 +5,7 @@
 #include "sim/config/files.hpp"
 #include "sim/config/parallelism.hpp"
 #include "sim/config/precision.hpp"
+#include "sim/config/saved.hpp"
 
 namespace syncline::config {
 
@@ -177,9 +178,12 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         {"recomputation",
          "Activations that are computed again before the backward pass, in place of being kept: none "
          "(`none`), attention's scores and softmax (`selective`), or the whole forward pass of each layer of "
-         "a transformer, in other models of √n layers together (`full`)."},
+         "a transformer, in other models of √n layers together (`full`). `parallelism: auto` chooses it if it is "
+         "not written."},
         plan.recomputation,
         {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
+    describe(fields, plan.saved);
+    open.recomputation = open.everything && !fields.given("recomputation");
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "
                    "or two moments (`adam`)."},

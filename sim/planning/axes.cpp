@@ -107,22 +107,40 @@ Axis micro_batches() {
             [](Plan& plan, std::int64_t count) { plan.parallelism.pipeline.micro_batches = count; }, number};
 }
 
+/// Returns the numbers of chunks with which stages can be interleaved.
+Values interleavings(const Space& space, const Plan& plan) {
+    const Pipeline& pipeline = plan.parallelism.pipeline;
+    Values values;
+    if (pipeline.stages == 1 || pipeline.micro_batches % pipeline.stages != 0) return values;
+    for (const std::int64_t chunks : {2, 4, 8})
+        if (pipeline.stages * chunks <= std::ssize(space.model.layers)) values.push_back(chunks);
+    return values;
+}
+
+Axis schedule() {
+    return {
+        "pipeline.schedule", static_cast<std::int64_t>(PipelineSchedule::one_f_one_b),
+        [](const Space& space, const Plan& plan) {
+            Values values{static_cast<std::int64_t>(PipelineSchedule::one_f_one_b)};
+            if (plan.parallelism.pipeline.stages == 1) return values;
+            values.push_back(static_cast<std::int64_t>(PipelineSchedule::zero_bubble_h1));
+            if (!interleavings(space, plan).empty())
+                values.push_back(static_cast<std::int64_t>(PipelineSchedule::interleaved));
+            return values;
+        },
+        [](Plan& plan, std::int64_t kind) { plan.parallelism.pipeline.schedule = static_cast<PipelineSchedule>(kind); },
+        [](std::int64_t kind) {
+            return kind == static_cast<std::int64_t>(PipelineSchedule::interleaved) ? "interleaved" : "zb-h1";
+        }};
+}
+
 Axis chunks() {
     return {"pipeline.chunks", 1,
             [](const Space& space, const Plan& plan) {
-                const Pipeline& pipeline = plan.parallelism.pipeline;
-                Values values{1};
-                if (pipeline.stages == 1 || pipeline.micro_batches % pipeline.stages != 0) return values;
-                for (const std::int64_t chunks : {2, 4, 8})
-                    if (pipeline.stages * chunks <= std::ssize(space.model.layers)) values.push_back(chunks);
-                return values;
+                const bool turns = plan.parallelism.pipeline.schedule == PipelineSchedule::interleaved;
+                return turns ? interleavings(space, plan) : Values{1};
             },
-            [](Plan& plan, std::int64_t chunks) {
-                plan.parallelism.pipeline.chunks = chunks;
-                plan.parallelism.pipeline.schedule =
-                    chunks > 1 ? PipelineSchedule::interleaved : PipelineSchedule::one_f_one_b;
-            },
-            number};
+            [](Plan& plan, std::int64_t chunks) { plan.parallelism.pipeline.chunks = chunks; }, number};
 }
 
 Axis sequence() {
@@ -133,9 +151,17 @@ Axis sequence() {
             [](Plan& plan, std::int64_t on) { plan.parallelism.sequence = on != 0; }, flag};
 }
 
+/// Returns whether the ranks of a node that have the same weights are several, and not all that have them.
+bool shards_in_nodes(const Space& space, const Plan& plan) {
+    const std::int64_t rows = plan.parallelism.layout.rows, alike = plan.stage_ranks() / rows;
+    const std::int64_t of_node = space.devices / rows;
+    return of_node > 1 && of_node < alike && alike % of_node == 0 && plan.parallelism.experts.ranks == 1;
+}
+
 Axis sharding() {
+    constexpr std::int64_t in_nodes = 4;  // added to the state
     return {"sharding", static_cast<std::int64_t>(Sharding::none),
-            [](const Space&, const Plan& plan) {
+            [](const Space& space, const Plan& plan) {
                 Values values{static_cast<std::int64_t>(Sharding::none)};
                 if (plan.stage_ranks() == plan.parallelism.layout.rows) return values;
                 values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
@@ -143,13 +169,39 @@ Axis sharding() {
                 if (plan.parallelism.pipeline.micro_batches == 1)
                     values.push_back(static_cast<std::int64_t>(Sharding::gradients));
                 values.push_back(static_cast<std::int64_t>(Sharding::parameters));
+                if (!shards_in_nodes(space, plan)) return values;
+                const auto among_all = values.size();
+                for (std::size_t i = 1; i < among_all; ++i) values.push_back(values[i] + in_nodes);
                 return values;
             },
-            [](Plan& plan, std::int64_t kind) { plan.parallelism.sharding = static_cast<Sharding>(kind); },
+            [](Plan& plan, std::int64_t kind) {
+                plan.parallelism.sharding = static_cast<Sharding>(kind % in_nodes);
+                plan.parallelism.shard_ranks.reset();
+                if (kind >= in_nodes) plan.parallelism.shard_ranks = ranks_of_node;
+            },
             [](std::int64_t kind) {
                 constexpr const char* words[] = {"none", "optimizer", "gradients", "parameters"};
-                return std::string(words[kind]);
+                const std::string state = words[kind % in_nodes];
+                return kind < in_nodes ? state : fmt::format("{{of: {}, within: node}}", state);
             }};
+}
+
+Axis recomputation() {
+    return {"recomputation",
+            -1,
+            [](const Space& space, const Plan& plan) {
+                if (!space.recomputation) return Values{static_cast<std::int64_t>(plan.recomputation)};
+                Values values{static_cast<std::int64_t>(Recomputation::none)};
+                if (stores_scores(space.model)) values.push_back(static_cast<std::int64_t>(Recomputation::selective));
+                values.push_back(static_cast<std::int64_t>(Recomputation::full));
+                return values;
+            },
+            [](Plan& plan, std::int64_t kind) { plan.recomputation = static_cast<Recomputation>(kind); },
+            [](std::int64_t kind) {
+                constexpr const char* words[] = {"none", "selective", "full"};
+                return std::string(words[kind]);
+            },
+            true};
 }
 
 void extend(const Space& space, const Plan& plan, Choice& choice,
@@ -168,8 +220,8 @@ void extend(const Space& space, const Plan& plan, Choice& choice,
 }  // namespace
 
 const std::vector<Axis>& axes() {
-    static const std::vector<Axis> all{rows(),   context(), stages(),   micro_batches(),
-                                       chunks(), experts(), sequence(), sharding()};
+    static const std::vector<Axis> all{rows(),   context(), stages(),   micro_batches(), schedule(),
+                                       chunks(), experts(), sequence(), sharding(),      recomputation()};
     return all;
 }
 
@@ -206,12 +258,22 @@ std::string text_of(const Choice& choice, const Plan& base) {
     };
     for (std::size_t i = 0; i < choice.size(); ++i) {
         const Axis& axis = axes()[i];
-        if (choice[i] != axis.neutral) add(axis.key, axis.word(choice[i]));
-        if (choice[i] != axis.neutral && axis.key == "pipeline.chunks") add("pipeline.schedule", "interleaved");
+        if (choice[i] != axis.neutral && !axis.of_training) add(axis.key, axis.word(choice[i]));
         if (axis.key == "model") add("data", number(plan.replicas()));
     }
     close();
     return fmt::format("{{{}}}", fmt::join(parts, ", "));
+}
+
+std::string recomputation_of(const Choice& choice, const Plan& base) {
+    const bool other = choice.back() != static_cast<std::int64_t>(base.recomputation);
+    return other ? axes().back().word(choice.back()) : "";
+}
+
+std::string words_of(const Choice& choice, const Plan& base) {
+    const std::string recomputation = recomputation_of(choice, base);
+    return fmt::format("`parallelism: {}`{}", text_of(choice, base),
+                       recomputation.empty() ? "" : fmt::format(" with `recomputation: {}`", recomputation));
 }
 
 }  // namespace syncline::planning

@@ -1,5 +1,9 @@
 #include "sim/planning/candidates.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <string>
+
 #include "sim/training/feasibility.hpp"
 
 namespace syncline::planning {
@@ -19,19 +23,35 @@ Complaints lower_or_complain(const Cluster& cluster, const Model& model, Plan pl
     return std::move(found.complaints);
 }
 
+/// Returns whether the choices differ in their recomputation alone.
+bool same_split(const Choice& a, const Choice& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin());
+}
+
 }  // namespace
 
-std::int64_t each_candidate(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+std::int64_t each_candidate(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                             const std::function<void(const Candidate&)>& fits,
                             const std::function<void(const Candidate&)>& too_large, Reasons& skipped) {
     std::int64_t considered = 0;
-    each_choice({model, base.ranks, batch}, base, [&](const Choice& choice, const Plan& plan) {
+    Choice settled;      // the last choice that more recomputation does not make better ...
+    std::string reason;  // ... and why not
+    const Space space{model, base.ranks, open.batch, cluster.node.devices, open.recomputation};
+    each_choice(space, base, [&](const Choice& choice, const Plan& plan) {
         ++considered;
+        if (same_split(choice, settled)) return skipped.add(reason, words_of(choice, base));
         std::shared_ptr<const Lowered> lowered;
-        const Complaints complaints = lower_or_complain(cluster, model, plan, batch, lowered);
-        if (!complaints.empty()) return skipped.add(complaints.front().message, text_of(choice, base));
+        const Complaints complaints = lower_or_complain(cluster, model, plan, open.batch, lowered);
+        if (!complaints.empty()) {
+            settled = choice;
+            reason = complaints.front().message;
+            return skipped.add(reason, words_of(choice, base));
+        }
         const Candidate candidate{choice, *lowered, memory_of(*lowered)};
-        (candidate.memory.fits() ? fits : too_large)(candidate);
+        if (!candidate.memory.fits()) return too_large(candidate);
+        settled = choice;
+        reason = "fits with less recomputation";
+        fits(candidate);
     });
     return considered;
 }

@@ -63,14 +63,15 @@ private:
             const std::size_t part = slot.chunk * rows_.size() + stage;
             const double arrival_s = arrival(part, slot);
             if (std::isnan(arrival_s)) break;
-            const PassTime& pass = slot.forward ? parts_[part].forward : parts_[part].backward;
+            const PassTime& pass = pass_of(parts_[part], slot);
             double start_s = std::max(arrival_s, row.computed_s);
             if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
             if (row.next == 0) row.start_s = start_s;
             row.computed_s = start_s + pass.computed_s;
             if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
-            (slot.forward ? forward_s_ : backward_s_)[at(part, slot.micro_batch)] = start_s + pass.data_s;
-            if (!slot.forward) {
+            if (slot.gradients != Gradients::weights)
+                (slot.forward ? forward_s_ : backward_s_)[at(part, slot.micro_batch)] = start_s + pass.data_s;
+            if (slot.releases()) {
                 last_backward_s_.resize(parts_.size());
                 last_backward_s_[part] = start_s + std::max(pass.data_s, pass.computed_s);
             }
@@ -79,8 +80,14 @@ private:
         return any;
     }
 
+    static const PassTime& pass_of(const PartTime& part, const Slot& slot) {
+        if (slot.forward) return part.forward;
+        return slot.gradients == Gradients::weights ? part.later : part.backward;
+    }
+
     /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
     double arrival(std::size_t part, const Slot& slot) const {
+        if (slot.gradients == Gradients::weights) return 0;
         if (slot.forward) return part == 0 ? 0 : forward_s_[at(part - 1, slot.micro_batch)] + transfers_s_[part - 1];
         return part + 1 == parts_.size() ? forward_s_[at(part, slot.micro_batch)]
                                          : backward_s_[at(part + 1, slot.micro_batch)] + transfers_s_[part];
@@ -101,24 +108,40 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
     const Plan& plan = training.plan;
     const std::uint32_t ranks = training.arrangement.stage_ranks;
     const StageRanks members{stage * ranks, ranks};
-    double end_s = 0;
+    const bool hybrid = !training.shard_exchanges.empty();
+    const auto among = [&](const Bucket& bucket) {
+        return plan.parallelism.sharding == Sharding::none ? bucket.replicas : bucket.shards;
+    };
+    double end_s = 0, shards_s = 0;
+    std::vector<double> reduced_s(training.buckets.size());
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage != stage) continue;
         const Chosen& chosen = training.exchanges[b];
         const double ready_s =
             plan.overlap == Overlap::none ? passes.end_s(stage) : passes.gradients_s(bucket.layers.back());
-        end_s = std::max(end_s, ready_s) + wires.exchange_s(members, bucket.replicas, *chosen.algorithm, chosen.spec,
-                                                            bucket.bytes, chosen.protocol);
+        end_s = std::max(end_s, ready_s) +
+                wires.exchange_s(members, among(bucket), *chosen.algorithm, chosen.spec, bucket.bytes, chosen.protocol);
+        reduced_s[b] = end_s;
+        if (!hybrid) continue;
+        // Shards are all-reduced while the next bucket is scattered.
+        const Chosen& shards = training.shard_exchanges[b];
+        shards_s = std::max(shards_s, end_s) + wires.exchange_s(members, copies_of(bucket.replicas, bucket.shards),
+                                                                *shards.algorithm, shards.spec, bucket.shard_bytes(),
+                                                                shards.protocol);
+        reduced_s[b] = shards_s;
     }
-    end_s = std::max(end_s, passes.end_s(stage)) + training.step_s[stage];
+    end_s = std::max(end_s, passes.end_s(stage));
+    // Shards are gathered one by one, unless a step updates all together.
+    if (training.step_s[stage] > 0) end_s = std::max(end_s, shards_s) + training.step_s[stage];
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage == stage)
-            end_s += wires.exchange_s(members, bucket.replicas, *training.gatherings[b],
-                                      plan.parallelism.weight_gathering(), bucket.weight_bytes);
+            end_s = std::max(end_s, reduced_s[b]) + wires.exchange_s(members, among(bucket), *training.gatherings[b],
+                                                                     plan.parallelism.weight_gathering(),
+                                                                     bucket.weight_bytes);
     }
-    return end_s;
+    return std::max(end_s, shards_s);
 }
 
 double bound(const Lowered& training, const std::vector<PartTime>& parts) {
@@ -129,8 +152,11 @@ double bound(const Lowered& training, const std::vector<PartTime>& parts) {
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         double own_s = 0;
         for (std::size_t part = stage; part < parts.size(); part += arrangement.stages) own_s += parts[part].compute_s;
-        least_s = std::max(least_s, arrangement.micro_batches * own_s + before_s);
-        before_s += parts[stage].compute_s;
+        own_s *= arrangement.micro_batches;
+        // Nobody waits for what zb-h1 computes last.
+        const double last_s = std::min(stage, arrangement.micro_batches) * parts[stage].later_compute_s;
+        least_s = std::max({least_s, own_s, own_s - last_s + before_s});
+        before_s += parts[stage].compute_s - parts[stage].later_compute_s;
     }
     return least_s * (1 - rounding);
 }

@@ -9,13 +9,18 @@
 /// layer computes once its inputs are exchanged and its weights gathered, and exchanges overlap with the computation
 /// beside which they run. The passes of all stages then follow each other in the order of their schedule, each after
 /// the transfer of its activations or gradients. After them come the buckets, start[b] = max(end[b-1], released[b]) (S.
-/// Shi et al., INFOCOM 2019), and the gathering of updated weights. Exchanges take the times of WireCosts. For equal
-/// stages this is the closed form of pipeline.hpp, m(f + b) + (p-1)(f + b)/v.
+/// Shi et al., INFOCOM 2019), with hybrid sharding the all-reduces of their shards, and the gathering of updated
+/// weights. Exchanges take the times of WireCosts. For equal stages this is the closed form of pipeline.hpp, m(f + b) +
+/// (p-1)(f + b)/v.
 ///
 /// The bound counts computation alone: stage s computes all its passes, and before the first and after the last of them
 /// a micro-batch computes on the stages before it,
 ///
 ///     max over s of  m·Σ parts of s (f + b) + Σ stages r < s, first chunk (f + b)
+///
+/// With zb-h1 a micro-batch waits neither for the gradients of weights on stages before, nor for those that stage s
+/// computes after its last gradients of inputs, of s micro-batches: the bound is m(f + b + w) or, if it is longer,
+/// m(f + b + w) - s·w + Σ stages r < s (f + b).
 ///
 /// Nothing makes an iteration in steady state shorter, since the next one starts on stage 0 after the update. It holds
 /// where computation is not shorter than planned: there is none with jitter, and it is 0 then.

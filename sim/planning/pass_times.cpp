@@ -34,10 +34,7 @@ public:
     /// Returns the time at which the layer's gradients are complete.
     double backward(const PlacedLayer& layer) {
         const LayerExchanges& around = layer.exchanges;
-        // The weights of a recomputed layer are there already.
-        const double gathered_s = layer.recomputed ? 0 : weights(layer);
-        if (!layer.recomputed && layer.recompute_s > 0) compute(layer.recompute_s, gathered_s);
-        exchange(around.before_backward);
+        const double gathered_s = begin_backward(layer);
         const std::vector<double> chunks_s = arrivals_s_;
         const double outputs_s = data_s_;
         exchange(around.beside_backward);
@@ -61,9 +58,34 @@ public:
         return gradients_s;
     }
 
+    /// The two parts of a backward pass whose gradients of weights are computed later.
+    void input_gradients(const PlacedLayer& layer) {
+        const LayerExchanges& around = layer.exchanges;
+        const double gathered_s = begin_backward(layer);
+        const double core_s = around.backward_rounds.empty() ? 0 : layer.time.core_backward_s;
+        arriving(layer.chunked.outputs_backward_s, gathered_s);
+        compute(layer.time.input_gradient_s - core_s - layer.chunked.backward_s(), gathered_s);
+        run(around.backward_rounds, core_s);
+        exchange(around.after_backward);
+    }
+    double weight_gradients(const PlacedLayer& layer) {
+        exchange(layer.exchanges.beside_backward);
+        compute(layer.time.weight_gradient_s, 0);
+        data_s_ = 0;  // the next layer's wait for nothing
+        return computed_s_;
+    }
+
     PassTime time(bool exchanges_first) const { return {data_s_, computed_s_, quiet_s_, exchanges_first}; }
 
 private:
+    double begin_backward(const PlacedLayer& layer) {
+        // The weights of a recomputed layer are there already.
+        const double gathered_s = layer.recomputed ? 0 : weights(layer);
+        if (!layer.recomputed && layer.recompute_s > 0) compute(layer.recompute_s, gathered_s);
+        exchange(layer.exchanges.before_backward);
+        return gathered_s;
+    }
+
     void compute(double seconds, double gathered_s) {
         const double start_s = std::max({computed_s_, data_s_, gathered_s});
         before_last_s_ = start_s;
@@ -140,7 +162,9 @@ PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
     PartTime result;
-    Walk forward(training, wires, part), backward(training, wires, part);
+    Walk forward(training, wires, part), backward(training, wires, part), later(training, wires, part);
+    const Pipeline& pipeline = training.plan.parallelism.pipeline;
+    const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
     for (std::uint32_t i = first; i < end; ++i) {
         const PlacedLayer& layer = arrangement.layers[i];
         forward.forward(layer);
@@ -151,13 +175,21 @@ PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part
         const PlacedLayer& layer = arrangement.layers[i];
         for (std::uint32_t again = layer.recompute_from.value_or(i + 1); again <= i; ++again)
             backward.forward(arrangement.layers[again]);
-        result.gradients_left[i - first] = backward.backward(layer);
+        if (!apart) {
+            result.gradients_left[i - first] = backward.backward(layer);
+            continue;
+        }
+        backward.input_gradients(layer);
+        result.gradients_left[i - first] = later.weight_gradients(layer);
+        result.later_compute_s += layer.time.weight_gradient_s;
     }
     const LayerExchanges &at_start = arrangement.layers[first].exchanges,
                          &at_end = arrangement.layers[end - 1].exchanges;
     result.forward = forward.time(!at_start.before_forward.empty());
-    result.backward = backward.time(!at_end.before_backward.empty() || !at_end.beside_backward.empty());
-    const double all_s = std::max(result.backward.data_s, result.backward.computed_s);
+    result.backward = backward.time(!at_end.before_backward.empty() || (!apart && !at_end.beside_backward.empty()));
+    result.later = later.time(!at_end.beside_backward.empty());
+    const PassTime& last = apart ? result.later : result.backward;
+    const double all_s = std::max(last.data_s, last.computed_s);
     for (double& left_s : result.gradients_left) left_s = all_s - left_s;
     return result;
 }

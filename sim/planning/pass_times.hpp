@@ -18,8 +18,11 @@ struct PassTime {
 /// The passes through a part of the model.
 struct PartTime {
     PassTime forward, backward;
-    double compute_s = 0;                ///< of both, without exchanges
-    std::vector<double> gradients_left;  ///< by layer of the part: from its gradients to the end of the backward pass
+    PassTime later;              ///< gradients of weights, where the schedule computes them apart
+    double compute_s = 0;        ///< of all, without exchanges
+    double later_compute_s = 0;  ///< and of `later` alone
+    std::vector<double>
+        gradients_left;  ///< by layer of the part: from its gradients to the end of the pass that computes them
 };
 
 /// Returns the times of each part. See forecast.hpp.

@@ -12,7 +12,7 @@ namespace syncline::planning {
 namespace {
 
 /// Returns the plan with the least memory among those that fit on `ranks` ranks.
-std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan base, std::int64_t batch,
+std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan base, const OpenPlan& open,
                                 std::int64_t ranks) {
     base.ranks = ranks;
     std::optional<Closest> least;
@@ -22,22 +22,22 @@ std::optional<Closest> least_on(const Cluster& cluster, const Model& model, Plan
             least = {candidate.choice, candidate.memory};
     };
     each_candidate(
-        cluster, model, base, batch, keep, [](const Candidate&) {}, skipped);
+        cluster, model, base, open, keep, [](const Candidate&) {}, skipped);
     return least;
 }
 
 }  // namespace
 
-std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                                   const Closest& closest) {
     const std::string needed = format_quantity(closest.memory.total_bytes(), Dimension::bytes);
-    std::vector<std::string> result{fmt::format("the plan that needs the least memory, `parallelism: {}`, {}",
-                                                text_of(closest.choice, base),
+    std::vector<std::string> result{fmt::format("the plan that needs the least memory, {}, {}",
+                                                words_of(closest.choice, base),
                                                 text::shortage(closest.memory, cluster.device.name))};
-    if (base.recomputation != Recomputation::full) {
+    if (base.recomputation != Recomputation::full && !open.recomputation) {
         Plan again = base;
         again.recomputation = Recomputation::full;
-        if (const auto fitting = least_on(cluster, model, again, batch, base.ranks))
+        if (const auto fitting = least_on(cluster, model, again, open, base.ranks))
             result.push_back(fmt::format("with `recomputation: full`, `parallelism: {}` would need {}",
                                          text_of(fitting->choice, again),
                                          format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
@@ -46,10 +46,9 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
     for (std::int64_t times = 2; times <= most_times; times *= 2) {
         Plan more = base;
         more.ranks = times * base.ranks;
-        const auto fitting = least_on(cluster, model, more, batch, more.ranks);
+        const auto fitting = least_on(cluster, model, more, open, more.ranks);
         if (!fitting) continue;
-        result.push_back(fmt::format("with {} ranks, `parallelism: {}` would need {}", more.ranks,
-                                     text_of(fitting->choice, more),
+        result.push_back(fmt::format("with {} ranks, {} would need {}", more.ranks, words_of(fitting->choice, more),
                                      format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
         break;
     }

@@ -15,7 +15,7 @@ struct Closest {
 
 /// Returns what would make some plan fit, the cheapest first: nothing but another plan needs `closest`; more ranks, if
 /// a plan of the same batch then fits; a device with more memory.
-std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+std::vector<std::string> remedies(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open,
                                   const Closest& closest);
 
 }  // namespace syncline::planning

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -18,7 +19,6 @@
 #include "sim/process/isolated.hpp"
 #include "sim/process/pool.hpp"
 #include "sim/replay/engine.hpp"
-#include "sim/training/open_plan.hpp"
 
 namespace syncline::planning {
 
@@ -27,13 +27,19 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double look_again_s = 3600;
 
-/// Returns the plan as the search simulates it.
-Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
-                const Choice& choice) {
+/// Returns the plan of a choice.
+Plan shared_plan(const Plan& base, std::int64_t batch, const Choice& choice) {
     Plan plan = plan_of(choice, base);
     OpenPlan open;
     open.batch = batch;
     share_batch(plan, open);
+    return plan;
+}
+
+/// Returns the plan as the search simulates it.
+Lowered lowered(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch,
+                const Choice& choice) {
+    Plan plan = shared_plan(base, batch, choice);
     constexpr std::int64_t enough = 2;  // the second iteration already follows another one
     if (!plan.noise.varies()) plan.iterations = std::min(plan.iterations, enough);
     const bool varies = plan.noise.lateness().varies();
@@ -47,16 +53,20 @@ public:
     Simulations(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch, const Search& how)
         : cluster_(cluster), model_(model), base_(base), batch_(batch), how_(how) {}
 
-    void run(const std::vector<FoundPlan*>& plans) {
+    /// `most_bytes` is the memory of the largest of them.
+    void run(const std::vector<FoundPlan*>& plans, double most_bytes) {
         engine();  // loaded once, for all processes
-        Pool pool(how_.jobs, std::nullopt);
+        constexpr double share = 0.8;  // as excess() has it
+        const double together = std::floor(std::max(1.0, share * how_.memory_bytes / most_bytes));
+        Pool pool(static_cast<std::size_t>(std::min(static_cast<double>(how_.jobs), together)), std::nullopt);
         for (std::size_t next = 0; next < plans.size() || !pool.idle();) {
             for (; next < plans.size() && !pool.full(); ++next)
                 pool.start(std::to_string(next), [this, plan = plans[next]] { return time_of(*plan); });
             for (const Ended& ended : pool.ended(look_again_s)) {
                 FoundPlan& plan = *plans[std::stoul(ended.id)];
                 if (!ended.done)
-                    throw ReplayError(fmt::format("`parallelism: {}` cannot be simulated: {}", plan.text, ended.text));
+                    throw ReplayError(
+                        fmt::format("{} cannot be simulated: {}", words_of(plan.choice, base_), ended.text));
                 plan.simulated_s = std::strtod(ended.text.c_str(), nullptr);
                 if (how_.watch) how_.watch(++done_, true);
             }
@@ -95,9 +105,24 @@ struct Horizon {
     }
 };
 
+/// What a plan's simulation in the search, and its own run afterwards, need.
+struct Sizes {
+    Estimate simulation, run;
+
+    /// Returns why they are too large; empty: they are not.
+    std::string excess(double left_s, double memory_bytes) const {
+        for (const Estimate* one : {&run, &simulation})
+            if (std::string reason = syncline::excess(*one, memory_bytes); !reason.empty()) return reason;
+        if (simulation.time_s + run.time_s <= left_s) return "";
+        return fmt::format("its simulation and its run would take about {}",
+                           format_roughly(simulation.time_s + run.time_s, Dimension::seconds));
+    }
+};
+
 }  // namespace
 
-Found search(const Cluster& wanted, const Model& model, const Plan& base, std::int64_t batch, const Search& how) {
+Found search(const Cluster& wanted, const Model& model, const Plan& base, const OpenPlan& open, const Search& how) {
+    const std::int64_t batch = open.batch;
     Cluster cluster = wanted;
     give_nodes(cluster, base.placement, base.ranks, 0);
     Found found;
@@ -110,7 +135,8 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, std::i
             wires.emplace(cluster, places);
         }
         const Forecast expected = forecast(candidate.lowered, *wires);
-        found.plans.push_back({candidate.choice, text_of(candidate.choice, base), expected.time_s, expected.least_s,
+        found.plans.push_back({candidate.choice, text_of(candidate.choice, base),
+                               recomputation_of(candidate.choice, base), expected.time_s, expected.least_s,
                                std::nullopt, candidate.memory});
         if (how.watch) how.watch(found.plans.size(), false);
     };
@@ -118,35 +144,53 @@ Found search(const Cluster& wanted, const Model& model, const Plan& base, std::i
         const std::string device = format_quantity(*candidate.memory.device_bytes, Dimension::bytes);
         found.skipped.add(fmt::format("needs {} of memory, but the device has {}",
                                       format_quantity(candidate.memory.total_bytes(), Dimension::bytes), device),
-                          text_of(candidate.choice, base));
+                          words_of(candidate.choice, base));
         if (!closest || candidate.memory.total_bytes() < closest->memory.total_bytes())
             closest = {candidate.choice, candidate.memory};
     };
-    found.considered = each_candidate(cluster, model, base, batch, fits, too_large, found.skipped);
-    if (found.plans.empty() && closest) found.remedies = remedies(wanted, model, base, batch, *closest);
+    found.considered = each_candidate(cluster, model, base, open, fits, too_large, found.skipped);
+    if (found.plans.empty() && closest) found.remedies = remedies(wanted, model, base, open, *closest);
 
     std::stable_sort(found.plans.begin(), found.plans.end(),
                      [](const FoundPlan& a, const FoundPlan& b) { return a.estimated_s < b.estimated_s; });
     Simulations simulations(cluster, model, base, batch, how);
     Horizon horizon;
     double left_s = how.budget_s;
+    const FoundPlan* runs = nullptr;  // the first that is passed over only for its time
     for (;;) {
         std::vector<FoundPlan*> round;
         const std::size_t most = std::min(Search::round, how.simulated - found.simulated);
+        double most_bytes = 1;
         for (FoundPlan& plan : found.plans) {
-            if (round.size() == most || left_s < 0) break;
-            if (!horizon.is_likely_better(plan)) continue;
-            left_s -= estimate(lowered(cluster, model, base, batch, plan.choice)).time_s;
-            if (left_s >= 0) round.push_back(&plan);
+            if (round.size() == most || found.passed_over == Search::most_passed_over) break;
+            if (!horizon.is_likely_better(plan) || !plan.passed_over.empty()) continue;
+            const Sizes sizes{estimate(lowered(cluster, model, base, batch, plan.choice)),
+                              estimate(lower(cluster, model, shared_plan(base, batch, plan.choice)))};
+            plan.passed_over = sizes.excess(left_s, how.memory_bytes);
+            if (!plan.passed_over.empty()) {
+                ++found.passed_over;
+                if (runs == nullptr && sizes.excess(never, how.memory_bytes).empty()) runs = &plan;
+                continue;
+            }
+            left_s -= sizes.simulation.time_s;
+            most_bytes = std::max(most_bytes, sizes.simulation.memory_bytes);
+            round.push_back(&plan);
         }
         if (round.empty()) break;
-        simulations.run(round);
+        simulations.run(round, most_bytes);
         found.simulated += round.size();
         for (const FoundPlan* plan : round) horizon.add(*plan);
     }
     found.proven =
         found.simulated > 0 && std::none_of(found.plans.begin(), found.plans.end(),
                                             [&](const FoundPlan& plan) { return horizon.may_be_better(plan); });
+    const auto passed = std::find_if(found.plans.begin(), found.plans.end(),
+                                     [](const FoundPlan& plan) { return !plan.passed_over.empty(); });
+    if (found.simulated > 0 && passed != found.plans.end() && horizon.ratio * passed->estimated_s < horizon.best_s)
+        found.shorter = *passed;
+    if (found.simulated == 0 && runs != nullptr)
+        std::rotate(found.plans.begin(), found.plans.begin() + (runs - found.plans.data()),
+                    found.plans.begin() + (runs - found.plans.data()) + 1);
     std::stable_sort(found.plans.begin(), found.plans.end(), [](const FoundPlan& a, const FoundPlan& b) {
         return a.simulated_s.value_or(never) < b.simulated_s.value_or(never);
     });

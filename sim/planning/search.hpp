@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "sim/planning/axes.hpp"
 #include "sim/platform/cluster.hpp"
 #include "sim/training/memory.hpp"
+#include "sim/training/open_plan.hpp"
 
 /// Search of the plan with the shortest iteration: `parallelism: auto`.
 ///
@@ -21,6 +23,11 @@
 /// smallest ratio of a simulated to an estimated time. The shortest simulated iteration wins, and of several the one
 /// estimated shorter, then the one considered earlier. The result does not depend on the number of processes.
 ///
+/// A plan is passed over if its simulation is too large: if it and the plan's own run, with its fidelity and number of
+/// iterations, together are estimated (analysis/estimate.hpp) to take longer than what is left of Search::budget_s, or
+/// if one of them needs more memory than there is. Its estimate does not win against a simulated plan. If all are
+/// passed over, the shortest estimate of a plan whose own run fits into memory wins.
+///
 /// If the bounds alone leave no plan, the answer is proven. Otherwise a plan whose estimate is much too long may be
 /// better.
 namespace syncline::planning {
@@ -28,22 +35,24 @@ namespace syncline::planning {
 struct Search {
     std::size_t jobs = 1;        ///< number of parallel simulations
     std::size_t simulated = 24;  ///< maximum number of simulated plans; 0: the estimates decide
-    /// Maximum time of all simulations together, as analysis/estimate.hpp estimates it for one core. If one
-    /// takes longer, the estimates decide.
-    double budget_s = 240;
+    double budget_s = 180;       ///< maximum time of all simulations together on one core, as it is estimated
+    double memory_bytes = std::numeric_limits<double>::infinity();      ///< of the machine
     std::function<void(std::size_t plans, bool simulated)> watch = {};  ///< called with the number of plans so far
 
     static constexpr std::size_t round = 4;
-    static constexpr double margin = 0.1;  // chosen: see tests/replay/plan_search_test.cpp
+    static constexpr double margin = 0.1;                 // chosen: see tests/replay/plan_search_test.cpp
+    static constexpr std::size_t most_passed_over = 200;  // chosen: counting the work of one takes milliseconds
 };
 
 /// A plan that fits.
 struct FoundPlan {
     Choice choice;
-    std::string text;  ///< as value of `parallelism`: see text_of()
+    std::string text;           ///< as value of `parallelism`: see text_of()
+    std::string recomputation;  ///< if it is another one than the base's: see recomputation_of()
     double estimated_s = 0, least_s = 0;
     std::optional<double> simulated_s;
     Memory memory;
+    std::string passed_over = {};  ///< why its simulation is too large; empty: it is not, or was not asked for
 };
 
 struct Found {
@@ -51,13 +60,15 @@ struct Found {
     Reasons skipped;
     std::vector<FoundPlan> plans;  ///< all that fit: the simulated ones by their times, then the others by estimates
     std::size_t simulated = 0;
+    std::size_t passed_over = 0;            ///< plans whose simulations are too large ...
+    std::optional<FoundPlan> shorter = {};  ///< ... and the best of them, if it is estimated shorter than the winner
     bool proven = false;
     /// If nothing fits: the plan that comes closest, and what would help. One sentence each, without a full stop.
     std::vector<std::string> remedies;
 };
 
-/// Searches the plans of `batch` samples of all ranks together that differ from `base` in their parallelism. Throws
-/// ReplayError if a simulation fails.
-Found search(const Cluster& cluster, const Model& model, const Plan& base, std::int64_t batch, const Search& how);
+/// Searches the plans of the batch of `open` that differ from `base` in their parallelism and, if it is open, their
+/// recomputation. Throws ReplayError if a simulation fails.
+Found search(const Cluster& cluster, const Model& model, const Plan& base, const OpenPlan& open, const Search& how);
 
 }  // namespace syncline::planning

@@ -9,6 +9,28 @@
 
 namespace syncline::planning {
 
+namespace {
+
+/// Returns the number of plans that are listed.
+std::ptrdiff_t shown(const Found& found) {
+    return static_cast<std::ptrdiff_t>(std::min(listed, found.plans.size()));
+}
+
+/// Says how many plans were not simulated for their size, and whether one of them may be better.
+std::string passed_over(const Found& found) {
+    std::string text = fmt::format("  passed over {}: too large to simulate", found.passed_over);
+    if (found.simulated == 0) text += "; the estimates decide";
+    if (const auto& plan = found.shorter)
+        text += fmt::format(
+            ", of which the first may be faster: {} by the estimate, `parallelism: {}`{}; {}",
+            text::seconds(plan->estimated_s), plan->text,
+            plan->recomputation.empty() ? "" : fmt::format(" with `recomputation: {}`", plan->recomputation),
+            plan->passed_over);
+    return text + "\n";
+}
+
+}  // namespace
+
 std::string to_text(const std::string& variant, const Found& found) {
     std::string text =
         fmt::format("{}: `parallelism: auto` considered {} plans: {} skipped, {} estimated, {} simulated{}\n", variant,
@@ -19,17 +41,24 @@ std::string to_text(const std::string& variant, const Found& found) {
                             reason.example, reason.of.front());
     for (const std::string& remedy : found.remedies) text += fmt::format("  {}\n", remedy);
     if (found.plans.empty()) return text;
+    if (found.passed_over > 0) text += passed_over(found);
+    const bool recomputes = std::any_of(found.plans.begin(), found.plans.begin() + shown(found),
+                                        [](const FoundPlan& plan) { return !plan.recomputation.empty(); });
     std::vector<text::Row> rows{{"", "estimated", "simulated", "memory", "parallelism"}};
-    for (std::size_t i = 0; i < std::min(listed, found.plans.size()); ++i) {
-        const FoundPlan& plan = found.plans[i];
+    if (recomputes) rows.front().insert(rows.front().end() - 1, "recomputation");
+    for (std::ptrdiff_t i = 0; i < shown(found); ++i) {
+        const FoundPlan& plan = found.plans[static_cast<std::size_t>(i)];
         rows.push_back({i == 0 ? "  *" : "", text::seconds(plan.estimated_s), text::seconds(plan.simulated_s),
                         text::memory(plan.memory), plan.text});
+        if (recomputes)
+            rows.back().insert(rows.back().end() - 1, plan.recomputation.empty() ? "-" : plan.recomputation);
     }
     return text + text::aligned(rows, 1, {.width = 0});
 }
 
 std::string csv_head() {
-    return text::line({"variant", "parallelism", "simulated_s", "estimated_s", "lower_bound_s", "memory_total_bytes"});
+    return text::line({"variant", "parallelism", "simulated_s", "estimated_s", "lower_bound_s", "memory_total_bytes",
+                       "recomputation"});
 }
 
 std::string to_csv(const std::string& variant, const Found& found) {
@@ -37,7 +66,7 @@ std::string to_csv(const std::string& variant, const Found& found) {
     for (const FoundPlan& plan : found.plans)
         text += text::line({text::quoted(variant), text::quoted(plan.text), text::field(plan.simulated_s),
                             text::field(plan.estimated_s), text::field(plan.least_s),
-                            text::field(static_cast<std::uint64_t>(plan.memory.total_bytes()))});
+                            text::field(static_cast<std::uint64_t>(plan.memory.total_bytes())), plan.recomputation});
     return text;
 }
 

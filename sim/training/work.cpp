@@ -19,6 +19,8 @@ namespace {
 struct Count {
     double sent = 0, unfolded = 0, single = 0, together = 0, listed = 0;
 
+    static constexpr std::uint32_t large_group = 128;
+
     void add(const Count& other, double times) {
         sent += times * other.sent;
         unfolded += times * other.unfolded;
@@ -69,6 +71,7 @@ Count count_of(const CollectiveAlgorithm& algorithm, std::uint32_t members, std:
     for (; seen < others && (seen < least || sample.listed + static_cast<double>(seen) < enough); ++seen)
         sample.add(of(1 + seen * step % others), 1);
     if (seen > 0) count.add(sample, static_cast<double>(others) / static_cast<double>(seen));
+    if (members <= Count::large_group) count.single = 0;
     return count;
 }
 
@@ -80,13 +83,13 @@ public:
 
     /// Adds an exchange that `groups` groups make `times` times each; every member has a task for it.
     void add(const CollectiveAlgorithm& algorithm, std::uint32_t members, std::uint64_t bytes, double groups,
-             double times = 1) {
+             double times = 1, bool folds = true) {
         if (groups == 0 || times == 0) return;
         if (const auto* switched = dynamic_cast<const InNetwork*>(&algorithm)) members = switched->members();
         const Count count = count_of(algorithm, members, bytes);
         work_.tasks += times * groups * members;
         work_.messages += times * groups * count.sent;
-        work_.unfolded += times * groups * count.unfolded;
+        work_.unfolded += times * groups * (folds ? count.unfolded : count.sent);
         work_.single += times * groups * count.single;
         work_.together = std::max(work_.together, groups * count.together);
         work_.listed = std::max(work_.listed, groups * count.listed);
@@ -104,6 +107,14 @@ public:
 private:
     Work work_;
 };
+
+/// Returns whether passes exchange activations, so that the gathering of weights shares links with them.
+bool exchanges_between_ranks(const Arrangement& arrangement) {
+    bool any = arrangement.stages > 1;
+    for (const PlacedLayer& layer : arrangement.layers)
+        LayerExchanges::each(layer.exchanges, [&](const ActivationExchange&) { any = true; });
+    return any;
+}
 
 void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training) {
     const Plan& plan = training.plan;
@@ -134,7 +145,9 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
         LayerExchanges::each_forward(exchanges, add);
     }
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
-        if (gathering) counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times);
+        if (gathering)
+            counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times,
+                        !exchanges_between_ranks(training.arrangement));
     });
 }
 

@@ -1,4 +1,5 @@
-"""Iterations of training: the time until one begins, GPT-3, ResNet-50, and many workers of a few parameter servers."""
+"""Iterations of training: the time until one begins, GPT-3, ResNet-50, many workers of a few parameter servers, and the
+search of a plan."""
 import json
 import os
 import re
@@ -16,6 +17,7 @@ START_LIMIT_S = 10
 MOST_GPT_S, MOST_GPT_MB = 60, 4000  # of an iteration on 1024 devices, whole, start-up included
 MOST_RESNET_FOLDED_S = 5  # among 1024 ranks
 MOST_SERVERS_S = 30
+MOST_PLAN_S = 300  # the best plan of Llama-3-70B on 512 devices, found and run, with two cores
 
 
 def first_message_s():
@@ -60,6 +62,22 @@ def gpt_3(report, options):
     print(f"GPT-3 175B on 1024 devices: an iteration of {messages} messages in {cost.wall_s:.1f} s, "
           f"{cost.peak_memory_MB:.0f} MB ", report.verdict("GPT-3", *goals))
     report.figures["gpt_3_175b"] = cost.figures(messages)
+
+
+def plan(report, options):
+    """Measures `parallelism: auto` for Llama-3-70B on 512 H100."""
+    if options.quick:
+        print("plan of Llama-3-70B on 512 devices: not run, --quick")
+        return
+    path = scenario("llama-3-70b-auto", {
+        "platform": "dgx-h100", "workload": "llama-3-70b",
+        "training": {"ranks": 512, "batch": 512, "optimizer": "adam", "precision": "mixed", "parallelism": "auto"}})
+    cost, = measure(1, run("llama-3-70b-auto", path))
+    best = result("llama-3-70b-auto")
+    goal = Goal("s", cost.wall_s, most=MOST_PLAN_S)
+    print(f"plan of Llama-3-70B on 512 devices: found and run in {cost.wall_s:.0f} s, {cost.peak_memory_MB:.0f} MB; an "
+          f"iteration takes {best['iteration_time_s']:.3f} s ", report.verdict("plan", goal))
+    report.figures["llama_3_70b_auto"] = {**cost.figures(), "iteration_time_s": best["iteration_time_s"]}
 
 
 def resnet_left_out(ranks, fidelity, options):

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "sim/analysis/estimate.hpp"
 #include "sim/analysis/experiment.hpp"
 #include "sim/base/units.hpp"
 #include "sim/config/files.hpp"
@@ -51,11 +52,34 @@ config::Variant world(std::int64_t ranks, const std::string& fabric, const std::
 struct Simulated {
     Plan plan;
     double seconds = 0, bytes = 0, estimated_s = 0, least_s = 0;
+
+    /// Returns its parts in a line, for messages.
+    std::string text() const {
+        const Parallelism& of = plan.parallelism;
+        return fmt::format(
+            "rows {} context {} stages {} micro-batches {} chunks {} schedule {} experts {} sequence {} "
+            "sharding {} within {} recomputation {}: {} s, {} s estimated",
+            of.layout.rows, of.layout.context, of.pipeline.stages, of.pipeline.micro_batches, of.pipeline.chunks,
+            static_cast<int>(of.pipeline.schedule), of.experts.ranks, of.sequence, static_cast<int>(of.sharding),
+            of.shard_ranks.value_or(-1), static_cast<int>(plan.recomputation), seconds, estimated_s);
+    }
 };
 
-/// Returns every plan whose batch, rows, contexts, stages, chunks and experts divide, by loops of its own.
-std::vector<Plan> every_plan(const Plan& base, std::int64_t batch, std::int64_t layers, std::int64_t experts) {
+/// Returns every plan whose batch, rows, contexts, stages, chunks and experts divide, by loops of its own. `devices`
+/// are those of a node.
+std::vector<Plan> every_plan(const Plan& base, std::int64_t batch, std::int64_t layers, std::int64_t experts,
+                             std::int64_t devices) {
     std::vector<Plan> plans;
+    // Every recomputation, and the other schedule without chunks.
+    const auto keep = [&](const Plan& plan) {
+        for (const Recomputation recomputation : {Recomputation::none, Recomputation::selective, Recomputation::full}) {
+            plans.push_back(plan);
+            plans.back().recomputation = recomputation;
+            if (plan.parallelism.pipeline.stages == 1 || plan.parallelism.pipeline.chunks > 1) continue;
+            plans.push_back(plans.back());
+            plans.back().parallelism.pipeline.schedule = PipelineSchedule::zero_bubble_h1;
+        }
+    };
     const auto add = [&](std::int64_t rows, std::int64_t context, std::int64_t stages, std::int64_t count) {
         const std::int64_t alike = base.ranks / stages / rows, columns = alike / context;
         for (const std::int64_t chunks : {1, 2, 4, 8})
@@ -79,7 +103,10 @@ std::vector<Plan> every_plan(const Plan& base, std::int64_t batch, std::int64_t 
                         if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
                         plan.batch_per_rank = batch / columns;
                         plan.scaling = Scaling::strong;
-                        plans.push_back(plan);
+                        keep(plan);
+                        if (sharding == Sharding::none || devices / rows < 2 || devices / rows >= alike) continue;
+                        plan.parallelism.shard_ranks = devices / rows;
+                        keep(plan);
                     }
     };
     for (std::int64_t rows = 1; rows <= std::min<std::int64_t>(base.ranks, 16); rows *= 2)
@@ -95,7 +122,9 @@ std::vector<Simulated> simulate_all(const Cluster& wanted, const Model& model, c
     Cluster cluster = wanted;
     give_nodes(cluster, base.placement, base.ranks, 0);
     std::vector<Simulated> all;
-    for (const Plan& plan : every_plan(base, batch, std::ssize(model.layers), experts)) {
+    for (const Plan& plan : every_plan(base, batch, std::ssize(model.layers), experts, cluster.node.devices)) {
+        // Without stored scores there is nothing to select.
+        if (plan.recomputation == Recomputation::selective && !stores_scores(model)) continue;
         const Feasibility found = judge(cluster, model, plan);
         if (!found.complaints.empty()) continue;
         const Lowered lowered = lower(cluster, model, plan);
@@ -116,6 +145,7 @@ void compare(const config::Variant& variant, std::int64_t experts = 1) {
     for (const Simulated& one : all) {
         needs.push_back(one.bytes);
         worst = std::max(worst, std::abs(one.estimated_s / one.seconds - 1));
+        CAPTURE(one.text());
         CHECK(one.least_s <= one.seconds);
     }
     std::sort(needs.begin(), needs.end());
@@ -131,7 +161,7 @@ void compare(const config::Variant& variant, std::int64_t experts = 1) {
         }
         Cluster cluster = variant.cluster;
         cluster.device.memory_bytes = limit_B;
-        const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {.jobs = 2});
+        const Found found = search(cluster, variant.model, variant.plan, variant.open, {.jobs = 2});
         CAPTURE(limit_B, fitting, found.plans.size(), found.simulated);
         REQUIRE(!found.plans.empty());
         CAPTURE(found.plans.front().text, best_s, worst);
@@ -171,7 +201,7 @@ TEST_CASE("plan search: without overlap the best plan is within 2 % of the best 
 TEST_CASE("plan search: simulations end with their number or their time") {
     const config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
     const auto simulated = [&](const Search& how) {
-        const Found found = search(variant.cluster, variant.model, variant.plan, variant.open.batch, how);
+        const Found found = search(variant.cluster, variant.model, variant.plan, variant.open, how);
         CHECK(found.plans.front().simulated_s.has_value() == (found.simulated > 0));
         CHECK(std::count_if(found.plans.begin(), found.plans.end(), [](const FoundPlan& plan) {
                   return plan.simulated_s.has_value();
@@ -189,7 +219,7 @@ TEST_CASE("plan search: the result does not depend on the number of processes") 
     const auto texts = [&](std::size_t jobs) {
         std::vector<std::string> lines;
         for (const FoundPlan& plan :
-             search(variant.cluster, variant.model, variant.plan, variant.open.batch, {.jobs = jobs}).plans)
+             search(variant.cluster, variant.model, variant.plan, variant.open, {.jobs = jobs}).plans)
             lines.push_back(fmt::format("{} {} {}", plan.text, plan.estimated_s, plan.simulated_s.value_or(0)));
         return lines;
     };
@@ -200,6 +230,8 @@ TEST_CASE("plan search: the result does not depend on the number of processes") 
 
 TEST_CASE("plan search: where nothing fits, it names the closest plan and a number of ranks that helps") {
     const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    OpenPlan open = variant.open;
+    open.recomputation = false;  // as if it were written
     Cluster cluster = variant.cluster;
     /// Returns the least memory that a plan needs.
     const auto least = [&](std::int64_t ranks, Recomputation recomputation = Recomputation::none) {
@@ -207,8 +239,7 @@ TEST_CASE("plan search: where nothing fits, it names the closest plan and a numb
         plan.ranks = ranks;
         plan.recomputation = recomputation;
         double bytes = endless;
-        for (const FoundPlan& one :
-             search(variant.cluster, variant.model, plan, variant.open.batch, {.simulated = 0}).plans)
+        for (const FoundPlan& one : search(variant.cluster, variant.model, plan, open, {.simulated = 0}).plans)
             bytes = std::min(bytes, one.memory.total_bytes());
         return bytes;
     };
@@ -216,7 +247,7 @@ TEST_CASE("plan search: where nothing fits, it names the closest plan and a numb
     REQUIRE(eight_B < four_B);
     for (const double memory_bytes : {(four_B + eight_B) / 2, four_B - 1}) {
         cluster.device.memory_bytes = memory_bytes;
-        const Found found = search(cluster, variant.model, variant.plan, variant.open.batch, {});
+        const Found found = search(cluster, variant.model, variant.plan, open, {});
         CHECK(found.plans.empty());
         CHECK(found.simulated == 0);
         const bool again = again_B <= memory_bytes;
@@ -236,6 +267,68 @@ TEST_CASE("plan search: where nothing fits, it names the closest plan and a numb
         has(next, fmt::format("would need {}", bytes(eight_B)));
         has(next + 1, fmt::format("4 ranks need devices with at least {}", bytes(four_B)));
     }
+}
+
+TEST_CASE("plan search: recomputation is chosen where nothing fits without it, unless it is written") {
+    const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    const auto plans = [&](bool open_recomputation, double memory_bytes) {
+        Cluster cluster = variant.cluster;
+        cluster.device.memory_bytes = memory_bytes;
+        OpenPlan open = variant.open;
+        open.recomputation = open_recomputation;
+        return search(cluster, variant.model, variant.plan, open, {.simulated = 0});
+    };
+    CHECK(variant.open.recomputation);
+    CHECK(
+        !world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}", ", recomputation: none").open.recomputation);
+    double none_B = endless, full_B = endless;
+    Plan again = variant.plan;
+    again.recomputation = Recomputation::full;
+    for (const FoundPlan& one : plans(false, endless).plans) none_B = std::min(none_B, one.memory.total_bytes());
+    OpenPlan written = variant.open;
+    written.recomputation = false;
+    for (const FoundPlan& one : search(variant.cluster, variant.model, again, written, {.simulated = 0}).plans)
+        full_B = std::min(full_B, one.memory.total_bytes());
+    REQUIRE(full_B < none_B);
+
+    CHECK(plans(false, none_B - 1).plans.empty());
+    const Found found = plans(true, none_B - 1);
+    REQUIRE(!found.plans.empty());
+    for (const FoundPlan& one : found.plans) CHECK(one.recomputation == "full");
+    // Where everything fits, nothing is computed twice.
+    for (const FoundPlan& one : plans(true, endless).plans) CHECK(one.recomputation.empty());
+    CHECK(plans(true, full_B - 1).plans.empty());
+}
+
+TEST_CASE("plan search: a plan that is too large to simulate gives way to one that is not") {
+    const config::Variant variant = world(8, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    const Found all = search(variant.cluster, variant.model, variant.plan, variant.open, {});
+    CHECK(all.passed_over == 0);
+    CHECK(!all.shorter);
+    // No simulation fits into this memory, and no plan is simulated.
+    const Found none = search(variant.cluster, variant.model, variant.plan, variant.open, {.memory_bytes = 1});
+    CHECK(none.simulated == 0);
+    CHECK(none.passed_over == Search::most_passed_over);
+    CHECK(!none.plans.front().passed_over.empty());
+    CHECK(none.plans.size() == all.plans.size());
+    // Of the plans that are likely to be best, some are too large.
+    const auto cost = [&](const FoundPlan& plan) {
+        Plan made = plan_of(plan.choice, variant.plan);
+        OpenPlan open;
+        open.batch = variant.open.batch;
+        REQUIRE(share_batch(made, open).empty());
+        return estimate(lower(variant.cluster, variant.model, made)).memory_bytes;
+    };
+    const double needs = cost(all.plans.front());
+    const Found some =
+        search(variant.cluster, variant.model, variant.plan, variant.open, {.memory_bytes = 0.99 * needs / 0.8});
+    CAPTURE(needs, some.passed_over);
+    REQUIRE(some.simulated > 0);
+    CHECK(some.passed_over > 0);
+    CHECK(some.plans.front().text != all.plans.front().text);
+    CHECK(some.plans.front().simulated_s.has_value());
+    CHECK(some.plans.front().passed_over.empty());
+    CHECK(cost(some.plans.front()) < needs);
 }
 
 TEST_CASE("plan search: forecasts of plans without stages are their closed forms") {
@@ -260,7 +353,7 @@ TEST_CASE("plan search: forecasts of plans without stages are their closed forms
         }
 }
 
-TEST_CASE("plan search: a pipeline of equal stages has the forecast m(f + b) + (p-1)(f + b)/v") {
+TEST_CASE("plan search: a pipeline of equal stages has the forecast of its closed form") {
     // Layers that are all alike, and a network on which nothing takes time (D. Narayanan et al., SC 2021).
     config::Variant variant = world(4, "{topology: star, bandwidth: 100 Pbps, latency: none}");
     variant.cluster.node.devices = 1;
@@ -269,7 +362,8 @@ TEST_CASE("plan search: a pipeline of equal stages has the forecast m(f + b) + (
     const Layer one = model.layers[1];
     model.layers.assign(16, one);
     for (std::size_t i = 0; i < model.layers.size(); ++i) model.layers[i].name = fmt::format("layer{}", i);
-    for (const std::int64_t chunks : {1, 2, 4}) {
+    constexpr std::int64_t zero_bubble = 0;
+    for (const std::int64_t chunks : {zero_bubble, std::int64_t{1}, std::int64_t{2}, std::int64_t{4}}) {
         Plan plan = variant.plan;
         plan.batch_per_rank = 16;
         plan.input_copy = InputCopy::none;
@@ -277,18 +371,22 @@ TEST_CASE("plan search: a pipeline of equal stages has the forecast m(f + b) + (
         Pipeline& pipeline = plan.parallelism.pipeline;
         pipeline.stages = 4;
         pipeline.micro_batches = 8;
-        pipeline.chunks = chunks;
+        pipeline.chunks = std::max<std::int64_t>(chunks, 1);
         if (chunks > 1) pipeline.schedule = PipelineSchedule::interleaved;
+        if (chunks == zero_bubble) pipeline.schedule = PipelineSchedule::zero_bubble_h1;
         const Lowered lowered = lower(variant.cluster, model, plan);
-        double pass_s = 0;
+        double pass_s = 0, later_s = 0;
         for (const PlacedLayer& layer : lowered.arrangement.layers)
             pass_s += (layer.time.forward_s + layer.time.backward_s()) / 4;
+        for (const PlacedLayer& layer : lowered.arrangement.layers) later_s += layer.time.weight_gradient_s / 4;
         WireCosts wires(variant.cluster, lowered.places);
         const Forecast expected = forecast(lowered, wires);
         CAPTURE(chunks);
-        const auto v = static_cast<double>(chunks);
-        CHECK(expected.time_s == Approx(8 * pass_s + 3 * pass_s / v).epsilon(1e-6));
-        CHECK(expected.least_s == Approx(8 * pass_s + 3 * pass_s / v).epsilon(1e-6));
+        // With zb-h1 m(f + b + w) + (p-1)(f + b - w) (P. Qi et al., ICLR 2024, table 2).
+        const double bubble_s =
+            chunks == zero_bubble ? 3 * (pass_s - 2 * later_s) : 3 * pass_s / static_cast<double>(chunks);
+        CHECK(expected.time_s == Approx(8 * pass_s + bubble_s).epsilon(1e-6));
+        CHECK(expected.least_s == Approx(8 * pass_s + bubble_s).epsilon(1e-6));
         CHECK(replay_iteration(lowered).time.iteration_s == Approx(expected.time_s).epsilon(1e-6));
     }
 }
