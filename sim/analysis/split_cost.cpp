@@ -74,7 +74,8 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
     if (arrangement.micro_batches > 1 && plan.parallelism.pipeline.schedule != PipelineSchedule::one_f_one_b)
         return "none where the next micro-batch starts before the exchanges of the previous one end";
     if (plan.parallelism.sharding != Sharding::none) return "none for sharded weights, gradients or optimizer states";
-    if (plan.overlap != Overlap::none) return "none for a split model whose exchanges overlap";
+    if (plan.overlap != Overlap::none || plan.hides_input_gradients() || plan.parallelism.model_chunks > 1)
+        return "none for a split model whose exchanges overlap";
     if (!is_flat(cluster) || !wires_only(cluster.transport))
         return "none for a split model, except on one switch without a transport";
     for (const PlacedLayer& layer : arrangement.layers)

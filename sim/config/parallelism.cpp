@@ -194,6 +194,26 @@ void describe_sharding(Fields& fields, Parallelism& parallelism) {
     parallelism.sharding = states[state];
 }
 
+void describe_model_overlap(Fields& fields, Parallelism& parallelism) {
+    int way = -1;
+    fields.choice_or_section(
+        {"model_overlap",
+         "Overlap of the exchanges among rows with computation: none (`none`); gradients of inputs are exchanged while "
+         "those of weights are computed (`weight-gradients`); or also, with `sequence`, products in chunks (a "
+         "mapping), "
+         "as with Megatron-Core's `tp_comm_overlap`. Default: `weight-gradients`, but `none` with `overlap: none`."},
+        way, {"none", "weight-gradients"}, [&](Fields& inner) {
+            inner.integer({"chunks",
+                           "Number of chunks in which the halves of transformers exchange inputs and outputs, each "
+                           "beside the product of another chunk.",
+                           true},
+                          parallelism.model_chunks, 2, 1024);
+            way = 1;
+        });
+    if (way == 0) parallelism.model_overlap = ModelOverlap::none;
+    if (way == 1) parallelism.model_overlap = ModelOverlap::weight_gradients;
+}
+
 void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) {
     const WrittenLayout written = describe_layout(fields);
     parallelism.layout = written.layout;
@@ -209,6 +229,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                  "Sequence parallelism: between the halves of a transformer's layers, each row holds a part of the "
                  "positions, and all-reduces become reduce-scatters and allgathers."},
                 parallelism.sequence);
+    describe_model_overlap(fields, parallelism);
     describe_sharding(fields, parallelism);
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "

@@ -113,6 +113,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (parallelism.layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
         result += "; ulysses";
     if (parallelism.sequence) result += "; sequence";
+    if (parallelism.model_chunks > 1) result += fmt::format(", {} chunks of products", parallelism.model_chunks);
     if (parallelism.sharding == Sharding::none) return result;
     result += fmt::format("; sharded {}", name_of(parallelism.sharding));
     if (parallelism.shard_ranks)

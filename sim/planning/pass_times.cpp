@@ -22,27 +22,36 @@ public:
         const double gathered_s = weights(layer);
         exchange(around.before_forward);
         const double core_s = around.forward_rounds.empty() ? 0 : layer.time.core_forward_s;
-        compute(layer.time.forward_s - core_s, gathered_s);
+        arriving(layer.chunked.inputs_forward_s, gathered_s);
+        compute(layer.time.forward_s - core_s - layer.chunked.forward_s(), gathered_s);
         run(around.forward_rounds, core_s);
-        exchange(around.after_forward);
+        if (layer.chunked.outputs_forward_s > 0)
+            leaving(around.after_forward.front(), layer.chunked.outputs_forward_s);
+        else
+            exchange(around.after_forward);
     }
 
     /// Returns the time at which the layer's gradients are complete.
     double backward(const PlacedLayer& layer) {
         const LayerExchanges& around = layer.exchanges;
         const double gathered_s = begin_backward(layer);
+        const std::vector<double> chunks_s = arrivals_s_;
         const double outputs_s = data_s_;
         exchange(around.beside_backward);
-        const bool overlaps = training_.plan.overlap != Overlap::none;
+        const double chunked_s = layer.chunked.backward_s();
+        const bool overlaps = training_.plan.hides_input_gradients();
         if (weights_apart(training_.plan, around)) {
             const double core_s = around.backward_rounds.empty() ? 0 : layer.time.core_backward_s;
             const double inputs_s = overlaps ? std::exchange(data_s_, outputs_s) : data_s_;
-            compute(layer.time.input_gradient_s - core_s, gathered_s);
+            arrivals_s_ = chunks_s;
+            arriving(layer.chunked.outputs_backward_s, gathered_s);
+            compute(layer.time.input_gradient_s - core_s - chunked_s, gathered_s);
             run(around.backward_rounds, core_s);
             computed_s_ = std::max({computed_s_, data_s_, inputs_s}) + layer.time.weight_gradient_s;
             if (!overlaps) data_s_ = computed_s_;
         } else {
-            compute(layer.time.backward_s(), gathered_s);
+            arriving(layer.chunked.outputs_backward_s, gathered_s);
+            compute(layer.time.backward_s() - chunked_s, gathered_s);
         }
         const double gradients_s = computed_s_;
         exchange(around.after_backward);
@@ -54,7 +63,8 @@ public:
         const LayerExchanges& around = layer.exchanges;
         const double gathered_s = begin_backward(layer);
         const double core_s = around.backward_rounds.empty() ? 0 : layer.time.core_backward_s;
-        compute(layer.time.input_gradient_s - core_s, gathered_s);
+        arriving(layer.chunked.outputs_backward_s, gathered_s);
+        compute(layer.time.input_gradient_s - core_s - layer.chunked.backward_s(), gathered_s);
         run(around.backward_rounds, core_s);
         exchange(around.after_backward);
     }
@@ -83,11 +93,32 @@ private:
     }
 
     void exchange(const std::vector<ActivationExchange>& exchanges) {
+        arrivals_s_.clear();
         for (const ActivationExchange& one : exchanges) {
             const std::uint64_t bytes = *std::max_element(one.bytes.begin(), one.bytes.end());
             // Neighbours of a halo send each other one message.
             const double seconds = wires_.exchange_s(stage_, one.groups, *one.algorithm, one.spec, bytes);
-            quiet_s_ = data_s_ = std::max(quiet_s_, data_s_) + seconds;
+            for (std::uint32_t chunk = 0; chunk < one.chunks; ++chunk) {
+                quiet_s_ = data_s_ = std::max(quiet_s_, data_s_) + seconds;
+                arrivals_s_.push_back(data_s_);
+            }
+        }
+    }
+
+    /// Computes a product in chunks, each after its part of the last exchange.
+    void arriving(double chunk_s, double gathered_s) {
+        if (chunk_s == 0) return;
+        for (const double arrival_s : arrivals_s_)
+            computed_s_ = std::max({computed_s_, arrival_s, gathered_s}) + chunk_s;
+    }
+
+    /// Computes a product in chunks, each before its part of an exchange.
+    void leaving(const ActivationExchange& whole, double chunk_s) {
+        ActivationExchange one = whole;
+        one.chunks = 1;
+        for (std::uint32_t chunk = 0; chunk < whole.chunks; ++chunk) {
+            data_s_ = computed_s_ = std::max(computed_s_, chunk == 0 ? data_s_ : 0) + chunk_s;
+            exchange({one});
         }
     }
 
@@ -105,9 +136,12 @@ private:
     /// Returns the time at which a layer's weights are gathered. Those of the first layer are gathered during the pass
     /// before, those of the others while the layer before computes.
     double weights(const PlacedLayer& layer) {
-        if (!layer.gathering || layer.shards.size == 1) return 0;
         const AlgorithmSpec spec = training_.plan.parallelism.weight_gathering();
-        const double seconds = wires_.exchange_s(stage_, layer.shards, *layer.gathering, spec, layer.weight_bytes);
+        double seconds = 0;
+        PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
+            if (gathering) seconds += wires_.exchange_s(stage_, shards, *gathering, spec, bytes);
+        });
+        if (seconds == 0) return 0;
         if (first_) gathered_s_ = before_last_s_ = -seconds;
         first_ = false;
         gathered_s_ = std::max(gathered_s_, before_last_s_) + seconds;
@@ -119,7 +153,8 @@ private:
     const std::uint32_t ranks_;
     StageRanks stage_;
     double data_s_ = 0, computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0;
-    double before_last_s_ = 0;  ///< start of the last computation
+    std::vector<double> arrivals_s_;  ///< of the chunks of the last exchange
+    double before_last_s_ = 0;        ///< start of the last computation
     bool first_ = true;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/training/chunked_products.hpp"
 #include "sim/training/context.hpp"
 #include "sim/training/experts.hpp"
 #include "sim/training/layer_exchanges.hpp"
@@ -150,6 +151,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         place_experts(model, narrow(static_cast<std::int64_t>(i)), plan, placed);
         placed.time = computation->time(i, placed.share);
         time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
+        chunk_products(*computation, narrow(static_cast<std::int64_t>(i)), parallelism, placed);
         placed.recompute_s =
             recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
         if (plan.compression.any() && plan.ranks > 1)

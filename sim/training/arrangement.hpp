@@ -27,6 +27,7 @@ struct ActivationExchange {
     /// that begin `size`·`stride` ranks later take the next entry.
     std::vector<std::uint64_t> bytes;
     Phase phase = Phase::activations;
+    std::uint32_t chunks = 1;  ///< number of exchanges of these sizes, one after the other: see chunked_products.hpp
 
     /// Returns true for an algorithm of the collective library, which Lowered may make with channels.
     bool in_library() const { return !spec.name.empty(); }
@@ -84,10 +85,25 @@ struct PlacedExperts {
     Grouping group;                  ///< the ranks that divide them
     std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
     std::uint64_t weight_bytes = 0;  ///< ... and of their weights
-    Grouping replicas;               ///< the ranks that have the same experts
+    Grouping replicas;               ///< the ranks that have the same experts ...
+    Grouping shards;                 ///< ... and those among which Sharding divides their state
+    /// The allgather of their weights before a pass, if they are divided: see Lowered.
+    std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     /// By member of the group: tokens in units of an equal share, and times of the layer; empty: all are alike.
     std::vector<double> loads;
     std::vector<LayerTime> times;
+};
+
+/// Products of a layer that are computed in chunks, beside the exchanges of other chunks: see chunked_products.hpp.
+struct ChunkedProducts {
+    std::uint32_t chunks = 1;
+    /// Times of one chunk: of the products that read the layer's inputs, and of those that give its outputs, or the
+    /// gradients of what these read. 0: not in chunks.
+    double inputs_forward_s = 0, outputs_forward_s = 0, outputs_backward_s = 0;
+
+    /// Return the times of all chunks.
+    double forward_s() const { return chunks * (inputs_forward_s + outputs_forward_s); }
+    double backward_s() const { return chunks * outputs_backward_s; }
 };
 
 /// A layer on the ranks of its stage.
@@ -109,10 +125,19 @@ struct PlacedLayer {
     Grouping replicas;                                 ///< the ranks that hold the same weights ...
     Grouping shards;                                   ///< ... and those among which Sharding divides their state
     std::optional<PlacedExperts> experts;
-    Compressed compressed = {};  ///< its gradients in the exchange, with Plan::compression
+    ChunkedProducts chunked = {};  ///< part of `time`
+    Compressed compressed = {};    ///< its gradients in the exchange, with Plan::compression
     /// The allgather of its weights before a pass, if they are divided: see Lowered.
     std::shared_ptr<const CollectiveAlgorithm> gathering = {};
     LayerExchanges exchanges;
+
+    /// Visits the layer's weights and those of its experts: the ranks that divide them, their bytes, and their
+    /// gathering, which is const if `self` is.
+    template <class Self, class Visitor>
+    static void each_weights(Self& self, Visitor visit) {
+        visit(self.shards, self.weight_bytes, self.gathering);
+        if (self.experts) visit(self.experts->shards, self.experts->weight_bytes, self.experts->gathering);
+    }
 
     /// Returns the times of the rank with this index in its stage.
     const LayerTime& time_of(std::uint32_t index) const {

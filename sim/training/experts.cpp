@@ -8,6 +8,7 @@
 #include "sim/collective/uneven_all_to_all.hpp"
 #include "sim/training/expert_loads.hpp"
 #include "sim/training/layer_exchanges.hpp"
+#include "sim/training/sharding.hpp"
 #include "sim/workload/experts.hpp"
 
 namespace syncline {
@@ -57,12 +58,14 @@ void place_experts(const Model& model, std::uint32_t number, const Plan& plan, P
     const double own = routed / static_cast<double>(ranks);
     placed.bytes = bytes(rest, gradient_element(model));
     placed.weight_bytes = bytes(rest, weight_element(model));
-    placed.experts = PlacedExperts{{narrow(ranks), placed.replicas.stride},
-                                   bytes(own, gradient_element(model)),
-                                   bytes(own, weight_element(model)),
-                                   {placed.replicas.size / narrow(ranks), placed.replicas.stride * narrow(ranks)},
-                                   loads_of(*shape, plan, number),
-                                   {}};
+    const Grouping group{narrow(ranks), placed.replicas.stride};
+    placed.experts = PlacedExperts{.group = group,
+                                   .bytes = bytes(own, gradient_element(model)),
+                                   .weight_bytes = bytes(own, weight_element(model)),
+                                   .replicas = copies_of(placed.replicas, group),
+                                   .shards = expert_shards_of(plan, layer, placed.replicas, placed.shards, group),
+                                   .loads = loads_of(*shape, plan, number),
+                                   .times = {}};
     placed.share.experts = 1 / static_cast<double>(ranks);
 }
 

@@ -107,12 +107,18 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
             "sequence", fmt::format("layer '{}' has no sequence positions that can be divided among ranks", layer.name),
             "sequence parallelism applies to transformers only");
     const Grouping rows{narrow(placed.layout.rows), 1};
+    const auto in_chunks = [&](double product_s, const char* operation, double elements) {
+        const std::uint32_t chunks = product_s > 0 ? placed.chunked.chunks : 1;
+        ActivationExchange exchange = make(rows, operation, elements / chunks);
+        exchange.chunks = chunks;
+        return exchange;
+    };
     const double samples = placed.share.samples / static_cast<double>(placed.layout.cells());
     const double inputs = samples * static_cast<double>(layer.inputs);
     const double outputs = samples * static_cast<double>(layer.activations);
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
-        exchanges.before_forward.push_back(make(rows, "allgather", inputs));
+        exchanges.before_forward.push_back(in_chunks(placed.chunked.inputs_forward_s, "allgather", inputs));
         if (!keeps_gathered_ || std::holds_alternative<Experts>(layer.shape))
             exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
         exchanges.after_backward.push_back(make(rows, "reduce-scatter", inputs));
@@ -121,9 +127,9 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     const bool last = number + 1 == model_.layers.size();
     if (dense && !dense->gathered && last) return;
     // Split outputs are gathered, and every row continues with its positions of them.
-    exchanges.after_forward.push_back(
-        make(rows, split_of(layer) == Split::inside ? "reduce-scatter" : "allgather", outputs));
-    exchanges.before_backward.push_back(make(rows, "allgather", outputs));
+    exchanges.after_forward.push_back(in_chunks(
+        placed.chunked.outputs_forward_s, split_of(layer) == Split::inside ? "reduce-scatter" : "allgather", outputs));
+    exchanges.before_backward.push_back(in_chunks(placed.chunked.outputs_backward_s, "allgather", outputs));
 }
 
 void ExchangePlanner::add_halos(std::uint32_t number) {

@@ -82,7 +82,7 @@ std::vector<Bucket> plan_buckets(const Lowered& training) {
                                       layer.experts->replicas.stride,
                                       layer.experts->weight_bytes,
                                       {},
-                                      layer.experts->replicas});
+                                      layer.experts->shards});
         }
         // Experts are fused among themselves, and buckets go in the order in which backward passes complete them.
         std::vector<Bucket> own = make_buckets(gradients, plan);
@@ -154,8 +154,11 @@ public:
                 if (exchange.in_library())
                     exchange.algorithm = made(stage, exchange.groups, exchange.spec, exchange.bytes.front());
             });
-            if (parallelism.sharding == Sharding::parameters && layer.weight_bytes > 0 && layer.shards.size > 1)
-                layer.gathering = made(stage, layer.shards, parallelism.weight_gathering(), layer.weight_bytes);
+            if (parallelism.sharding != Sharding::parameters) continue;
+            PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, auto& gathering) {
+                if (bytes > 0 && shards.size > 1)
+                    gathering = made(stage, shards, parallelism.weight_gathering(), bytes);
+            });
         }
         if (parallelism.sharding == Sharding::optimizer || parallelism.sharding == Sharding::gradients)
             for (const Bucket& bucket : training_.buckets)

@@ -19,9 +19,10 @@ double state_bytes(Optimizer optimizer, const Model& model) {
 }
 
 /// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
-/// there only during it, because they are computed again; and what is there only while the loss is computed.
+/// there only during it, because they are computed again: of the segment with the most, and of all segments; and what
+/// is there only while the loss is computed.
 struct ChunkActivations {
-    double kept = 0, again = 0, loss = 0;
+    double kept = 0, again = 0, all_again = 0, loss = 0;
 };
 
 ChunkActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
@@ -42,8 +43,9 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         bytes.loss += loss_bytes(model, layer, placed.share, plan.saved);
         segment = (begins_segment(arrangement, i) ? 0 : segment) + all - kept;
         bytes.again = std::max(bytes.again, segment);
+        if (placed.recomputed) bytes.all_again += all - kept;
     }
-    return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.loss)};
+    return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.all_again), std::ceil(bytes.loss)};
 }
 
 double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
@@ -54,8 +56,11 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
         const ChunkActivations& chunk = chunks[slot.chunk];
         if (slot.forward) held += chunk.kept;
-        peak = std::max(peak, held + std::max(chunk.loss, slot.forward ? 0 : chunk.again));
-        if (slot.releases()) held -= chunk.kept;
+        // What is computed again for the gradients of inputs stays for those of weights.
+        const double stays = slot.gradients == Gradients::all ? 0 : chunk.all_again;
+        if (slot.gradients == Gradients::inputs) held += stays;
+        peak = std::max(peak, held + std::max(chunk.loss, slot.forward || stays > 0 ? 0 : chunk.again));
+        if (slot.releases()) held -= chunk.kept + stays;
     }
     return peak;
 }
@@ -84,14 +89,14 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             if (reduced) largest_gradient = std::max(largest_gradient, gradients - gradient_shard);
             if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
             memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
-            missing.push_back(whole - shard);
+            missing.back() += whole - shard;
         };
+        missing.push_back(0);
         add(layer.weight_bytes, layer.bytes, layer.replicas, layer.shards);
+        if (const auto& experts = layer.experts)
+            add(experts->weight_bytes, experts->bytes, experts->replicas, experts->shards);
         segment = (begins_segment(arrangement, i) ? 0 : segment) + missing.back();
         largest_segment = std::max(largest_segment, segment);
-        if (!layer.experts) continue;
-        const PlacedExperts& experts = *layer.experts;
-        add(experts.weight_bytes, experts.bytes, experts.replicas, experts.replicas);
     }
     if (sharding >= Sharding::parameters) {
         std::sort(missing.begin(), missing.end(), std::greater<>());

@@ -65,13 +65,6 @@ void judge_pipeline(const Plan& plan, Complaints& complaints) {
         complaints.push_back({key + "chunks",
                               fmt::format("{} chunks on a stage need an interleaved schedule", pipeline.chunks),
                               "write `schedule: interleaved`", key + "virtual_stages"});
-    if (pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1 &&
-        plan.recomputation == Recomputation::full)
-        complaints.push_back(
-            {key + "schedule",
-             "'zb-h1' keeps activations until the gradients of weights, so `recomputation: full` would "
-             "save nothing",
-             "write `schedule: 1f1b`, or `recomputation: selective`"});
     const std::int64_t parts = pipeline.stages * pipeline.chunks;
     if (!pipeline.layers.empty() && std::ssize(pipeline.layers) != parts)
         complaints.push_back({key + "layers",
@@ -130,6 +123,20 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
              fmt::format("write {} columns, or remove this key", ranks / layout.replica()), key + "grid.columns"});
 }
 
+void judge_model_overlap(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
+    if (parallelism.model_overlap == ModelOverlap::as_gradients || open.automatic()) return;
+    const std::string key = "parallelism.model_overlap";
+    if (!splits_weights(parallelism))
+        complaints.push_back({key, "'model_overlap' needs more than one row", "write for example `model: 8`"});
+    else if (parallelism.model_chunks > 1 && !parallelism.sequence)
+        complaints.push_back({key, "'chunks' are those of the allgathers and reduce-scatters of `sequence`",
+                              "write `sequence: true`, or `model_overlap: weight-gradients`"});
+    if (parallelism.model_chunks > 1 && plan.compute == ComputeKind::measured)
+        complaints.push_back({"compute", "measured times do not say how long a layer computes its products",
+                              "write `model_overlap: weight-gradients`, or another `compute`"});
+}
+
 void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
     const Parallelism& parallelism = plan.parallelism;
     judge_factors(plan, parallelism.layout, open.grid.columns, "parallelism.", complaints);
@@ -140,6 +147,7 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
     if (parallelism.sequence && !open.automatic() && !splits_weights(parallelism))
         complaints.push_back(
             {"parallelism.sequence", "'sequence' needs more than one row", "write for example `model: 8`"});
+    judge_model_overlap(plan, open, complaints);
 }
 
 void judge_context(const Plan& plan, Complaints& complaints) {
@@ -167,12 +175,6 @@ void judge_experts(const Plan& plan, Complaints& complaints) {
         refuse("parallelism.experts", "an imbalance has no effect on a rank that has all experts",
                "write `experts: {ranks: 8, imbalance: 20 %}`, or remove it");
     if (experts.ranks == 1) return;
-    if (parallelism.sharding == Sharding::parameters)
-        refuse("parallelism.sharding", "sharded weights of experts are not modelled",
-               "write `sharding: optimizer` or `gradients`");
-    if (parallelism.shard_ranks)
-        refuse("parallelism.sharding", "groups that divide the state of experts are not modelled",
-               "write `sharding: optimizer` or `gradients`");
     if (experts.imbalance > 0 && parallelism.algorithms.all_to_all == "bruck")
         refuse("parallelism.activations.all_to_all", "'bruck' moves equal blocks, but experts have different loads",
                "write `direct` or `pairwise`");

@@ -25,7 +25,7 @@ double step_seconds(const Lowered& training, std::uint32_t stage) {
     for (const PlacedLayer& layer : training.arrangement.layers) {
         if (layer.part % training.arrangement.stages != stage) continue;
         add(layer.weight_bytes, layer.shards);
-        if (layer.experts) add(layer.experts->weight_bytes, layer.experts->replicas);
+        if (layer.experts) add(layer.experts->weight_bytes, layer.experts->shards);
     }
     const double bytes = weights * step_bytes_per_weight(plan.optimizer, training.model);
     return bytes / device.kernels->memory_Bps / device.speed;

@@ -72,6 +72,11 @@ struct Pipeline {
     std::vector<std::int64_t> layers;
 };
 
+/// Computation beside which rows exchange the gradients of a layer's inputs: that of the gradients of its weights
+/// (Megatron-LM's LinearWithGradAccumulationAndAsyncCommunication), or none. `as_gradients`: as Plan::overlap says for
+/// the gradients of weights.
+enum class ModelOverlap { as_gradients, none, weight_gradients };
+
 /// State that ranks with the same weights divide among each other, instead of each holding all of it. `optimizer`: the
 /// optimizer's state (ZeRO-1). `gradients`: also the gradients (ZeRO-2): they are reduced by a reduce-scatter, after
 /// which an allgather collects the updated weights. `parameters`: also the weights (ZeRO-3, FSDP), which are gathered
@@ -105,6 +110,8 @@ struct Parallelism {
     /// reduce-scatters and allgathers (V. Korthikanti et al., "Reducing activation recomputation in large transformer
     /// models", MLSys 2023).
     bool sequence = false;
+    ModelOverlap model_overlap = ModelOverlap::as_gradients;
+    std::int64_t model_chunks = 1;  ///< of products and their exchanges among rows: see chunked_products.hpp
     Sharding sharding = Sharding::none;
     /// Number of ranks that divide the state among them; nothing: all that have the same weights.
     std::optional<std::int64_t> shard_ranks = {};

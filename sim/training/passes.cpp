@@ -9,7 +9,7 @@
 namespace syncline {
 
 bool weights_apart(const Plan& plan, const LayerExchanges& exchanges) {
-    return !exchanges.backward_rounds.empty() || (plan.overlap != Overlap::none && !exchanges.after_backward.empty());
+    return !exchanges.backward_rounds.empty() || (plan.hides_input_gradients() && !exchanges.after_backward.empty());
 }
 
 std::size_t computing_tasks(const std::vector<Round>& rounds) {
@@ -163,12 +163,17 @@ TaskId Passes::add(std::uint32_t rank, const Task& task) {
 
 TaskId Passes::compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
                        const std::optional<TaskId>& weights) {
-    RankPasses& passes = ranks_[rank];
-    Task task{passes.compute, phase, layer, has_part(rank, layer) ? seconds : 0};
+    const TaskId id = add_chunk(rank, phase, layer, micro_batch, seconds, weights);
+    ranks_[rank].computed.push_back(id);
+    return id;
+}
+
+TaskId Passes::add_chunk(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch,
+                         double seconds, const std::optional<TaskId>& weights) {
+    Task task{ranks_[rank].compute, phase, layer, has_part(rank, layer) ? seconds : 0};
     task.micro_batch = micro_batch;
     const TaskId id = add(rank, task);
     if (weights) graph_.depend(id, *weights);
-    passes.computed.push_back(id);
     return id;
 }
 
@@ -176,17 +181,24 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.forward_rounds;
     const auto weights = gather(stage, layer, micro_batch);
-    add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
+    const ChunkedProducts& chunked = placed.chunked;
+    const Arrived inputs = add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_forward_s;
-        const TaskId pass = compute(rank, phase, layer, micro_batch, time.forward_s - core_s, weights[index]);
+        add_arriving(rank, inputs, phase, layer, micro_batch, chunked.inputs_forward_s, weights[index]);
+        const double rest_s = std::max(0.0, time.forward_s - core_s - chunked.forward_s());
+        const TaskId pass = compute(rank, phase, layer, micro_batch, rest_s, weights[index]);
         cursors_[rank].data = pass;
         if (micro_batch == 0 && phase == Phase::forward) ranks_[rank].forward[layer] = pass;
         add_rounds(rank, rounds, phase, layer, micro_batch, core_s);
     }
-    add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
+    if (chunked.outputs_forward_s > 0)
+        add_leaving(stage, placed.exchanges.after_forward.front(), phase, layer, micro_batch,
+                    chunked.outputs_forward_s);
+    else
+        add_exchanges(stage, placed.exchanges.after_forward, layer, micro_batch);
 }
 
 std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, std::uint32_t layer,
@@ -207,13 +219,15 @@ void Passes::add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
     const auto weights = begin_backward(stage, layer, micro_batch);
-    add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    const Arrived outputs = add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_backward_s;
-        cursors_[rank].data =
-            compute(rank, Phase::backward, layer, micro_batch, time.input_gradient_s - core_s, weights[index]);
+        add_arriving(rank, outputs, Phase::backward, layer, micro_batch, placed.chunked.outputs_backward_s,
+                     weights[index]);
+        const double rest_s = std::max(0.0, time.input_gradient_s - core_s - placed.chunked.backward_s());
+        cursors_[rank].data = compute(rank, Phase::backward, layer, micro_batch, rest_s, weights[index]);
         add_rounds(rank, rounds, Phase::backward, layer, micro_batch, core_s);
     }
     add_exchanges(stage, placed.exchanges.after_backward, layer, micro_batch);
@@ -234,8 +248,9 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
     const PlacedLayer& placed = arrangement_.layers[layer];
     const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
     const bool apart = weights_apart(plan_, placed.exchanges);
+    const bool hides = plan_.hides_input_gradients();
     const auto weights = begin_backward(stage, layer, micro_batch);
-    add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
+    const Arrived outputs = add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
     std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
         gradients[index] = cursors_[rank_of(stage, index)].data;
@@ -245,9 +260,12 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
         Cursor& cursor = cursors_[rank];
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_backward_s;
-        const double first_s = apart ? time.input_gradient_s - core_s : time.backward_s();
-        if (apart && plan_.overlap != Overlap::none && !placed.exchanges.beside_backward.empty())
+        const double all_s = apart ? time.input_gradient_s - core_s : time.backward_s();
+        const double first_s = std::max(0.0, all_s - placed.chunked.backward_s());
+        if (apart && hides && !placed.exchanges.beside_backward.empty())
             inputs[index] = std::exchange(cursor.data, gradients[index]);
+        add_arriving(rank, outputs, Phase::backward, layer, micro_batch, placed.chunked.outputs_backward_s,
+                     weights[index]);
         cursor.data = compute(rank, Phase::backward, layer, micro_batch, first_s, weights[index]);
         ranks_[rank].gradients[layer] = *cursor.data;
         add_rounds(rank, rounds, Phase::backward, layer, micro_batch, core_s);
@@ -255,7 +273,7 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
         if (apart)
             ranks_[rank].gradients[layer] =
                 compute(rank, Phase::backward, layer, micro_batch, time.weight_gradient_s, inputs[index]);
-        if (plan_.overlap == Overlap::none) pass = ranks_[rank].gradients[layer];
+        if (!hides) pass = ranks_[rank].gradients[layer];
         if (placed.compressed.encode_s > 0)
             ranks_[rank].gradients[layer] =
                 compute(rank, Phase::encode, layer, micro_batch, placed.compressed.encode_s, std::nullopt);
@@ -279,13 +297,46 @@ void Passes::add_rounds(std::uint32_t rank, const std::vector<Round>& rounds, Ph
     if (beside) cursor.data = compute(rank, phase, layer, micro_batch, 0, std::nullopt);
 }
 
-void Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
-                           std::uint32_t micro_batch) {
+Passes::Arrived Passes::add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges,
+                                      std::uint32_t layer, std::uint32_t micro_batch) {
+    Arrived arrived;
     for (const ActivationExchange& exchange : exchanges)
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
-            cursors_[rank].data = add_exchange(rank, exchange, layer, micro_batch);
+            for (std::uint32_t chunk = 0; chunk < exchange.chunks; ++chunk) {
+                cursors_[rank].data = add_exchange(rank, exchange, layer, micro_batch);
+                if (exchange.chunks > 1) arrived[rank].push_back(*cursors_[rank].data);
+            }
         }
+    return arrived;
+}
+
+void Passes::add_arriving(std::uint32_t rank, const Arrived& arrived, Phase phase, std::uint32_t layer,
+                          std::uint32_t micro_batch, double chunk_s, const std::optional<TaskId>& weights) {
+    const auto chunks = arrived.find(rank);
+    if (chunks == arrived.end()) return;
+    for (const TaskId chunk : chunks->second) {
+        cursors_[rank].data = chunk;
+        add_chunk(rank, phase, layer, micro_batch, chunk_s, weights);
+    }
+}
+
+void Passes::add_leaving(std::uint32_t stage, const ActivationExchange& exchange, Phase phase, std::uint32_t layer,
+                         std::uint32_t micro_batch, double chunk_s) {
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        const std::uint32_t rank = rank_of(stage, index);
+        std::optional<TaskId>& data = cursors_[rank].data;
+        std::optional<TaskId> computed = data, exchanged;
+        for (std::uint32_t chunk = 0; chunk < exchange.chunks; ++chunk) {
+            data = computed;
+            data = computed = add_chunk(rank, phase, layer, micro_batch, chunk_s, std::nullopt);
+            exchanged = add_exchange(rank, exchange, layer, micro_batch);
+        }
+        data = exchanged;
+        // The next gathering of weights waits for the whole pass; the batch is needed when the first one begins.
+        std::vector<TaskId>& passes = ranks_[rank].computed;
+        if (passes.size() > 1) passes.back() = *computed;
+    }
 }
 
 TaskId Passes::add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
@@ -322,29 +373,29 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
-    const PlacedLayer& placed = arrangement_.layers[layer];
-    if (plan_.parallelism.sharding != Sharding::parameters || placed.weight_bytes == 0 || placed.shards.size == 1)
-        return gathered;
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
-        const std::uint32_t rank = rank_of(stage, index), first = placed.shards.first(index);
-        if (!has_part(rank, layer)) continue;
-        const auto [found, added] = exchanges_.try_emplace({&placed, first});
-        if (added)
-            found->second = graph_.add_exchange(
-                {placed.gathering, group(stage, placed.shards, first), weight_channel, placed.weight_bytes});
-        Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
-        task.exchange = found->second;
-        task.member = placed.shards.member(index);
-        task.micro_batch = micro_batch;
-        const TaskId id = graph_.add_task(task);
-        // The weights are gathered while the pass before theirs computes.
-        RankPasses& passes = ranks_[rank];
-        if (passes.computed.size() > 1)
-            graph_.depend(id, passes.computed[passes.computed.size() - 2]);
-        else
-            passes.gathered.push_back(id);
-        gathered[index] = id;
-    }
+    PlacedLayer::each_weights(arrangement_.layers[layer], [&](const Grouping& shards, std::uint64_t bytes,
+                                                              const auto& gathering) {
+        if (!gathering) return;
+        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index), first = shards.first(index);
+            if (!has_part(rank, layer)) continue;
+            const auto [found, added] = exchanges_.try_emplace({&gathering, first});
+            if (added)
+                found->second = graph_.add_exchange({gathering, group(stage, shards, first), weight_channel, bytes});
+            Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
+            task.exchange = found->second;
+            task.member = shards.member(index);
+            task.micro_batch = micro_batch;
+            const TaskId id = graph_.add_task(task);
+            // The weights are gathered while the pass before theirs computes.
+            RankPasses& passes = ranks_[rank];
+            if (passes.computed.size() > 1)
+                graph_.depend(id, passes.computed[passes.computed.size() - 2]);
+            else
+                passes.gathered.push_back(id);
+            gathered[index] = id;  // gatherings of a rank are in order
+        }
+    });
     return gathered;
 }
 

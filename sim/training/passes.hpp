@@ -18,13 +18,14 @@
 /// between stages.
 ///
 /// A layer's pass waits for its inputs after their exchange; exchanges of activations run one after the other on a
-/// separate stream. With Overlap::none a layer's backward pass is one task and the gradients of its inputs are
-/// exchanged after it; otherwise they are computed first, and exchanged while the gradients of its weights are computed
-/// (as Megatron-LM does). A transfer to another stage runs concurrently with the next pass. With Sharding::parameters a
-/// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
-/// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
-/// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
-/// PyTorch's checkpoints; their weights are gathered for both passes together.
+/// separate stream. The gradients of a layer's inputs are computed first, and exchanged while those of its
+/// weights are computed (as Megatron-LM does), unless Plan::hides_input_gradients() is false: then the backward pass is
+/// one task, and they are exchanged after it. Products may be computed in chunks (chunked_products.hpp). A transfer to
+/// another stage runs concurrently with the next pass. With Sharding::parameters a layer's weights are gathered before
+/// each of its passes, while the previous layer computes: at most two layers' weights at a time. Layers that are
+/// recomputed (recomputation.hpp) run their forward passes and exchanges once more before the backward pass of the
+/// segment's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
+/// are gathered for both passes together.
 ///
 /// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
 /// inputs that have to be gathered again are gathered for them.
@@ -54,7 +55,7 @@ std::size_t computing_tasks(const std::vector<Round>& rounds);
 struct RankPasses {
     ProcessId process = 0;
     StreamId compute = 0;
-    std::vector<TaskId> computed;   ///< all computations of its passes, in order
+    std::vector<TaskId> computed;   ///< the computations of its passes, in order: the last chunk, if it has chunks
     std::vector<TaskId> forward;    ///< by layer of the model, for its own layers: the first micro-batch's pass
     std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are complete
     std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration
@@ -91,8 +92,16 @@ private:
     /// Adds what Recomputation::selective computes again. Returns the gathering of the layer's weights, as gather().
     std::vector<std::optional<TaskId>> begin_backward(std::uint32_t stage, std::uint32_t layer,
                                                       std::uint32_t micro_batch);
-    void add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
-                       std::uint32_t micro_batch);
+    /// The chunks of an exchange that have arrived, by rank; empty if it is whole.
+    using Arrived = std::map<std::uint32_t, std::vector<TaskId>>;
+    Arrived add_exchanges(std::uint32_t stage, const std::vector<ActivationExchange>& exchanges, std::uint32_t layer,
+                          std::uint32_t micro_batch);
+    /// Adds the products that need these chunks, each after its own.
+    void add_arriving(std::uint32_t rank, const Arrived& arrived, Phase phase, std::uint32_t layer,
+                      std::uint32_t micro_batch, double chunk_s, const std::optional<TaskId>& weights);
+    /// Adds products in chunks, each followed by its exchange, on the ranks of a stage.
+    void add_leaving(std::uint32_t stage, const ActivationExchange& exchange, Phase phase, std::uint32_t layer,
+                     std::uint32_t micro_batch, double chunk_s);
     TaskId add_exchange(std::uint32_t rank, const ActivationExchange& exchange, std::uint32_t layer,
                         std::uint32_t micro_batch);
     /// Adds the rounds of a layer's core, after which the rank's data are ready.
@@ -107,6 +116,9 @@ private:
     TaskId add(std::uint32_t rank, const Task& task);
     TaskId compute(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
                    const std::optional<TaskId>& weights);
+    /// Adds a computation that is no pass of its own.
+    TaskId add_chunk(std::uint32_t rank, Phase phase, std::uint32_t layer, std::uint32_t micro_batch, double seconds,
+                     const std::optional<TaskId>& weights);
     StreamId open(std::uint32_t rank, StreamId& stream, StreamKind kind);
     GroupId group(std::uint32_t stage, const Grouping& grouping, std::uint32_t first);
     ExchangeId transfer(std::uint32_t boundary, bool forward, std::uint32_t index);

@@ -170,6 +170,11 @@ struct Plan {
         return noise.varies() || noise.stragglers.count > 0 || placement.order == RankPlacement::Order::random ||
                schedule == Schedule::random || parallelism.experts.imbalance > 0;
     }
+    /// Returns whether gradients of inputs are exchanged while those of weights are computed.
+    bool hides_input_gradients() const {
+        if (parallelism.model_overlap == ModelOverlap::as_gradients) return overlap != Overlap::none;
+        return parallelism.model_overlap == ModelOverlap::weight_gradients;
+    }
     std::int64_t stage_ranks() const { return ranks / parallelism.pipeline.stages; }
     std::int64_t replicas() const { return stage_ranks() / parallelism.layout.replica(); }
     std::int64_t global_batch() const { return batch_per_rank * replicas(); }

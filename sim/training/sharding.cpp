@@ -30,21 +30,39 @@ Grouping shards_of(const Cluster& cluster, const Plan& plan, const Layer& layer,
     return {size, replicas.stride};
 }
 
+Grouping expert_shards_of(const Plan& plan, const Layer& layer, const Grouping& replicas, const Grouping& shards,
+                          const Grouping& group) {
+    const Grouping alike = copies_of(replicas, group);
+    if (plan.parallelism.sharding == Sharding::none || !plan.parallelism.shard_ranks) return alike;
+    if (shards.size % group.size == 0) return {shards.size / group.size, alike.stride};
+    if (group.size % shards.size == 0) return {1, alike.stride};
+    throw ParallelismError(
+        "sharding.within",
+        fmt::format("layer '{}': groups of {} ranks, which divide the state, and of {}, which divide "
+                    "the experts, do not divide each other",
+                    layer.name, shards.size, group.size),
+        "write a multiple of the ranks of `experts`");
+}
+
 void check_nodes(const Plan& plan, const Arrangement& arrangement, const std::vector<Place>& places) {
     const Parallelism& parallelism = plan.parallelism;
     if (parallelism.sharding == Sharding::none || parallelism.shard_ranks != ranks_of_node) return;
     std::set<Grouping> seen;
     for (const PlacedLayer& layer : arrangement.layers) {
-        if (!seen.insert(layer.shards).second) continue;
-        for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
-            const std::uint32_t index = rank % arrangement.stage_ranks,
-                                first = rank - index + layer.shards.first(index);
-            if (places[rank].node != places[first].node)
-                throw ParallelismError(
-                    "sharding.within",
-                    fmt::format("ranks {} and {}, which would divide their state, are on different nodes", first, rank),
-                    "write `placement: packed`, or the number of ranks of a group in place of `node`");
-        }
+        const auto check = [&](const Grouping& shards) {
+            if (!seen.insert(shards).second) return;
+            for (std::uint32_t rank = 0; rank < places.size(); ++rank) {
+                const std::uint32_t index = rank % arrangement.stage_ranks, first = rank - index + shards.first(index);
+                if (places[rank].node != places[first].node)
+                    throw ParallelismError(
+                        "sharding.within",
+                        fmt::format("ranks {} and {}, which would divide their state, are on different nodes", first,
+                                    rank),
+                        "write `placement: packed`, or the number of ranks of a group in place of `node`");
+            }
+        };
+        check(layer.shards);
+        if (layer.experts) check(layer.experts->shards);
     }
 }
 

@@ -11,6 +11,13 @@ namespace syncline {
 /// weights.
 Grouping shards_of(const Cluster& cluster, const Plan& plan, const Layer& layer, const Grouping& replicas);
 
+/// Returns the ranks among which the state of a layer's experts is divided, which the ranks of `group` divide: those of
+/// `shards` that have the same experts. If such a group of ranks has every expert only once, nothing is divided (as in
+/// torchtitan, whose mesh of experts has what remains of the mesh that shards). Throws ParallelismError if the sizes of
+/// the two groups do not divide each other.
+Grouping expert_shards_of(const Plan& plan, const Layer& layer, const Grouping& replicas, const Grouping& shards,
+                          const Grouping& group);
+
 /// Throws ParallelismError if the groups are to be those of nodes, and the ranks of a group are on several nodes.
 void check_nodes(const Plan& plan, const Arrangement& arrangement, const std::vector<Place>& places);
 

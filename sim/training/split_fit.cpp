@@ -84,12 +84,29 @@ Complaints judge_gradients(const Cluster& cluster, const Plan& plan, const Arran
     return complaints;
 }
 
+/// Complains about channels of collectives in a plan that has none.
+void judge_channels(const Lowered& training, Complaints& complaints) {
+    if (training.plan.channels.value_or(1) <= 1 || !training.buckets.empty()) return;
+    bool some = false;
+    for (const PlacedLayer& layer : training.arrangement.layers) {
+        LayerExchanges::each(layer.exchanges,
+                             [&](const ActivationExchange& exchange) { some = some || exchange.in_library(); });
+        PlacedLayer::each_weights(
+            layer, [&](const Grouping&, std::uint64_t, const auto& gathering) { some = some || gathering != nullptr; });
+    }
+    if (!some)
+        complaints.push_back({"channels", "channels are those of collectives, of which this plan has none",
+                              "remove it; stages send their outputs in single messages"});
+}
+
 /// Lowers the plan, or returns why it cannot be carried out.
 Complaints try_lower(const Cluster& cluster, const Model& model, const Plan& plan,
                      std::shared_ptr<const Lowered>& lowered) {
     try {
         lowered = std::make_shared<const Lowered>(lower(cluster, model, plan));
-        return judge_gradients(cluster, plan, lowered->arrangement);
+        Complaints complaints = judge_gradients(cluster, plan, lowered->arrangement);
+        judge_channels(*lowered, complaints);
+        return complaints;
     } catch (const ParallelismError& error) {
         const std::string key = "parallelism." + error.key;
         if (error.key != "grid") return {{key, error.what(), error.hint}};

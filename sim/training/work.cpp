@@ -131,8 +131,12 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
     };
     const auto add = [&](const ActivationExchange& exchange) {
         counter.add(*exchange.algorithm, exchange.groups.size, exchange.bytes.front(),
-                    stage_ranks / exchange.groups.size, times);
+                    stage_ranks / exchange.groups.size, times * exchange.chunks);
     };
+    const ChunkedProducts& chunked = placed.chunked;
+    const double forward_chunks = chunked.chunks * ((chunked.inputs_forward_s > 0) + (chunked.outputs_forward_s > 0));
+    const double backward_chunks = chunked.chunks * (chunked.outputs_backward_s > 0);
+    counter.add_tasks(times * stage_ranks * ((placed.recomputed ? 2 : 1) * forward_chunks + backward_chunks));
     add_rounds(exchanges.forward_rounds);
     add_rounds(exchanges.backward_rounds);
     LayerExchanges::each(exchanges, add);
@@ -140,9 +144,11 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
         add_rounds(exchanges.forward_rounds);
         LayerExchanges::each_forward(exchanges, add);
     }
-    if (plan.parallelism.sharding == Sharding::parameters && placed.weight_bytes > 0 && placed.shards.size > 1)
-        counter.add(*placed.gathering, placed.shards.size, placed.weight_bytes, stage_ranks / placed.shards.size,
-                    2 * times, !exchanges_between_ranks(training.arrangement));
+    PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
+        if (gathering)
+            counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times,
+                        !exchanges_between_ranks(training.arrangement));
+    });
 }
 
 void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {

@@ -19,9 +19,10 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
     return times;
 }
 
-constexpr double LayerTime::*parts_of_time[] = {&LayerTime::forward_s,         &LayerTime::input_gradient_s,
-                                                &LayerTime::weight_gradient_s, &LayerTime::core_forward_s,
-                                                &LayerTime::core_backward_s,   &LayerTime::stall_s};
+constexpr double LayerTime::*parts_of_time[] = {
+    &LayerTime::forward_s,         &LayerTime::input_gradient_s,   &LayerTime::weight_gradient_s,
+    &LayerTime::core_forward_s,    &LayerTime::core_backward_s,    &LayerTime::inputs_forward_s,
+    &LayerTime::outputs_forward_s, &LayerTime::outputs_backward_s, &LayerTime::stall_s};
 
 LayerTime scaled(LayerTime time, double factor) {
     for (double LayerTime::*part : parts_of_time) time.*part *= factor;

@@ -54,6 +54,9 @@ struct LayerTime {
     double weight_gradient_s = 0;
     /// The layer's core (Kernel::core), which is part of forward_s and of input_gradient_s.
     double core_forward_s = 0, core_backward_s = 0;
+    /// The products at the layer's edges (Kernel::edge), which are part of the same: those that read its inputs, and
+    /// those that give its outputs, or the gradients of what they read.
+    double inputs_forward_s = 0, outputs_forward_s = 0, outputs_backward_s = 0;
     double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
     /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;

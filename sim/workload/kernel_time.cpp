@@ -86,6 +86,10 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
             pass_s += count * one.seconds;
             if (kernel.core && pass == Pass::forward) total.core_forward_s += count * one.seconds;
             if (kernel.core && pass == Pass::input_gradient) total.core_backward_s += count * one.seconds;
+            if (pass == Pass::forward && kernel.edge == Edge::inputs) total.inputs_forward_s += count * one.seconds;
+            if (pass == Pass::forward && kernel.edge == Edge::outputs) total.outputs_forward_s += count * one.seconds;
+            if (pass == Pass::input_gradient && kernel.edge == Edge::outputs)
+                total.outputs_backward_s += count * one.seconds;
             total.stall_s += count * one.stall_s;
             bound_s[static_cast<std::size_t>(one.bound)] += count * one.seconds;
         }

@@ -66,6 +66,10 @@ enum class Pass { forward, weight_gradient, input_gradient };
 
 enum class Lowering { implicit, im2col };
 
+/// Products of a transformer's half at its edges, where rows that divide the positions exchange them: those that read
+/// its inputs, or their gradients from those of its outputs, and those whose sum over the rows is its outputs.
+enum class Edge { none, inputs, outputs };
+
 struct Kernel {
     std::string name;        ///< for display
     double flops = 0;        ///< of each
@@ -80,6 +84,7 @@ struct Kernel {
     /// A product with weights inside a transformer's layer, which may have 8-bit factors.
     bool linear = false;
     double bytes = 0;  ///< read and written by each besides its elements: masks, and values in 4 bytes
+    Edge edge = Edge::none;
 
     double moved(double element_bytes) const { return elements * element_bytes + bytes; }
 };

@@ -19,6 +19,12 @@ Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
     return linear(gemm(matrix.name, rows, matrix.outputs, matrix.inputs));
 }
 
+/// Marks a product as one at an edge of a half.
+Kernel at(Edge edge, Kernel kernel) {
+    kernel.edge = edge;
+    return kernel;
+}
+
 /// Adds the kernel that sums up the gradients of a matrix's outputs, if it has a bias.
 void add_bias_gradient(Kernels& kernels, bool bias, const WeightMatrix& matrix, double samples) {
     if (bias) kernels.push_back(moving("bias gradient", samples * matrix.positions * matrix.outputs));
@@ -90,15 +96,19 @@ Kernels half(const Attention& attention, Pass pass, const Share& share) {
     if (pass == Pass::forward) {
         if (attention.norm != Norm::none)
             result.push_back(normalisation(attention.norm, between, real(attention.width)));
-        for (const WeightMatrix& matrix : matrices) result.push_back(product(matrix, pass, share.samples));
+        for (const WeightMatrix& matrix : matrices) {
+            // Matrices behind a latent vector do not read the inputs.
+            const Edge edge = matrix.inputs == real(attention.width) ? Edge::inputs : Edge::none;
+            result.push_back(at(edge, product(matrix, pass, share.samples)));
+        }
         append(result, heads.rotation());
         append(result, core(heads.forward()));
-        result.push_back(product(projection, pass, share.samples));
+        result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
         return result;
     }
     const bool biased = attention.bias && pass == Pass::weight_gradient;
     add_bias_gradient(result, biased, projection, share.samples);
-    result.push_back(product(projection, pass, share.samples));
+    result.push_back(at(Edge::outputs, product(projection, pass, share.samples)));
     if (pass == Pass::input_gradient) {
         append(result, core(heads.backward()));
         append(result, heads.rotation());
@@ -117,7 +127,8 @@ Kernels half(const FeedForward& forward, Pass pass, const Share& share) {
     const std::vector<WeightMatrix> matrices = weight_matrices(forward, share.part);
     const double width = real(forward.width), rows = share.samples * real(forward.positions);
     const double hidden = rows * matrices[1].inputs, between = rows * share.positions;
-    const Kernel up = product(matrices[0], pass, share.samples), down = product(matrices[1], pass, share.samples);
+    const Kernel up = at(Edge::inputs, product(matrices[0], pass, share.samples));
+    const Kernel down = at(Edge::outputs, product(matrices[1], pass, share.samples));
     Kernels result;
     switch (pass) {
         case Pass::forward:

@@ -5,6 +5,8 @@
 #include "sim/analysis/experiment.hpp"
 #include "sim/explain/explain.hpp"
 #include "sim/training/expert_loads.hpp"
+#include "sim/training/iteration.hpp"
+#include "sim/training/work.hpp"
 #include "sim/workload/experts.hpp"
 #include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
@@ -264,4 +266,82 @@ TEST_CASE("experts: rows, context, stages and folding go together") {
         CHECK(folded.bytes_sent == by_message.bytes_sent);
         CHECK(folded.messages == by_message.messages);
     }
+}
+
+namespace {
+
+/// What ranks have of a layer, or of its experts, and with whom.
+struct Held {
+    double bytes;
+    double shards, copies;  ///< ranks that divide its state, and groups of them
+};
+
+std::vector<Held> held_of(const Sparse& net, double P, double E, double within) {
+    std::vector<Held> held;
+    for (const Layer& layer : net.model().layers) {
+        const bool some = std::holds_alternative<Experts>(layer.shape);
+        const double routed = some ? net.expert_parameters() : 0;
+        held.push_back({4 * (static_cast<double>(layer.parameters) - routed), within, P / within});
+        const double shards = std::max(1.0, within / E);
+        if (some && P > E) held.push_back({4 * routed / E, shards, P / E / shards});
+        if (some && P == E) held.push_back({4 * routed / E, 1, 1});
+    }
+    return held;
+}
+
+}  // namespace
+
+TEST_CASE("experts: sharded weights are gathered, and their gradients scattered, among ranks with the same experts") {
+    struct Case {
+        std::int64_t P, E, within;  // within: ranks that divide the state
+    };
+    for (const Case& one : {Case{8, 2, 8}, Case{8, 4, 8}, Case{8, 8, 8}, Case{8, 2, 4}, Case{8, 4, 2}, Case{8, 2, 2}})
+        for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+            CAPTURE(one.P, one.E, one.within, static_cast<int>(sharding));
+            Sparse net;
+            net.layers = 1;
+            CardMachine made = machine(1e9);
+            made.F = 1e7;  // computation hides what it can
+            Plan plan = expert_plan(one.P, one.E);
+            plan.parallelism.sharding = sharding;
+            if (one.within < one.P) plan.parallelism.shard_ranks = one.within;
+            const Lowered training = lower(made.cluster(one.P), net.model(), plan);
+            const Result result = simulate(training);
+            CHECK(work_of(training).tasks == static_cast<double>(build_iteration(training).tasks().size()));
+
+            const auto P = static_cast<double>(one.P), E = static_cast<double>(one.E);
+            const bool gathers = sharding == Sharding::parameters;
+            const double tokens = 4 * net.s, turned = net.copies() * tokens * net.h * 4;
+            double sent = P * 4 * (E - 1) / E * turned, state = 0, scattered_s = 0;
+            std::vector<double> gathers_s;
+            for (const Held& held : held_of(net, P, E, static_cast<double>(one.within))) {
+                const double rings = gathers ? 3 : 2;
+                sent += P / held.shards * (held.shards - 1) * held.bytes * rings;
+                sent += P * 2 * (held.copies - 1) / held.copies * held.bytes / held.shards;
+                state += held.bytes / held.shards;
+                gathers_s.push_back((held.shards - 1) * message_s(made, held.bytes / held.shards));
+                scattered_s += gathers_s.back();
+                if (held.copies > 1)
+                    scattered_s += 2 * (held.copies - 1) * message_s(made, held.bytes / held.shards / held.copies);
+            }
+            CHECK(static_cast<double>(result.bytes_sent) == Approx(sent).epsilon(1e-4));
+            CHECK(result.memory.optimizer_bytes == Approx(state).epsilon(1e-4));
+            CHECK((result.memory.gradients_bytes == Approx(state).epsilon(1e-4)) == (sharding != Sharding::optimizer));
+            if (gathers && one.within == one.P) {
+                // Exposed: the gatherings of the embedding and of attention, all-to-alls, and the scattered gradients;
+                // all-to-alls may share links with the other gatherings, which take up to twice their time in all.
+                const double compute_s = tokens * (net.rest_flop() + 3 * net.expert_flop()) / made.F;
+                const double exposed_s = result.time.iteration_s - compute_s;
+                const double least_s =
+                    gathers_s[0] + gathers_s[1] + scattered_s + 4 * message_s(made, (E - 1) / E * turned);
+                double most_s = least_s;
+                for (std::size_t i = 2; i < gathers_s.size(); ++i) most_s += 2 * gathers_s[i];
+                CHECK(exposed_s >= least_s * (1 - 1e-4));
+                CHECK(exposed_s <= most_s * (1 + 1e-4));
+            }
+            plan.fidelity = Fidelity::folded;
+            const Result folded = simulate(lower(made.cluster(one.P), net.model(), plan));
+            CHECK(folded.time.iteration_s == Approx(result.time.iteration_s).epsilon(1e-9));
+            CHECK(folded.bytes_sent == result.bytes_sent);
+        }
 }

@@ -282,12 +282,12 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     plan.set_seed(seed);
     if (chance.below(3) == 0) plan.recomputation = Recomputation::full;
     Parallelism& split = plan.parallelism;
-    if (split.pipeline.schedule == PipelineSchedule::gpipe && split.pipeline.stages > 1 && chance.below(2) == 0) {
+    if (split.pipeline.schedule == PipelineSchedule::gpipe && split.pipeline.stages > 1 && chance.below(2) == 0)
         split.pipeline.schedule = PipelineSchedule::zero_bubble_h1;
-        plan.recomputation = Recomputation::none;
-    }
     if (split.sharding != Sharding::none && split.ranges.empty() && chance.below(2) == 0)
         split.shard_ranks = chance.of<std::int64_t>({2, 3});
+    if (split.layout.rows > 1 && split.ranges.empty() && chance.below(3) == 0)
+        split.model_overlap = chance.of<ModelOverlap>({ModelOverlap::none, ModelOverlap::weight_gradients});
     return made;
 }
 

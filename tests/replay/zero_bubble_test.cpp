@@ -84,6 +84,23 @@ TEST_CASE("zero bubble: equal stages have a bubble of (p-1)(F + B - W), for seve
     }
 }
 
+TEST_CASE("zero bubble: a full recomputation runs the forward pass once more before the gradients of inputs") {
+    for (const Layers& layers : {Layers{8, 64}, Layers{32, 32}}) {
+        for (const std::int64_t p : {2, 3, 5}) {
+            for (const std::int64_t m : {p, 2 * p + 1}) {
+                CAPTURE(layers.s, layers.h, p, m);
+                Plan plan = plan_of(p, m, PipelineSchedule::zero_bubble_h1);
+                plan.recomputation = Recomputation::full;
+                const Result result = simulate(lower(computing(p), layers.model(2 * p), plan));
+                const auto micro = static_cast<double>(m);
+                const double f = 2 * layers.forward_s(), b = f + 2 * layers.inputs_s(), w = 2 * layers.weights_s();
+                CHECK(result.time.iteration_s ==
+                      Approx(micro * (f + b + w) + static_cast<double>(p - 1) * (f + b - w)).epsilon(1e-6));
+            }
+        }
+    }
+}
+
 TEST_CASE("zero bubble: the same bytes are exchanged as with 1F1B, and work is counted exactly") {
     const Model model = Layers{16, 24}.model(4);
     for (const bool sequence : {false, true}) {

@@ -125,7 +125,11 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(
         error_of("experts: 8, model: 4").starts_with("layer 'choice': 4 replicas cannot be divided into groups of 8"));
     CHECK(error_of("experts: {ranks: 1, imbalance: 10 %}").starts_with("an imbalance has no effect"));
-    CHECK(error_of("experts: 4, sharding: parameters").starts_with("sharded weights of experts are not modelled / "));
+    CHECK(error_of("experts: 4, sharding: {of: parameters, within: 2}").empty());
+    CHECK(error_of("experts: 2, sharding: {of: optimizer, within: 8}").empty());
+    CHECK(error_of("experts: 4, sharding: {of: parameters, within: 6}", "", 24)
+              .starts_with("layer 'choice': groups of 6 ranks, which divide the state, and of 4, which divide the "
+                           "experts, do not divide each other / write a multiple"));
     CHECK(error_of("experts: {ranks: 4, imbalance: 10 %}, activations: {all_to_all: bruck}")
               .starts_with("'bruck' moves equal blocks"));
     CHECK(error_of("experts: {ranks: 4, imbalance: 20}").starts_with("'imbalance' is 20, which is above 1000 %"));

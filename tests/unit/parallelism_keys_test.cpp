@@ -375,13 +375,37 @@ TEST_CASE("state is sharded among all ranks with the same weights, or within gro
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
-TEST_CASE("the schedule zb-h1 splits the backward pass, and keeps what a full recomputation would save") {
+TEST_CASE("the schedule zb-h1 splits the backward pass") {
     CHECK(plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}").parallelism.pipeline.schedule ==
           PipelineSchedule::zero_bubble_h1);
-    check_mistake({"ranks: 2, recomputation: full, parallelism: {pipeline: {stages: 2, schedule: zb-h1}}", "zb-h1}}",
-                   "would save nothing", "schedule: 1f1b"});
     check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, chunks: 2, schedule: zb-h1}}", "2, schedule",
                    "need an interleaved schedule", "interleaved"});
+}
+
+TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks with sequence parallelism") {
+    const Plan open = plan_of("ranks: 2, parallelism: {model: 2}");
+    CHECK(open.parallelism.model_overlap == ModelOverlap::as_gradients);
+    CHECK(open.hides_input_gradients());
+    CHECK(!plan_of("ranks: 2, overlap: none, parallelism: {model: 2}").hides_input_gradients());
+    CHECK(!plan_of("ranks: 2, parallelism: {model: 2, model_overlap: none}").hides_input_gradients());
+    CHECK(plan_of("ranks: 2, overlap: none, parallelism: {model: 2, model_overlap: weight-gradients}")
+              .hides_input_gradients());
+    const Mistake mistakes[] = {
+        {"ranks: 2, parallelism: {model_overlap: none}", "none}", "needs more than one row", "`model: 8`"},
+        {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
+         "`sequence: true`"},
+        {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 1}}", "1}}", "chunks", ""},
+        {"ranks: 2, parallelism: {model: 2, model_overlap: {}}", "{}", "chunks", ""},
+        {"ranks: 2, parallelism: {model: 2, model_overlap: all}", "all}", "all", ""},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
+TEST_CASE("channels need a collective") {
+    check_mistake(
+        {"ranks: 2, channels: 2, parallelism: {pipeline: 2}", "2, parallelism", "this plan has none", "remove it"});
+    CHECK(errors_of("ranks: 4, channels: 2, parallelism: {pipeline: 2}").empty());
+    CHECK(errors_of("ranks: 1, channels: 2").empty());
 }
 
 TEST_CASE("virtual stages are another name of chunks") {

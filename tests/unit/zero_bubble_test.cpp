@@ -126,3 +126,26 @@ TEST_CASE("zero bubble: every stage holds as many micro-batches as the first sta
         CHECK(held == 100.0 * static_cast<double>(p));
     }
 }
+
+TEST_CASE("zero bubble: what is computed again stays until the gradients of weights") {
+    Cluster cluster = star_cluster(8, 1e9, 1e-6);
+    cluster.device.flops_per_s = cluster.device.memory_Bps = 1e12;
+    Model model;
+    model.element_bytes = 1;
+    for (std::int64_t i = 0; i < 6; ++i) model.layers.push_back({"layer", 100, 100, 100, 100});
+    Plan plan;
+    plan.ranks = 2;
+    plan.batch_per_rank = 12;
+    plan.parallelism.pipeline = zero_bubble(2, 12);
+    const auto held = [&](Recomputation recomputation, std::vector<std::int64_t> layers) {
+        plan.recomputation = recomputation;
+        plan.parallelism.pipeline.layers = std::move(layers);
+        return memory_of(lower(cluster, model, plan)).activations_bytes;
+    };
+    // Layers keep 100 B each, segments of two layers 100 B. Both stages have two micro-batches in flight; the first has
+    // the other layer of each segment for one of them, the last for both.
+    CHECK(held(Recomputation::none, {4, 2}) == 2 * 400);
+    CHECK(held(Recomputation::full, {4, 2}) == 2 * 200 + 200);
+    CHECK(held(Recomputation::none, {2, 4}) == 2 * 400);
+    CHECK(held(Recomputation::full, {2, 4}) == 2 * 200 + 2 * 200);
+}
