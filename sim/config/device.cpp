@@ -107,6 +107,10 @@ void describe(Fields& fields, Device& device) {
                     Dimension::bandwidth, bandwidths);
     fields.quantity({"memory", "Capacity of the device's memory: `16 GB`."}, device.memory_bytes, Dimension::bytes,
                     {.word = "unlimited", .word_value = unlimited, .least = 1, .most = 1e18});
+    fields.quantity({"memory_reserve",
+                     "Part of `memory` that a training cannot use: the driver's context, code of kernels, libraries: "
+                     "`0.65 GiB`."},
+                    device.reserve_bytes, Dimension::bytes, {.word = "none", .most = 1e18});
     fields.quantity({"kernel_latency", "Minimum time of a kernel: `5 us`."}, device.kernel_latency_s,
                     Dimension::seconds, {.word = "none", .most = longest_s});
     fields.quantity({"host_link", "Bandwidth between host and device, in one direction: `12 GBps`."},

@@ -15,6 +15,9 @@ void describe(Fields& fields, KernelRates& rates) {
                      "computed in tiles and waves.",
                      true},
                     rates.product_flops_per_s, Dimension::flops, speeds);
+    fields.quantity({"fp8_product_rate",
+                     "The same for products of 8-bit factors: `1382 Tflops`. Needed by `precision: {products: fp8}`."},
+                    rates.narrow_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
     fields.quantity({"attention_rate",
                      "Rate of attention that is fused into one kernel (`attention: flash`): `180 Tflops`. Default: "
                      "`product_rate`."},

@@ -174,6 +174,7 @@ LayerKeys initial_keys(const LayerDefaults& defaults) {
     LayerKeys keys;
     keys.positions = defaults.positions;
     keys.attention.scores = defaults.scores;
+    keys.attention.causal = defaults.causal;
     return keys;
 }
 

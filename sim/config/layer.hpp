@@ -13,6 +13,7 @@ namespace syncline::config {
 struct LayerDefaults {
     std::int64_t positions = 0;
     Scores scores = Scores::flash;
+    bool causal = false;
 };
 
 /// Reads an entry and returns its layers, or none if something is wrong, which is rejected. `above`: the layers before

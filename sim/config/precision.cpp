@@ -34,7 +34,7 @@ void describe(Fields& fields, Precision& precision) {
          "Sizes of elements in exchanges and in memory: the workload's `element_size` for all (`uniform`); weights, "
          "gradients and activations in 2 B and a master copy of the weights in 4 B (`mixed`: Micikevicius et al.); or "
          "a mapping: `{weights: 4 B, gradients: 2 B, activations: 2 B}`. Times of the computation stay those of the "
-         "workload's `element_size` and the device's `flops`."},
+         "workload's `element_size` and the device's `flops`, but for `products`."},
         word, {"uniform", "mixed"}, [&](Fields& inner) {
             describe_size(inner, {"weights", "Size of a weight. Default: the workload's `element_size`."},
                           precision.weights);
@@ -45,6 +45,17 @@ void describe(Fields& fields, Precision& precision) {
                            "Size of a weight in the master copy on which the optimizer works, whose state has the same "
                            "size; `none`: no copy. Default: `4 B` if weights are smaller, else no copy."},
                           precision.master, "none");
+            int products = 0;
+            inner.choice({"products",
+                          "Factors of matrix products with weights inside a transformer's layers: elements of the "
+                          "workload's `element_size`, or 8-bit numbers (`fp8`: Transformer Engine), which the device's "
+                          "`fp8_product_rate` makes faster. Their casts are left out."},
+                         products, {"uniform", "fp8"});
+            precision.fp8_products = products == 1;
+            inner.quantity({"accumulation",
+                            "Size of an element of a buffer beside the gradients, in which those of several "
+                            "micro-batches are added up: `4 B`. Exchanges carry elements of the size of `gradients`."},
+                           precision.accumulation, Dimension::bytes, {.word = "none", .most = largest_element_size});
             describe_size(inner, {"activations", "Size of an activation. Default: the workload's `element_size`."},
                           precision.activations);
         });

@@ -5,6 +5,7 @@
 #include "sim/config/files.hpp"
 #include "sim/config/parallelism.hpp"
 #include "sim/config/precision.hpp"
+#include "sim/config/saved.hpp"
 
 namespace syncline::config {
 
@@ -181,6 +182,7 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
          "not written."},
         plan.recomputation,
         {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
+    describe(fields, plan.saved);
     open.recomputation = open.everything && !fields.given("recomputation");
     fields.one_of({"optimizer",
                    "Optimizer state per parameter, beside weight and gradient: none (`sgd`), a momentum (`momentum`), "

@@ -54,6 +54,11 @@ void describe(Fields& fields, Model& model) {
                    "backward pass; `stored` writes them to memory, where the backward pass finds them."},
                   defaults.scores, {{"flash", Scores::flash}, {"stored", Scores::stored}});
 
+    fields.flag({"causal",
+                 "True if tokens look only at those before them, as in GPT and Llama: attention with `flash` then "
+                 "computes about half of the scores. FLOP of the model count all of them."},
+                defaults.causal);
+
     std::set<std::string> names;
     fields.each({"layers", "Layers with parameters, in forward order.", true}, [&](Fields& entry) {
         for (Layer& layer : describe_layer(entry, defaults, model.layers)) {

@@ -49,6 +49,7 @@ struct Device {
     double flops_per_s = 0;            ///< peak, in the precision that trains
     double memory_Bps = 0;             ///< bandwidth of the device's memory
     double memory_bytes = unlimited;   ///< capacity of that memory
+    double reserve_bytes = 0;          ///< part of it that the driver's context and libraries use
     double kernel_latency_s = 0;       ///< minimum time of a kernel
     double host_link_Bps = unlimited;  ///< host to device, one direction
     double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second

@@ -21,7 +21,13 @@ double KernelRates::product_s(const MatrixProduct& product, double bytes) const 
     return start_s + (seconds - start_s) / table_speed;
 }
 
+double KernelRates::narrow_product_s(const MatrixProduct& product, double bytes) const {
+    const double computing_s = (product_s(product, 0) - fixed_s) * product_flops_per_s / narrow_flops_per_s;
+    return fixed_s + std::max(computing_s, bytes / memory_Bps);
+}
+
 void KernelRates::speed_up(double factor) {
+    narrow_flops_per_s *= factor;
     product_flops_per_s *= factor;
     attention_flops_per_s *= factor;
     table_speed *= factor;

@@ -21,6 +21,9 @@
 /// quantization; 128×128 is the smaller of its two efficient tiles, and larger ones are two of them). A product whose
 /// shape has been measured takes the measured time (product_table.hpp).
 ///
+/// Products of 8-bit factors (FP8) compute faster by the ratio of the rates of large products, whatever their shape;
+/// their fixed cost and their bytes stay the same.
+///
 /// Left out: caches, products whose k is divided among multiprocessors (split-K), clocks that fall under load except
 /// for those of the measurements, the contents of matrices.
 namespace syncline {
@@ -30,6 +33,7 @@ class ProductTable;
 struct KernelRates {
     double product_flops_per_s = 0;    ///< R: rate of large matrix products
     double attention_flops_per_s = 0;  ///< rate of fused attention
+    double narrow_flops_per_s = 0;     ///< rate of large products of 8-bit factors; 0: unknown
     double memory_Bps = 0;             ///< M: measured memory bandwidth
     double fixed_s = 0;                ///< c: fixed cost of a kernel
     std::int64_t multiprocessors = 1;  ///< P
@@ -41,6 +45,9 @@ struct KernelRates {
     double product_s(const MatrixProduct& product, double bytes) const;
     /// Returns the same by tiles and waves alone, without the table.
     double tiled_s(const MatrixProduct& product, double bytes) const;
+
+    /// Returns the time of a product of 8-bit factors.
+    double narrow_product_s(const MatrixProduct& product, double bytes) const;
 
     /// Makes computation faster by this factor; fixed costs and memory stay the same.
     void speed_up(double factor);

@@ -158,7 +158,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     }
     require_images(model, result.layers, parallelism);
     require_experts(model, result.layers, parallelism);
-    ExchangePlanner exchanges(model, parallelism, result.layers);
+    ExchangePlanner exchanges(model, parallelism, plan.saved.gathered, result.layers);
     for (std::uint32_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->algorithms;
         const ActivationAlgorithms& algorithms = own ? *ranges[i]->algorithms : parallelism.algorithms;

@@ -245,7 +245,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     // With other parallelism, the arrangement determines which ranks exchange gradients: see judge_split().
     const bool whole = plan.parallelism.data_only() && !open.automatic();
     complaints = judge(plan.compute, model, cluster.device);
-    judge_precision(model, plan, complaints);
+    judge_precision(model, plan, cluster.device, complaints);
     judge_run(plan.run, model, complaints);
     judge_recomputation(model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);

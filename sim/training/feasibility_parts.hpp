@@ -12,8 +12,8 @@ void judge_algorithm(const AlgorithmSpec& algorithm, std::int64_t ranks, std::ui
 void judge_selection(const Selection& selection, const std::string& operation, const Cluster& cluster,
                      std::int64_t ranks, std::uint64_t bytes, Complaints& complaints);
 
-/// Judges a plan's precision and compression for a model with its sizes of elements.
-void judge_precision(const Model& model, const Plan& plan, Complaints& complaints);
+/// Judges a plan's precision and compression for a model with its sizes of elements, and a device.
+void judge_precision(const Model& model, const Plan& plan, const Device& device, Complaints& complaints);
 
 /// Judges whether the model and the compute model have what is to be computed again.
 void judge_recomputation(const Model& model, const Plan& plan, Complaints& complaints);

@@ -113,7 +113,8 @@ void ExchangePlanner::add_sequence(std::uint32_t number) {
     LayerExchanges& exchanges = placed.exchanges;
     if (number > 0) {
         exchanges.before_forward.push_back(make(rows, "allgather", inputs));
-        exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
+        if (!keeps_gathered_ || std::holds_alternative<Experts>(layer.shape))
+            exchanges.beside_backward.push_back(make(rows, "allgather", inputs));
         exchanges.after_backward.push_back(make(rows, "reduce-scatter", inputs));
     }
     const auto* dense = std::get_if<Dense>(&layer.shape);

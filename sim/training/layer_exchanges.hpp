@@ -22,8 +22,10 @@ std::uint64_t whole_bytes(double elements, double element_bytes);
 /// sequence parallelism, in parts that it gathers).
 class ExchangePlanner {
 public:
-    ExchangePlanner(const Model& model, const Parallelism& parallelism, std::vector<PlacedLayer>& layers)
-        : model_(model), parallelism_(parallelism), layers_(layers) {}
+    /// `keeps_gathered`: see Saved.
+    ExchangePlanner(const Model& model, const Parallelism& parallelism, bool keeps_gathered,
+                    std::vector<PlacedLayer>& layers)
+        : model_(model), parallelism_(parallelism), keeps_gathered_(keeps_gathered), layers_(layers) {}
 
     /// Throws ParallelismError.
     void add(std::uint32_t layer, const ActivationAlgorithms& algorithms);
@@ -41,6 +43,7 @@ private:
 
     const Model& model_;
     const Parallelism& parallelism_;
+    bool keeps_gathered_;
     std::vector<PlacedLayer>& layers_;
     const ActivationAlgorithms* algorithms_ = nullptr;
 };

@@ -19,9 +19,9 @@ double state_bytes(Optimizer optimizer, const Model& model) {
 }
 
 /// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
-/// there only during it, because they are computed again.
+/// there only during it, because they are computed again; and what is there only while the loss is computed.
 struct ChunkActivations {
-    double kept = 0, again = 0;
+    double kept = 0, again = 0, loss = 0;
 };
 
 ChunkActivations activations_of(const Model& model, const Plan& plan, const Arrangement& arrangement,
@@ -32,17 +32,18 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         const PlacedLayer& placed = arrangement.layers[i];
         const Layer& layer = model.layers[i];
         const std::int64_t sequence_ranks = plan.parallelism.sequence ? placed.layout.rows : 1;
-        const double all = kept_bytes(model, layer, placed.share, sequence_ranks);
+        const double all = kept_bytes(model, layer, placed.share, sequence_ranks, plan.saved);
         double kept = all;
         if (plan.recomputation == Recomputation::selective)
-            kept = kept_without_scores(model, layer, placed.share, sequence_ranks);
+            kept = kept_without_scores(model, layer, placed.share, sequence_ranks, plan.saved);
         else if (placed.recomputed)
             kept = begins_segment(arrangement, i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
         bytes.kept += kept;
+        bytes.loss += loss_bytes(model, layer, placed.share, plan.saved);
         segment = (begins_segment(arrangement, i) ? 0 : segment) + all - kept;
         bytes.again = std::max(bytes.again, segment);
     }
-    return {std::ceil(bytes.kept), std::ceil(bytes.again)};
+    return {std::ceil(bytes.kept), std::ceil(bytes.again), std::ceil(bytes.loss)};
 }
 
 double peak_activations(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
@@ -53,7 +54,7 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
     for (const Slot& slot : slots(plan.parallelism.pipeline, stage)) {
         const ChunkActivations& chunk = chunks[slot.chunk];
         if (slot.forward) held += chunk.kept;
-        peak = std::max(peak, held + (slot.forward ? 0 : chunk.again));
+        peak = std::max(peak, held + std::max(chunk.loss, slot.forward ? 0 : chunk.again));
         if (slot.releases()) held -= chunk.kept;
     }
     return peak;
@@ -62,7 +63,10 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
 Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
     const Sharding sharding = plan.parallelism.sharding;
     const double state = state_bytes(plan.optimizer, model) / weight_element(model);
+    // Gradients, and the buffer beside them.
+    const double buffers = 1 + model.precision.accumulation / gradient_element(model);
     Memory memory;
+    double largest_gradient = 0;              // bytes of a layer's that are there until they are reduced
     std::vector<double> missing;              // by layer: bytes that are on other ranks until they are gathered
     double segment = 0, largest_segment = 0;  // of the same: layers that are gathered together
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
@@ -75,7 +79,9 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
             // Gradients of several micro-batches are accumulated before they are reduced.
             const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
-            memory.gradients_bytes += reduced ? std::ceil(gradients / shards.size) : gradients;
+            const double gradient_shard = std::ceil(gradients / shards.size);
+            memory.gradients_bytes += (reduced ? gradient_shard : gradients) * buffers;
+            if (reduced) largest_gradient = std::max(largest_gradient, gradients - gradient_shard);
             if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
             memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
             missing.push_back(whole - shard);
@@ -93,6 +99,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
         for (std::size_t i = 0; i < std::min<std::size_t>(2, missing.size()); ++i) two += missing[i];
         memory.weights_bytes += std::max(two, largest_segment);
     }
+    memory.gradients_bytes += largest_gradient;
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);
     memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
@@ -107,8 +114,9 @@ Memory memory_of(const Lowered& training) {
         const Memory memory = memory_of_stage(training.model, training.plan, training.arrangement, stage);
         if (memory.total_bytes() > most.total_bytes()) most = memory;
     }
-    const double device_bytes = training.cluster.device.memory_bytes;
-    if (std::isfinite(device_bytes)) most.device_bytes = device_bytes;
+    const Device& device = training.cluster.device;
+    if (std::isfinite(device.memory_bytes))
+        most.device_bytes = std::max(0.0, device.memory_bytes - device.reserve_bytes);
     return most;
 }
 

@@ -26,16 +26,19 @@
 /// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
+/// While a language model's loss is computed, logits are there in several copies: see Saved. Gradients that are reduced
+/// as soon as they are computed are whole for one layer, the largest. With Precision::accumulation a buffer of as many
+/// elements is beside the gradients, and is sharded with them.
+///
 /// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
 /// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
 /// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the
-/// optimizer's state, and a layer with sharded weights is counted with its shard of the gradients only, even while they
-/// are computed.
+/// optimizer's state.
 namespace syncline {
 
 struct Memory {
     double weights_bytes = 0, gradients_bytes = 0, optimizer_bytes = 0, activations_bytes = 0;  ///< whole numbers
-    /// Memory of the device; nothing if its file does not give it.
+    /// Memory of the device, without what the driver reserves; nothing if its file does not give it.
     std::optional<double> device_bytes;
 
     double total_bytes() const { return weights_bytes + gradients_bytes + optimizer_bytes + activations_bytes; }

@@ -13,6 +13,7 @@
 #include "sim/training/recomputation.hpp"
 #include "sim/training/run_length.hpp"
 #include "sim/workload/compute_model.hpp"
+#include "sim/workload/kept.hpp"
 
 /// Training plan: number of ranks, the computation of each, and the exchange of gradients.
 namespace syncline {
@@ -143,6 +144,7 @@ struct Plan {
     Noise noise;
     Parallelism parallelism;
     Recomputation recomputation = Recomputation::none;
+    Saved saved;
     ComputeKind compute = ComputeKind::calibrated;
     Optimizer optimizer = Optimizer::momentum;
     Precision precision = {};  ///< replaces the model's

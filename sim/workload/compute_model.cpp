@@ -151,7 +151,10 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
                                                           roofline_clock(device, &*device.efficiency));
         case ComputeKind::tables:
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
-            return std::make_unique<const KernelByKernel>(model, Lowering::implicit, table_clock(device));
+            if (model.precision.fp8_products && device.kernels->narrow_flops_per_s == 0)
+                throw std::logic_error("the device has no rate of products of 8-bit factors");
+            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
+                                                          table_clock(device, model.precision.fp8_products));
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);

@@ -16,15 +16,15 @@ struct Networks {
         const double first = (gated ? 2 : 1) * hidden, units = number * rows * hidden;
         switch (pass) {
             case Pass::forward:
-                return {gemm(up, rows, first, width, number), activation(gated, units),
-                        gemm(down, rows, width, hidden, number)};
+                return {linear(gemm(up, rows, first, width, number)), activation(gated, units),
+                        linear(gemm(down, rows, width, hidden, number))};
             case Pass::weight_gradient:
-                return {gemm(down, hidden, width, rows, number), gemm(up, width, first, rows, number)};
+                return {linear(gemm(down, hidden, width, rows, number)), linear(gemm(up, width, first, rows, number))};
             case Pass::input_gradient:
                 break;
         }
-        return {gemm(down, rows, hidden, width, number), activation_gradient(gated, units),
-                gemm(up, rows, width, first, number)};
+        return {linear(gemm(down, rows, hidden, width, number)), activation_gradient(gated, units),
+                linear(gemm(up, rows, width, first, number))};
     }
 };
 

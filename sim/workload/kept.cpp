@@ -11,15 +11,17 @@ constexpr double full_precision = 4;
 
 /// Bytes of activations that a rank keeps per sample.
 struct Kept {
-    double whole = 0;    ///< activations that every rank keeps whole
-    double between = 0;  ///< also whole, but only the rank's positions with sequence parallelism
-    double part = 0;     ///< activations of the rank's own part of the layer
+    double whole = 0;     ///< activations that every rank keeps whole
+    double between = 0;   ///< also whole, but only the rank's positions with sequence parallelism
+    double gathered = 0;  ///< likewise, unless what was gathered is kept: see Saved
+    double part = 0;      ///< activations of the rank's own part of the layer
 };
 
 struct KeptBy {
     const Layer& layer;
     double element;
     const Share& share;
+    bool gate = false;   ///< see Saved
     bool scores = true;  ///< those of attention are kept
 
     double inputs() const { return real(layer.inputs) * element; }
@@ -27,11 +29,11 @@ struct KeptBy {
 
     /// Returns the bytes of the inputs of a rank's activation functions and of their results, of this many hidden
     /// units.
-    double hidden(bool gated, double units) const { return (gated ? 3 : 2) * units * share.part * element; }
+    double hidden(bool gated, double units) const { return (gated ? gate ? 4 : 3 : 2) * units * share.part * element; }
 
-    /// Returns what a half of a transformer's layer keeps per position and element of the width: the inputs of its
-    /// normalisation and of its first matrix, and the dropout's mask.
-    double around(Norm norm, bool dropout) const { return (norm == Norm::none ? 1 : 2) * element + (dropout ? 1 : 0); }
+    /// Returns what a half of a transformer's layer keeps per position and element of the width, beside the inputs of
+    /// its first matrix: those of its normalisation, and the dropout's mask.
+    double around(Norm norm, bool dropout) const { return (norm == Norm::none ? 0 : element) + (dropout ? 1 : 0); }
 
     Kept operator()(const Custom&) const { return {.whole = inputs()}; }
     Kept operator()(const Convolution& conv) const {
@@ -40,7 +42,7 @@ struct KeptBy {
     Kept operator()(const Dense& dense) const {
         const double loss = dense.gathered ? 0 : outputs() * full_precision * share.part;
         if (dense.positions == 1) return {.whole = inputs(), .part = loss};
-        return {.between = inputs(), .part = loss};
+        return {.gathered = inputs(), .part = loss};
     }
     Kept operator()(const Attention& attention) const {
         const double s = real(attention.positions), h = real(attention.width);
@@ -49,20 +51,24 @@ struct KeptBy {
         const double latent = s * 2 * real(attention.query_rank) +
                               real(attention.sources()) * (2 * real(attention.kv_rank) + real(attention.rotary_size));
         Kept kept{.between = s * h * around(attention.norm, attention.dropout) + latent * element,
+                  .gathered = s * h * element,
                   .part = (own.queries + own.keys + own.values + own.sums) * element};
         if (scores && attention.scores == Scores::stored)
             kept.part += own.scores * (attention.dropout ? 2 * element + 1 : element);
         return kept;
     }
     Kept operator()(const FeedForward& forward) const {
-        return {.between = real(forward.positions * forward.width) * around(forward.norm, forward.dropout),
+        const double inputs = real(forward.positions * forward.width);
+        return {.between = inputs * around(forward.norm, forward.dropout),
+                .gathered = inputs * element,
                 .part = hidden(forward.gated, real(forward.positions * forward.hidden))};
     }
     Kept operator()(const ParallelBlock& block) const {
         Kept kept = (*this)(block.attention);
         const Kept forward = (*this)(block.forward);
         // One input serves both halves: that of the normalisations, or of the matrices if there is one normalisation.
-        kept.between += forward.between - real(block.attention.positions * block.attention.width) * element;
+        kept.between += forward.between;
+        if (block.forward.norm != Norm::none) kept.between -= forward.gathered, kept.gathered += forward.gathered;
         kept.part += forward.part;
         return kept;
     }
@@ -70,7 +76,7 @@ struct KeptBy {
         const double s = real(experts.positions), h = real(experts.width);
         const double units =
             experts.copies() * share.load * real(experts.hidden) + real(experts.shared * experts.shared_hidden);
-        return {.between = s * h * (around(experts.norm, false) + 2 * experts.copies() * element) +
+        return {.between = s * h * (around(experts.norm, false) + (1 + 2 * experts.copies()) * element) +
                            s * real(experts.experts) * full_precision,
                 .part = hidden(experts.gated, s * units)};
     }
@@ -81,20 +87,32 @@ struct KeptBy {
     Kept operator()(const PatchEmbedding&) const { return {.whole = inputs()}; }
 };
 
-double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks) {
-    const double sample = kept.whole + kept.between / static_cast<double>(sequence_ranks) + kept.part;
+double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks, const Saved& saved = {}) {
+    const double whole = kept.whole + (saved.gathered ? kept.gathered : 0);
+    const double divided = kept.between + (saved.gathered ? 0 : kept.gathered);
+    const double sample = whole + divided / static_cast<double>(sequence_ranks) + kept.part;
     return sample * share.area * share.samples;
 }
 
 }  // namespace
 
-double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
-    return on_rank(std::visit(KeptBy{layer, activation_element(model), share}, layer.shape), share, sequence_ranks);
+double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
+                  const Saved& saved) {
+    const KeptBy kept{layer, activation_element(model), share, saved.gate};
+    return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 
-double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {
-    return on_rank(std::visit(KeptBy{layer, activation_element(model), share, false}, layer.shape), share,
-                   sequence_ranks);
+double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
+                           const Saved& saved) {
+    const KeptBy kept{layer, activation_element(model), share, saved.gate, false};
+    return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
+}
+
+double loss_bytes(const Model& model, const Layer& layer, const Share& share, const Saved& saved) {
+    const auto* dense = std::get_if<Dense>(&layer.shape);
+    if (!dense || dense->gathered) return 0;
+    const double most = saved.logit_bytes.value_or(activation_element(model) + full_precision);
+    return (most - full_precision) * real(layer.activations) * share.part * share.area * share.samples;
 }
 
 double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "sim/workload/compute_model.hpp"
 #include "sim/workload/model.hpp"
@@ -31,18 +32,44 @@
 /// 4 bytes, and for each of a token's K experts (times the capacity) the input, the hidden units and the output, which
 /// the gradient of the router needs.
 ///
+/// Saved says where a framework keeps more than that.
+///
 /// Left out: layers without parameters (pooling, additions; activation functions work in place), the edges of images
 /// that neighbours send, statistics of normalisations and of the softmax of flash attention (4·a·s bytes), the tokens'
 /// numbers. Inputs that two layers read, such as at the start of a residual branch, are counted twice.
 namespace syncline {
 
+/// Choices of a framework that make its layers keep more.
+struct Saved {
+    /// With sequence parallelism a matrix keeps its inputs whole, as they were gathered, in place of its own positions,
+    /// which have to be gathered once more for the gradients of the weights: plain autograd on a gathered tensor.
+    /// Megatron-LM gathers again (LinearWithGradAccumulationAndAsyncCommunication in
+    /// megatron/core/tensor_parallel/layers.py); nanotron does either (`tp_recompute_allgather`). Not for layers of
+    /// experts, which gather again.
+    bool gathered = false;
+    /// A gated layer also keeps the result of its activation function, four vectors of hidden units: SiLU and the
+    /// product as two kernels (GLUActivation in src/nanotron/models/llama.py). One kernel for both computes it again
+    /// (megatron/core/fusions/fused_bias_swiglu.py).
+    bool gate = false;
+    /// Bytes per logit while the loss is computed; nothing: logits, and a softmax of 4 bytes in place of their cast
+    /// (megatron/core/tensor_parallel/cross_entropy.py). PyTorch's cross_entropy on cast logits has 4 + 4 + 4 backward
+    /// (log-softmax, its gradient, that of the cast); nanotron's sharded_cross_entropy 2 + 4 + 4 + 4 forward (logits,
+    /// cast, without the maximum, exponentials). Only the softmax is kept until the backward pass.
+    std::optional<double> logit_bytes = {};
+};
+
 /// `sequence_ranks`: number of ranks among which positions are divided between the halves of a transformer's layers; 1
 /// without sequence parallelism.
-double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);
+double kept_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1,
+                  const Saved& saved = {});
 
 /// Returns the same if attention's core is computed again: without the softmax's result, the same after its dropout,
 /// and its mask.
-double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);
+double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1,
+                           const Saved& saved = {});
+
+/// Returns the bytes that are there only while a layer's loss is computed, beside what it keeps; 0 for other layers.
+double loss_bytes(const Model& model, const Layer& layer, const Share& share, const Saved& saved = {});
 
 /// Returns the bytes of the layer's inputs alone.
 double input_bytes(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1);

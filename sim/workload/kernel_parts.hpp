@@ -64,6 +64,12 @@ inline std::vector<Kernel> loss_gradient(double logits) {
     return {moving("softmax of the loss", 0, 16 * logits), moving("logits", logits, 4 * logits)};
 }
 
+/// Marks a product as one with weights inside a transformer's layer.
+inline Kernel linear(Kernel kernel) {
+    kernel.linear = true;
+    return kernel;
+}
+
 /// Adds kernels at the end.
 inline void append(std::vector<Kernel>& kernels, std::vector<Kernel> more) {
     std::move(more.begin(), more.end(), std::back_inserter(kernels));

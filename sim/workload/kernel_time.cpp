@@ -35,13 +35,15 @@ private:
 
 class Tables : public KernelClock {
 public:
-    explicit Tables(const Device& device) : rates_(*device.kernels), latency_s_(device.kernel_latency_s) {}
+    Tables(const Device& device, bool fp8_products)
+        : rates_(*device.kernels), latency_s_(device.kernel_latency_s), fp8_products_(fp8_products) {}
 
     KernelTime time(const Kernel& kernel, double bytes, const Share&) const override {
-        const double rate = kernel.attention ? rates_.attention_flops_per_s : rates_.product_flops_per_s;
+        const double products = fp8_products_ && kernel.linear ? rates_.narrow_flops_per_s : rates_.product_flops_per_s;
+        const double rate = kernel.attention ? rates_.attention_flops_per_s : products;
         const double computing_s = kernel.flops / rate, moving_s = bytes / rates_.memory_Bps;
-        const double busy_s = kernel.product ? rates_.product_s(*kernel.product, bytes) - rates_.fixed_s
-                                             : std::max(computing_s, moving_s);
+        const double busy_s =
+            kernel.product ? product_s(kernel, bytes) - rates_.fixed_s : std::max(computing_s, moving_s);
         KernelTime time{std::max(rates_.fixed_s + busy_s, latency_s_)};
         const bool moves = moving_s >= busy_s && moving_s > computing_s;
         if (moves) time.stall_s = moving_s - computing_s;
@@ -53,8 +55,14 @@ public:
     }
 
 private:
+    double product_s(const Kernel& kernel, double bytes) const {
+        return fp8_products_ && kernel.linear ? rates_.narrow_product_s(*kernel.product, bytes)
+                                              : rates_.product_s(*kernel.product, bytes);
+    }
+
     const KernelRates& rates_;
     double latency_s_;
+    bool fp8_products_;
 };
 
 }  // namespace
@@ -63,8 +71,8 @@ std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const Ef
     return std::make_unique<const Roofline>(device, curve);
 }
 
-std::unique_ptr<const KernelClock> table_clock(const Device& device) {
-    return std::make_unique<const Tables>(device);
+std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products) {
+    return std::make_unique<const Tables>(device, fp8_products);
 }
 
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {

@@ -29,8 +29,8 @@ public:
 /// The roofline, at the peak if `curve` is null, otherwise at the curve's part of it.
 std::unique_ptr<const KernelClock> roofline_clock(const Device& device, const EfficiencyCurve* curve = nullptr);
 
-/// The measured rates of the device's kernels, which it must have.
-std::unique_ptr<const KernelClock> table_clock(const Device& device);
+/// The measured rates of the device's kernels, which it must have; `fp8_products`: for those with 8-bit factors, too.
+std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_products);
 
 class KernelByKernel : public ComputeModel {
 public:

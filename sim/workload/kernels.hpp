@@ -43,7 +43,10 @@
 /// heads of keys and values that are shared, each head reads its own copy. Scores::flash: one kernel, `attention`, with
 /// the FLOP of both products, 4·b·s²·h, that moves queries, keys, values and outputs. Its backward pass computes the
 /// scores once more, 10·b·s²·h FLOP in place of 8 (T. Dao, "FlashAttention-2", ICLR 2024, section 3.1), and moves the
-/// same and their gradients. Windows and other sequences shorten one s.
+/// same and their gradients. Windows and other sequences shorten one s. With a causal mask (Attention::causal) it skips
+/// the blocks of scores above the diagonal, which leaves 1 - (w-1)/(2s) of the FLOP, with a window of w, or (s+1)/(2s)
+/// without (same source, section 3.1.1; blocks on the diagonal, which are computed whole, are left out). A model's FLOP
+/// count all scores.
 ///
 /// Experts: normalisation, router GEMM(bs, E, h), the choice (as a softmax of E), dispatch (a copy of each token for
 /// each of its K experts), a batch of E GEMMs per matrix with bsK/E rows each, the sum of a token's K results, residual
@@ -55,8 +58,8 @@
 ///
 /// `part` of a Share divides filters, outputs, heads, hidden units, rows of tables; normalisations, residual additions,
 /// latent vectors and routing are done whole. `area` of a sequence is computed like that part of the samples. Left out:
-/// other kernels that are fused, causal masks, copies that only change the layout, Winograd and FFT convolutions, the
-/// effect of a device's caches, experts that have no token.
+/// other kernels that are fused, masks of stored scores, copies that only change the layout, Winograd and FFT
+/// convolutions, the effect of a device's caches, experts that have no token.
 namespace syncline {
 
 enum class Pass { forward, weight_gradient, input_gradient };
@@ -74,6 +77,8 @@ struct Kernel {
     /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
     /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;
+    /// A product with weights inside a transformer's layer, which may have 8-bit factors.
+    bool linear = false;
     double bytes = 0;  ///< read and written by each besides its elements: masks, and values in 4 bytes
 
     double moved(double element_bytes) const { return elements * element_bytes + bytes; }

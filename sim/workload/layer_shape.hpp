@@ -64,6 +64,8 @@ struct Attention {
     Norm norm = Norm::layer;
     bool dropout = true;  ///< after the softmax and after the projection: their masks are kept
     Scores scores = Scores::flash;
+    /// Tokens look only at those before them and at themselves. Stored scores are computed whole all the same.
+    bool causal = false;
 
     std::int64_t size() const { return head_size > 0 ? head_size : width / heads; }
     std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }

@@ -14,9 +14,9 @@ using Kernels = std::vector<Kernel>;
 /// Returns the product of a pass with a matrix of weights, for `samples` samples.
 Kernel product(const WeightMatrix& matrix, Pass pass, double samples) {
     const double rows = samples * matrix.positions;
-    if (pass == Pass::weight_gradient) return gemm(matrix.name, matrix.inputs, matrix.outputs, rows);
-    if (pass == Pass::input_gradient) return gemm(matrix.name, rows, matrix.inputs, matrix.outputs);
-    return gemm(matrix.name, rows, matrix.outputs, matrix.inputs);
+    if (pass == Pass::weight_gradient) return linear(gemm(matrix.name, matrix.inputs, matrix.outputs, rows));
+    if (pass == Pass::input_gradient) return linear(gemm(matrix.name, rows, matrix.inputs, matrix.outputs));
+    return linear(gemm(matrix.name, rows, matrix.outputs, matrix.inputs));
 }
 
 /// Adds the kernel that sums up the gradients of a matrix's outputs, if it has a bias.
@@ -41,10 +41,16 @@ struct HeadKernels {
     Kernel value(const char* name, double outer) const {
         return gemm(name, real(attention.positions), outer, real(attention.seen()), samples * own.heads);
     }
+    /// Returns the part of the scores that are computed: those of a token and the ones before it in its window. With
+    /// s positions and a window of w the first w tokens see 1, 2, … w of them, and the others w.
+    double looked_at() const {
+        if (!attention.causal || attention.context > 0) return 1;
+        return 1 - (real(attention.seen()) - 1) / (2 * real(attention.positions));
+    }
     /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score.
     Kernel fused(double inner, double passes) const {
         Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
-        kernel.flops = 2 * samples * own.scores * inner;
+        kernel.flops = 2 * samples * own.scores * inner * looked_at();
         kernel.attention = true;
         return kernel;
     }

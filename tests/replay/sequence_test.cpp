@@ -9,7 +9,7 @@ using namespace syncline;
 
 namespace {
 
-Result gpt_2(std::int64_t rows, bool sequence, Overlap overlap) {
+Result gpt_2(std::int64_t rows, bool sequence, Overlap overlap, const Saved& saved = {}) {
     const std::string root = SYNCLINE_SOURCE_DIR;
     config::Scenario scenario = config::load_scenario(
         root + "/scenarios/zhang-2021.yaml",
@@ -23,6 +23,7 @@ Result gpt_2(std::int64_t rows, bool sequence, Overlap overlap) {
     plan.compute = ComputeKind::roofline;
     plan.parallelism.layout.rows = rows;
     plan.parallelism.sequence = sequence;
+    plan.saved = saved;
     return simulate(lower(variant.cluster, variant.model, plan));
 }
 
@@ -43,6 +44,12 @@ TEST_CASE(
         CHECK(shared.bytes_sent == (24 * 5 + 2 + 3) * moved);
         CHECK(shared.time.compute_s < whole.time.compute_s);
         CHECK(shared.memory.activations_bytes < whole.memory.activations_bytes);
+        // Where gathered inputs are kept, they are not gathered once more: each half, and the head, keeps one whole.
+        const Result kept = gpt_2(rows, true, Overlap::wait_free, {.gathered = true});
+        CHECK(kept.bytes_sent == whole.bytes_sent);
+        CHECK(kept.time.iteration_s <= shared.time.iteration_s * (1 + 1e-9));
+        const double inputs = 25.0 * static_cast<double>(moved) / static_cast<double>(rows);
+        CHECK(kept.memory.activations_bytes == Approx(shared.memory.activations_bytes + inputs).margin(64));
         const Result blocking = gpt_2(rows, true, Overlap::none);
         CHECK(blocking.bytes_sent == shared.bytes_sent);
         CHECK(blocking.time.iteration_s >= shared.time.iteration_s * (1 - 1e-9));

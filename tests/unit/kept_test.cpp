@@ -206,3 +206,36 @@ TEST_CASE("at the vocabulary the dropout's mask after the embedding and the inpu
     CHECK(kept_bytes(model, head, half) == 2 * s * h + 4 * s * v / 2);
     CHECK(kept_bytes(model, head, half, 2) == s * h + 4 * s * v / 2);
 }
+
+TEST_CASE("kept: gathered inputs, and the activation of a gate, where a framework keeps them") {
+    const Model model = of_elements(2);
+    const Saved gathered{.gathered = true}, gate{.gate = true};
+    const Attention attention{.positions = 7, .width = 12, .heads = 6, .dropout = false};
+    const FeedForward forward{.positions = 7, .width = 12, .hidden = 20, .gated = true, .dropout = false};
+    const Layer head = dense("head", {.inputs = 12, .outputs = 30, .positions = 7, .gathered = false});
+    for (const Layer& layer : {layer_of(attention), layer_of(forward), head}) {
+        for (const std::int64_t rows : {1, 2, 4}) {
+            const Share share{.samples = 3, .part = 1.0 / static_cast<double>(rows)};
+            // The inputs of one matrix: those of the normalisation remain divided.
+            const double inputs = 3 * 7 * 12 * 2;
+            const double more = inputs - inputs / static_cast<double>(rows);
+            CHECK(kept_bytes(model, layer, share, rows, gathered) ==
+                  Approx(kept_bytes(model, layer, share, rows) + more).epsilon(1e-12));
+        }
+    }
+    CHECK(kept_bytes(model, layer_of(forward), {}, 1, gate) == kept_bytes(model, layer_of(forward), {}) + 7 * 20 * 2);
+    CHECK(kept_bytes(model, layer_of(attention), {}, 1, gate) == kept_bytes(model, layer_of(attention), {}));
+    // A parallel block has one input for both halves, unless each has a normalisation of its own.
+    FeedForward second = forward;
+    for (const Norm norm : {Norm::none, Norm::layer}) {
+        second.norm = norm;
+        const Layer block = layer_of(ParallelBlock{attention, second});
+        const double more = (norm == Norm::none ? 1 : 2) * 7 * 12 * 2 * 0.75;
+        CHECK(kept_bytes(model, block, {.part = 0.25}, 4, gathered) ==
+              Approx(kept_bytes(model, block, {.part = 0.25}, 4) + more).epsilon(1e-12));
+    }
+    CHECK(loss_bytes(model, head, {.samples = 2, .part = 0.5}) == 2 * 7 * 30 * 2 / 2);
+    CHECK(loss_bytes(model, head, {.part = 0.5}, {.logit_bytes = 4}) == 0);
+    CHECK(loss_bytes(model, head, {}, {.logit_bytes = 14}) == 10 * 7 * 30);
+    CHECK(loss_bytes(model, layer_of(attention), {}) == 0);
+}

@@ -173,8 +173,8 @@ TEST_CASE("rates: tiles and waves alone predict the H100's table") {
 // V. Korthikanti et al., "Reducing activation recomputation in large transformer models", 2022, table 4: a layer of the
 // 22B model (width 6144, 64 heads, 2048 tokens, 4 samples) on 8 A100 with tensor parallelism takes 7.7 ms forward, and
 // 11.9 ms backward, whose all-reduces are overlapped. Two all-reduces of 100.7 MB take 0.83 ms each of the forward time
-// (vTrain's measurement on eight A100), so computation takes 6.0 ms. The kernels leave out copies that change the layout
-// and gaps between kernels, so the prediction must be shorter.
+// (vTrain's measurement on eight A100), so computation takes 6.0 ms. The kernels leave out copies that change the
+// layout and gaps between kernels, so the prediction must be shorter.
 TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth longer than its predicted kernels") {
     Model model;
     model.name = "22b";
@@ -195,4 +195,40 @@ TEST_CASE("rates: the 22B layer of Korthikanti et al. takes up to an eighth long
     CHECK(forward_s > 6.0e-3 / 1.125);
     CHECK(backward_s < 11.9e-3);
     CHECK(backward_s > 11.9e-3 / 1.125);
+}
+
+// Azure/AI-benchmarking-guide, H100, FP8 with random data: cubes of 1024, 2048 and 4096 reach 274, 1011 and 1217
+// Tflops.
+TEST_CASE("rates: products of 8-bit factors on the H100 take nearly their measured times") {
+    const Device device = shipped_device("h100-sxm");
+    for (const auto& [size, tflops] : {std::pair{1024, 274.0}, std::pair{2048, 1011.0}, std::pair{4096, 1217.0}}) {
+        const double extent = size;
+        const MatrixProduct cube{extent, extent, extent};
+        const double predicted_s = device.kernels->narrow_product_s(cube, cube.elements());
+        CAPTURE(size, cube.flops() / predicted_s / 1e12);
+        CHECK(predicted_s == Approx(cube.flops() / tflops / 1e12).epsilon(0.15));
+        CHECK(predicted_s < device.kernels->product_s(cube, 2 * cube.elements()));
+    }
+}
+
+TEST_CASE("rates: 8-bit factors make products inside layers faster, and nothing else") {
+    const Device device = shipped_device("h100-sxm");
+    Model model;
+    model.name = "fp8";
+    model.element_bytes = 2;
+    model.layers = {attention("attention", Attention{.positions = 4096, .width = 4096, .heads = 32}),
+                    feed_forward("feed-forward", FeedForward{.positions = 4096, .width = 4096, .hidden = 16384}),
+                    dense("head", Dense{.inputs = 4096, .outputs = 32000, .positions = 4096, .gathered = false})};
+    const auto wide = layer_times(model, device, 2, ComputeKind::tables);
+    model.precision.fp8_products = true;
+    const auto narrow = layer_times(model, device, 2, ComputeKind::tables);
+    // The weights' products alone, by hand: each saves 1 - 794.5/1382 of its computing time.
+    double saved_s = 0;
+    for (const double hidden : {3 * 4096.0, 4096.0})
+        saved_s += device.kernels->product_s({8192, hidden, 4096}, 0) - device.kernels->fixed_s;
+    CHECK(wide[0].forward_s - narrow[0].forward_s == Approx(saved_s * (1 - 794.5 / 1382)).epsilon(1e-9));
+    CHECK(narrow[1].forward_s < 0.75 * wide[1].forward_s);
+    CHECK(narrow[1].backward_s() < 0.75 * wide[1].backward_s());
+    CHECK(narrow[0].core_forward_s == wide[0].core_forward_s);
+    CHECK(narrow[2].forward_s == wide[2].forward_s);
 }

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "tests/catch.hpp"
@@ -31,6 +32,15 @@ void check(const Kernel& kernel, const std::string& name, double flops, double e
     CHECK(kernel.count == count);
     CHECK(kernel.bytes == Approx(bytes).epsilon(1e-12));
     CHECK((kernel.product ? kernel.product->narrowest() : 0) == Approx(narrowest).epsilon(1e-12));
+}
+
+/// Returns the multiply-accumulates of the scores that a causal mask hides, token by token.
+double masked_macs(const Attention& shape) {
+    if (!shape.causal) return 0;
+    double hidden = 0;
+    for (std::int64_t token = 1; token <= shape.positions; ++token)
+        hidden += static_cast<double>(shape.seen() - std::min(token, shape.seen()));
+    return hidden * static_cast<double>(shape.heads) * static_cast<double>(2 * shape.size() + shape.rotary_size);
 }
 
 /// 4 channels of 6×5, 6 filters of 3×2, padding 1 and 0: outputs of 6×4, patches of 24.
@@ -439,9 +449,34 @@ TEST_CASE("shipped transformers' kernels have the operations of their layers") {
         for (const Layer& layer : shipped_model(name).layers) {
             const Share share{.samples = 4, .part = 0.125};
             CAPTURE(name, layer.name);
+            double macs = static_cast<double>(layer.macs);
+            if (const auto* attends = std::get_if<Attention>(&layer.shape)) macs -= masked_macs(*attends);
+            if (const auto* both = std::get_if<ParallelBlock>(&layer.shape)) macs -= masked_macs(both->attention);
             CHECK(flops(kernels(layer, Pass::forward, share, Lowering::implicit)) ==
-                  Approx(2 * static_cast<double>(layer.macs) * 4 / 8).epsilon(1e-12));
+                  Approx(2 * macs * 4 / 8).epsilon(1e-12));
         }
+    }
+}
+
+TEST_CASE("fused causal attention computes the scores of a token and those before it, in its window") {
+    for (const std::int64_t window : {0, 1, 3, 7, 20}) {
+        Attention shape{.positions = 7, .width = 12, .heads = 2, .window = window};
+        const auto work = [&](Pass pass) {
+            for (const Kernel& kernel : kernels(attention("a", shape), pass, {.samples = 3}, Lowering::implicit))
+                if (kernel.attention) return kernel.flops;
+            return 0.0;
+        };
+        const double forward = work(Pass::forward), backward = work(Pass::input_gradient);
+        const Layer whole = attention("a", shape);
+        shape.causal = true;
+        CAPTURE(window);
+        CHECK(work(Pass::forward) == Approx(forward - 3 * 2 * masked_macs(shape)).epsilon(1e-12));
+        // Five products in place of two.
+        CHECK(work(Pass::input_gradient) == Approx(backward - 3 * 5 * masked_macs(shape)).epsilon(1e-12));
+        CHECK(attention("a", shape).macs == whole.macs);
+        shape.scores = Scores::stored;
+        const double stored = flops(kernels(attention("a", shape), Pass::forward, {}, Lowering::implicit));
+        CHECK(stored == Approx(2.0 * static_cast<double>(whole.macs)));
     }
 }
 

@@ -102,6 +102,58 @@ TEST_CASE("a device's memory is unknown by default, and its last byte counts") {
     CHECK(memory_of(lower(cluster_of(total), model, plan)).device_bytes == total);
 }
 
+TEST_CASE("memory that the driver uses is not there for a plan") {
+    const Model model = chain_of({100, 200});
+    Plan plan;
+    plan.batch_per_rank = 1;
+    const double total = memory_of(model, plan).total_bytes();
+    Cluster cluster = cluster_of(total + 7);
+    for (const double reserve : {0.0, 6.0, 7.0, 8.0, 1e9}) {
+        cluster.device.reserve_bytes = reserve;
+        const Memory memory = memory_of(lower(cluster, model, plan));
+        CHECK(memory.total_bytes() == total);
+        CHECK(memory.device_bytes == std::max(0.0, total + 7 - reserve));
+        CHECK(memory.fits() == (reserve <= 7));
+    }
+}
+
+TEST_CASE("the loss needs the logits and their softmax at the same time, on the stage that has it") {
+    constexpr std::int64_t s = 6, h = 8, vocabulary = 1000;
+    Model model = transformer(4, s, h, 2, vocabulary);
+    model.layers.push_back(
+        dense("head", {.inputs = h, .outputs = vocabulary, .positions = s, .gathered = false, .tied = true}));
+    for (const std::int64_t samples : {1, 3}) {
+        for (const std::int64_t rows : {1, 2, 4}) {
+            Plan plan;
+            plan.ranks = plan.parallelism.layout.rows = rows;
+            plan.batch_per_rank = samples;
+            const double logits = double(s * vocabulary) / double(rows) * double(samples);
+            const auto activations = [&](std::optional<double> bytes) {
+                plan.saved.logit_bytes = bytes;
+                return memory_of(model, plan).activations_bytes;
+            };
+            // 4 bytes are kept; by default there are the logits, of 2 bytes, besides.
+            CHECK(activations(std::nullopt) == activations(4) + 2 * logits);
+            CHECK(activations(14) == activations(4) + 10 * logits);
+        }
+    }
+}
+
+TEST_CASE("the loss does not count where another stage needs more") {
+    Model model = transformer(4, 6, 8, 2, 3);
+    model.layers.push_back(dense("head", {.inputs = 8, .outputs = 3, .positions = 6, .gathered = false, .tied = true}));
+    Plan plan = pipeline_of(PipelineSchedule::one_f_one_b, 2, 2);
+    plan.parallelism.pipeline.layers = {8, 2};
+    const double first = memory_of(model, plan).activations_bytes;
+    plan.saved.logit_bytes = 14;
+    CHECK(memory_of(model, plan).activations_bytes == first);
+    plan.saved.logit_bytes = 64;
+    plan.parallelism.pipeline.layers = {1, 9};
+    const double last = memory_of(model, plan).activations_bytes;
+    plan.saved.logit_bytes = 4;
+    CHECK(memory_of(model, plan).activations_bytes == last - 60 * 6 * 3);
+}
+
 TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures published for ZeRO") {
     // S. Rajbhandari et al., SC 2020, figure 1: Adam, mixed precision. There are 75 layers, so the gathered part is
     // known.
@@ -114,7 +166,10 @@ TEST_CASE("sharding 7.5 billion parameters among 64 ranks gives the figures publ
     const std::vector<double> published{120e9, 31.4e9, 16.6e9, 1.9e9};
     for (std::size_t i = 0; i < shardings.size(); ++i) {
         plan.parallelism.sharding = shardings[i];
-        const double gathered = shardings[i] == Sharding::parameters ? 2 * 2.0 * layer * 63 / 64 : 0;
+        // Two layers are gathered, and the gradients of one are whole until they are reduced.
+        const double gathered = shardings[i] == Sharding::parameters  ? (2 + 1) * 2.0 * layer * 63 / 64
+                                : shardings[i] == Sharding::gradients ? 2.0 * layer * 63 / 64
+                                                                      : 0;
         CHECK(std::abs(state_bytes(memory_of(model, plan)) - gathered - published[i]) < 0.05e9);
     }
 }

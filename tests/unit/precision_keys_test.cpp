@@ -58,6 +58,9 @@ TEST_CASE("precision is read as a word or as sizes") {
     CHECK(some.gradients == 4);
     CHECK(some.activations == 1);
     CHECK(some.master == 0);
+    CHECK(some.accumulation == 0);
+    CHECK(plan_of("precision: {gradients: 2 B, accumulation: 4 B}").precision.accumulation == 4);
+    CHECK(plan_of("precision: {accumulation: none}").precision.accumulation == 0);
     const Precision one = plan_of("precision: {activations: 2 B}").precision;
     CHECK(one.activations == 2);
     CHECK_FALSE(one.weights);
@@ -134,4 +137,19 @@ TEST_CASE("gossip by machine is read with a hierarchical overlay") {
         "exchange: gossip, peers: machine, overlay: {topology: hierarchical, levels: [{pattern: ring, size: 3}, "
         "{pattern: ring}]}",
         "{topology");
+}
+
+TEST_CASE("what a framework keeps is read as a section") {
+    const Saved none = plan_of("batch_per_rank: 32").saved;
+    CHECK_FALSE(none.gathered);
+    CHECK_FALSE(none.gate);
+    CHECK_FALSE(none.logit_bytes);
+    const Saved all = plan_of("saved: {gathered: true, gate: true, logits: 14 B}").saved;
+    CHECK(all.gathered);
+    CHECK(all.gate);
+    CHECK(all.logit_bytes == 14);
+    CHECK_FALSE(plan_of("saved: {gathered: true}").saved.logit_bytes);
+    CHECK_THAT(error_of("saved: {logits: 3 B}", "3 B"), Catch::Matchers::ContainsSubstring("logits"));
+    CHECK_THAT(error_of("saved: {gates: true}", "gates"), Catch::Matchers::ContainsSubstring("gates"));
+    CHECK_THAT(error_of("precision: {accumulation: 17 B}", "17 B"), Catch::Matchers::ContainsSubstring("accumulation"));
 }

@@ -96,6 +96,18 @@ TEST_CASE("precision: gradients are exchanged in their size, gossip in that of t
     CHECK(bytes(plan) == 4 * parameters);
 }
 
+TEST_CASE("precision: a buffer adds up gradients beside them, and is not exchanged") {
+    const double parameters = static_cast<double>(transformer().parameters());
+    for (const double buffer : {0.0, 2.0, 4.0, 8.0}) {
+        Plan plan = plan_of(8, {2, 2, {}, {}, buffer});
+        const Lowered lowered = lower(cluster_of(), transformer(), plan);
+        CHECK(memory_of(lowered).gradients_bytes == (2 + buffer) * parameters);
+        std::uint64_t exchanged = 0;
+        for (const Bucket& bucket : lowered.buckets) exchanged += bucket.bytes;
+        CHECK(static_cast<double>(exchanged) == 2 * parameters);
+    }
+}
+
 TEST_CASE("precision: sharding gathers weights in their size and scatters gradients in theirs") {
     for (const double partition : {0.0, 1000.0}) {
         Plan plan = plan_of(8, {3, 2, {}, {}});
@@ -112,7 +124,8 @@ TEST_CASE("precision: sharding gathers weights in their size and scatters gradie
         CHECK(weights == 3 * parameters);
         const Memory memory = memory_of(lower(cluster_of(), transformer(), plan));
         CHECK(memory.weights_bytes == 3.0 * static_cast<double>(parameters));
-        CHECK(memory.gradients_bytes == 2.0 / 8 * static_cast<double>(parameters));
+        // The embedding's are the most of one layer, whole until they are reduced.
+        CHECK(memory.gradients_bytes == 2.0 / 8 * static_cast<double>(parameters) + 2.0 * 7 / 8 * 1000 * 64);
     }
 }
 
