@@ -115,8 +115,8 @@ TEST_CASE("estimate: what needs more memory than there is is refused, or forced 
     const Outcome refused = run_in(files, direct);
     CAPTURE(refused.err);
     CHECK(refused.status == 3);
-    CHECK(
-        holds(refused.err, "needs about 3.1 GB of memory, more than 80 % of the 600 MB of this machine; it would take"));
+    CHECK(holds(refused.err,
+                "needs about 3.1 GB of memory, more than 80 % of the 600 MB of this machine; it would take"));
     const Outcome outcome = run_in(files, forced);
     CAPTURE(outcome.err);
     CHECK(outcome.status == 1);
