@@ -21,6 +21,8 @@ void describe(Fields& fields, MeasuredRow& row) {
     fields.text({"name", "Name of the row, after that of its series. Default: the values of the series' keys."},
                 row.name);
     fields.texts({"at", "Values of the series' keys `over`, in the same order."}, row.settings);
+    fields.text({"sweep", "Name that the layouts of the same training share, of which the fastest would be chosen."},
+                row.sweep);
     fields.number({"value", "Measured value.", true}, row.value, 0, largest_measured);
     fields.flag({"calibrates", "Calibration row: parameters are estimated from it, and it is not predicted."},
                 row.calibrates);
@@ -134,6 +136,7 @@ void describe(Fields& fields, MeasuredTable& table) {
     fields.text({"name", "Name of the series. Default: the variant's name."}, table.name);
     fields.text({"variant", "Name of the column with the variants; each is a series of its own."}, table.variant);
     fields.text({"row", "Name of the column with the rows' names. Default: the values of their keys."}, table.row);
+    fields.text({"sweep", "Name of the column whose text the layouts of the same training share."}, table.sweep);
     fields.text({"calibrates", "Name of the column that tells calibration rows. Default: no row calibrates."},
                 table.calibrates);
     fields.text({"calibrates_if", "Text of this column in calibration rows."}, table.calibrates_if);

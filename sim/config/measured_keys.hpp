@@ -14,6 +14,7 @@ struct MeasuredRow {
     std::string name;  ///< the series' name and the row's settings, or the name that is given: `alexnet 2`
     std::size_t series = 0;
     std::vector<std::string> settings;  ///< values of the series' keys
+    std::string sweep;                  ///< layouts of the same training have the same text; empty: none
     double value = 0;                   ///< in the field's unit
     bool calibrates = false;
     bool exchange_alone = false;  ///< not a training
@@ -82,7 +83,7 @@ struct MeasuredExclusion {
 
 /// The key `table`: a CSV file beside the scenario.
 struct MeasuredTable {
-    std::string file, value, unit, field, name, variant, calibrates, calibrates_if = "true", row;
+    std::string file, value, unit, field, name, variant, calibrates, calibrates_if = "true", row, sweep;
     std::vector<MeasuredColumn> columns;
     std::vector<MeasuredExclusion> leave_out;
 };

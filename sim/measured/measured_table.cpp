@@ -48,6 +48,7 @@ public:
         if (!table_.variant.empty()) variant_ = find(table_.variant, written_.find("variant"));
         if (!table_.calibrates.empty()) calibrates_ = find(table_.calibrates, written_.find("calibrates"));
         if (!table_.row.empty()) row_ = find(table_.row, written_.find("row"));
+        if (!table_.sweep.empty()) sweep_ = find(table_.sweep, written_.find("sweep"));
         for (std::size_t i = 0; i < table_.leave_out.size(); ++i)
             excluding_.push_back(find(table_.leave_out[i].column, written_.find("leave_out")->items[i].find("column")));
         if (!assembly_.sound()) return {};
@@ -129,6 +130,7 @@ private:
         Node row = mapping_at(line.front().mark), at = empty_at(line.front().mark, Node::Kind::sequence);
         for (std::size_t i = 0; i < at_.size(); ++i) at.items.push_back(value_of(i, line[at_[i]]));
         if (row_) add_entry(row, "name", trimmed(line[*row_]));
+        if (sweep_) add_entry(row, "sweep", trimmed(line[*sweep_]));
         if (!at.items.empty()) add_entry(row, "at", std::move(at));
         add_entry(row, "value", trimmed(line[value_]));
         if (calibrates_) add_entry(row, "calibrates", calibrating(trimmed(line[*calibrates_])));
@@ -149,7 +151,7 @@ private:
     std::vector<std::string> names_ = {};
     std::vector<std::size_t> at_ = {};
     std::size_t value_ = 0;
-    std::optional<std::size_t> variant_ = {}, calibrates_ = {}, row_ = {};
+    std::optional<std::size_t> variant_ = {}, calibrates_ = {}, row_ = {}, sweep_ = {};
     std::vector<std::size_t> excluding_ = {};
     std::vector<RowsLeftOut> left_out_ = {};
     std::vector<Node> all_ = {};

@@ -1,5 +1,6 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/validation/ranking.hpp"
 #include "sim/validation/show.hpp"
 
 namespace syncline::validation {
@@ -10,7 +11,23 @@ Json object(const AccuracyFigures& figures) {
     return {{"rows", figures.rows},
             {"median_accuracy", number_or_null(figures.median_accuracy)},
             {"worst_accuracy", number_or_null(figures.worst_accuracy)},
-            {"share_above_085", number_or_null(figures.share_above_085)}};
+            {"share_above_085", number_or_null(figures.share_above_085)},
+            {"median_error", number_or_null(figures.median_error)},
+            {"mean_error", number_or_null(figures.mean_error)},
+            {"bias", number_or_null(figures.bias)},
+            {"worst_row", text_or_null(figures.worst_row)},
+            {"below_noise", figures.within_noise}};
+}
+
+Json object(const Sweep& sweep) {
+    return {{"name", sweep.name},
+            {"rows", sweep.rows},
+            {"rank_correlation", sweep.rank_correlation},
+            {"regret", sweep.regret}};
+}
+
+Json object(const Scaling& scaling) {
+    return {{"series", scaling.name}, {"rows", scaling.rows}, {"ratio_error", scaling.ratio_error}};
 }
 
 Json object(const Validation& one, std::size_t number, const Solution& solution) {
@@ -91,9 +108,11 @@ Json object(const Validation& one) {
     for (const config::RowsLeftOut& left : one.measurements.left_out)
         json["left_out"].push_back({{"reason", left.reason}, {"rows", left.rows}});
     const AccuracyFigures all = figures({one}, true);
-    json["median_accuracy"] = number_or_null(all.median_accuracy);
-    json["worst_accuracy"] = number_or_null(all.worst_accuracy);
-    json["share_above_085"] = number_or_null(all.share_above_085);
+    Json figures = object(all);
+    figures.erase("rows");
+    json.update(figures);
+    for (const Sweep& sweep : sweeps(one)) json["sweeps"].push_back(object(sweep));
+    for (const Scaling& scaling : scalings(one)) json["scaling"].push_back(object(scaling));
     return json;
 }
 
@@ -104,20 +123,20 @@ std::string to_json(const Points& points) {
     for (const Validation& one : points.points) list.push_back(object(one));
     const AccuracyFigures all = figures(points.points, true);
     Json without = object(figures(points.points, false));
-    return dumped({{"schema_version", result_schema_version},
-                   {"syncline", version},
-                   {"rows", all.rows},
-                   {"median_accuracy", number_or_null(all.median_accuracy)},
-                   {"worst_accuracy", number_or_null(all.worst_accuracy)},
-                   {"share_above_085", number_or_null(all.share_above_085)},
-                   {"without_doubtful", std::move(without)},
-                   {"points", std::move(list)}});
+    Json json{{"schema_version", result_schema_version},
+              {"syncline", version},
+              {"without_doubtful", std::move(without)},
+              {"points", std::move(list)}};
+    json.update(object(all));
+    return dumped(json);
 }
 
 std::string to_json(const Fitted& fitted) {
     Json json{{"schema_version", result_schema_version}, {"syncline", version}};
     json.update(object(fitted.validation));
-    for (const char* key : {"leave_one_out", "median_accuracy", "worst_accuracy", "share_above_085"}) json.erase(key);
+    for (const char* key : {"leave_one_out", "median_accuracy", "worst_accuracy", "share_above_085", "median_error",
+                            "mean_error", "bias", "worst_row", "below_noise", "sweeps", "scaling"})
+        json.erase(key);
     json["set"] = assignments(fitted.validation, fitted.validation.calibration.parameters);
     return dumped(json);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/output/text.hpp"
+#include "sim/validation/ranking.hpp"
 
 // Text tables and CSV.
 
@@ -156,8 +157,26 @@ std::string head_of(const Validation& one) {
 std::string line_of(const std::string& name, const AccuracyFigures& figures) {
     constexpr double all = 100;
     if (figures.rows == 0) return fmt::format("{}: no row is predicted\n", name);
-    return fmt::format("{}: {} predicted, accuracy: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %\n", name,
-                       figures.rows, *figures.median_accuracy, *figures.worst_accuracy, all * *figures.share_above_085);
+    return fmt::format(
+        "{}: {} predicted, accuracy: median {:.3f}, worst {:.3f}, above 0.85: {:.1f} %\n"
+        "  error: median {:.1f} %, mean {:.1f} %, bias {:+.1f} %, worst row '{}', below the source's spread: {}\n",
+        name, figures.rows, *figures.median_accuracy, *figures.worst_accuracy, all * *figures.share_above_085,
+        all * *figures.median_error, all * *figures.mean_error, all * *figures.bias, figures.worst_row,
+        figures.within_noise);
+}
+
+/// Returns what is predicted of the order of layouts, and of scaling.
+std::string order_of(const Validation& one) {
+    constexpr double all = 100;
+    std::string text;
+    for (const Sweep& sweep : sweeps(one))
+        text +=
+            fmt::format("  layouts of {}: {} rows, rank correlation {:.3f}, lost with the predicted best {:.1f} %\n",
+                        sweep.name, sweep.rows, sweep.rank_correlation, all * sweep.regret);
+    for (const Scaling& scaling : scalings(one))
+        text += fmt::format("  scaling of {}: {} rows, ratio of the largest to the smallest {:+.1f} %\n", scaling.name,
+                            scaling.rows, all * scaling.ratio_error);
+    return text;
 }
 
 bool any_doubt(const Points& points) {
@@ -214,7 +233,7 @@ std::string to_table(const Points& points, const text::TableLayout& layout) {
         text += head_of(one) + rows_of(one, layout) + "\n";
         if (!one.measurements.parameters.empty()) text += parameters_of(one, layout) + "\n";
         if (!one.leave_one_out.empty()) text += left_out_of(one, layout) + "\n";
-        text += line_of(one.name, figures({one}, true)) + "\n";
+        text += line_of(one.name, figures({one}, true)) + order_of(one) + "\n";
     }
     text += line_of("all", figures(points.points, true));
     if (any_doubt(points)) text += line_of("reliable only", figures(points.points, false));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/batch/simulation.hpp"
@@ -120,15 +121,32 @@ void require_few_parameters(const config::MeasuredScenario& scenario) {
 
 AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful) {
     constexpr double good = 0.85;
-    std::vector<double> accuracies;
+    std::vector<double> accuracies, errors;
+    AccuracyFigures figures;
+    double sum = 0, worst = -1;
     for (const Validation& point : points)
         for (std::size_t row = 0; row < point.measurements.rows.size(); ++row)
-            if (!point.measurements.rows[row].calibrates && (with_doubtful || !point.doubtful(row)))
+            if (!point.measurements.rows[row].calibrates && (with_doubtful || !point.doubtful(row))) {
+                const double error = point.error(row), size = std::abs(error);
                 accuracies.push_back(point.accuracy(row));
+                errors.push_back(size);
+                sum += error;
+                if (size < point.measurements.noise) ++figures.within_noise;
+                if (size <= worst) continue;
+                worst = size;
+                figures.worst_row = point.measurements.rows[row].name;
+            }
     if (accuracies.empty()) return {};
     const auto above = std::count_if(accuracies.begin(), accuracies.end(), [](double one) { return one > good; });
-    return {accuracies.size(), median(accuracies), *std::min_element(accuracies.begin(), accuracies.end()),
-            static_cast<double>(above) / static_cast<double>(accuracies.size())};
+    const auto rows = static_cast<double>(accuracies.size());
+    figures.rows = accuracies.size();
+    figures.median_accuracy = median(accuracies);
+    figures.worst_accuracy = *std::min_element(accuracies.begin(), accuracies.end());
+    figures.share_above_085 = static_cast<double>(above) / rows;
+    figures.mean_error = std::accumulate(errors.begin(), errors.end(), 0.0) / rows;
+    figures.median_error = median(std::move(errors));
+    figures.bias = sum / rows;
+    return figures;
 }
 
 }  // namespace syncline::validation

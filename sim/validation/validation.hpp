@@ -67,6 +67,10 @@ void require_few_parameters(const config::MeasuredScenario& scenario);
 struct AccuracyFigures {
     std::size_t rows = 0;
     std::optional<double> median_accuracy = {}, worst_accuracy = {}, share_above_085 = {};
+    std::optional<double> median_error = {}, mean_error = {};  ///< of the errors' absolute values
+    std::optional<double> bias = {};                           ///< mean error with its sign
+    std::string worst_row;
+    std::size_t within_noise = 0;  ///< rows whose error is below the spread that their source states
 };
 
 /// Returns the figures of all predicted rows, or of the reliable ones only.

@@ -252,3 +252,39 @@ TEST_CASE("validate: rows that do not fit into memory are simulated on request a
     CHECK(says(bench.validate({"--allow-oom"}, "training.yaml").out, "does not fit into memory"));
     CHECK(says(bench.validate({"--allow-oom", "--format", "csv"}, "training.yaml").out, ",fits_memory\n"));
 }
+
+TEST_CASE("validate: a table names rows, translates words, keeps the keys of empty cells and leaves rows out") {
+    const Rows bench;
+    // The ring of the scenario itself has two ranks: an empty cell keeps them.
+    bench.table(fmt::format("id,GPUs,how,split,flag,time\n"
+                            "R1,4,as a ring,calib,,{}\n"
+                            "R2,,in a circle,dev,,{}\n"
+                            "R3,8,as a ring,dev,swapped,1\n"
+                            "R4,8,as a ring,excluded,,1\n",
+                            1e6 * ring_s(4, 1e6, 2.5e9, 1e-6), 1e6 * ring_s(2, 1e6, 2.5e9, 1e-6)),
+                "    row: id\n"
+                "    columns:\n"
+                "      - {column: GPUs, key: collective.ranks}\n"
+                "      - {column: how, key: collective.algorithm, words: {as a ring: ring, in a circle: ring}}\n"
+                "    value: time\n    unit: us\n"
+                "    calibrates: split\n    calibrates_if: calib\n"
+                "    leave_out: [{column: flag}, {column: split, text: excluded}]\n",
+                "  parameters:\n" + RingBench::bandwidth);
+    const json table = bench.json_of({"validate", "ring.yaml"}).at("points").at(0);
+    REQUIRE(table["rows"].size() == 2);
+    CHECK(table["rows"][0]["name"] == "base R1");
+    CHECK(table["rows"][0]["role"] == "calibrates");
+    CHECK(table["rows"][1]["name"] == "base R2");
+    CHECK(table["worst_accuracy"].get<double>() > 1 - 1e-6);
+    CHECK(table["left_out"] == json::parse(R"([{"reason": "flag: swapped", "rows": 1},
+                                               {"reason": "split: excluded", "rows": 1}])"));
+}
+
+TEST_CASE("validate: a word without a meaning is reported where it stands") {
+    const Rows bench;
+    bench.table("GPUs,how,time\n4,as a rnig,20\n",
+                "    columns:\n      - {column: GPUs, key: collective.ranks}\n"
+                "      - {column: how, key: collective.algorithm, words: {as a ring: ring}}\n"
+                "    value: time\n    unit: us\n");
+    bench.refused({"times.csv:2:3: error: 'words' has no value for 'as a rnig'", "did you mean 'as a ring'?"});
+}

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/validation/validation.hpp"
+
+/// What measurements of one thing in several ways tell beyond errors: whether the order, and the growth, are predicted.
+namespace syncline::validation {
+
+/// Layouts of the same training, of which one would choose the fastest: rows with the same `sweep`.
+struct Sweep {
+    std::string name;
+    std::size_t rows = 0;
+    /// Spearman's rank correlation of predicted and measured values; equal values share their mean rank. 1: same order.
+    double rank_correlation = 0;
+    /// What is lost by taking the row that is predicted to be the best: its measured value over the best one, - 1; for
+    /// fields of which more is better, the inverse ratio.
+    double regret = 0;
+};
+
+/// Rows of a series that differ in their number of ranks alone.
+struct Scaling {
+    std::string name;
+    std::size_t rows = 0;
+    double ratio_error = 0;  ///< of the value with the most ranks over that with the fewest: predicted / measured - 1
+};
+
+/// Returns the sweeps of three rows or more, calibration rows included.
+std::vector<Sweep> sweeps(const Validation& one);
+/// Returns the series of two rows or more over `training.ranks` alone, calibration rows included.
+std::vector<Scaling> scalings(const Validation& one);
+
+/// Spearman's rank correlation: Pearson's, of the ranks; 0 if all values of one list are equal.
+double rank_correlation(const std::vector<double>& one, const std::vector<double>& other);
+
+}  // namespace syncline::validation

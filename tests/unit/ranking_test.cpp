@@ -1,0 +1,57 @@
+#include "sim/validation/ranking.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace syncline;
+using namespace syncline::validation;
+
+namespace {
+
+/// Returns one series over `training.ranks`, whose rows share a sweep.
+Validation compared(const std::vector<double>& measured, const std::vector<double>& predicted,
+                    const std::string& field = "iteration_time_s") {
+    Validation one;
+    config::MeasuredSeries series;
+    series.name = "s";
+    series.field = field;
+    series.over = {"training.ranks"};
+    one.measurements.series.push_back(series);
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        config::MeasuredRow row;
+        row.settings = {std::to_string(8 << i)};
+        row.sweep = "model";
+        row.value = measured[i];
+        one.measurements.rows.push_back(row);
+    }
+    one.calibration.predicted = predicted;
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("ranking: Spearman's correlation of published examples") {
+    CHECK(rank_correlation({1, 2, 3, 4}, {10, 20, 30, 1000}) == Approx(1));
+    CHECK(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}) == Approx(-1));
+    // Without ties it is 1 - 6 Σd² / (n(n² - 1)): d = 1, 1, 0, 0, 0 and n = 5 give 1 - 12/120.
+    CHECK(rank_correlation({1, 2, 3, 4, 5}, {2, 1, 3, 4, 5}) == Approx(0.9));
+    // Ties have mean ranks, 1.5 and 1.5: the correlation of (1, 2, 3) with (1.5, 1.5, 3) is √3/2.
+    CHECK(rank_correlation({1, 2, 3}, {7, 7, 9}) == Approx(0.8660254));
+    CHECK(rank_correlation({1, 2, 3}, {5, 5, 5}) == 0);
+}
+
+TEST_CASE("ranking: what is lost with the layout that is predicted to be the best") {
+    const std::vector<Sweep> times = sweeps(compared({10, 11, 15}, {12, 9, 20}));
+    REQUIRE(times.size() == 1);
+    CHECK(times[0].rows == 3);
+    CHECK(times[0].regret == Approx(0.1));  // 11 s are taken, 10 s would be the best
+    const std::vector<Sweep> rates = sweeps(compared({10, 8, 5}, {9, 12, 4}, "throughput_samples_per_s"));
+    CHECK(rates[0].regret == Approx(0.25));  // 8 of 10 samples/s
+    CHECK(rates[0].rank_correlation == Approx(0.5));
+    CHECK(sweeps(compared({10, 11}, {12, 9})).empty());
+}
+
+TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks") {
+    const std::vector<Scaling> found = scalings(compared({8, 4, 2}, {8, 5, 2.2}));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].ratio_error == Approx(0.1));
+}
