@@ -10,6 +10,9 @@
 /// The key `measured` of a scenario: see sim/measured/measured.hpp.
 namespace syncline::config {
 
+/// The setting of a row whose cell in a table is empty: the key stays as it is.
+inline constexpr const char* kept_key = "~";
+
 struct MeasuredRow {
     std::string name;  ///< the series' name and the row's settings, or the name that is given: `alexnet 2`
     std::size_t series = 0;

@@ -180,7 +180,7 @@ MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const Measur
     merge_in(variant->value);
     if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) merge_in(*set);
     for (std::size_t i = 0; i < series.over.size(); ++i)
-        if (!row.settings[i].empty())
+        if (row.settings[i] != kept_key)
             merge_in(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);

@@ -109,10 +109,10 @@ private:
         return all_.emplace_back(std::move(series));
     }
 
-    /// Returns the value that a cell gives to its key; empty if the cell is.
+    /// Returns the value that a cell gives to its key; kept_key if the cell is empty.
     Node value_of(std::size_t column, const Node& cell) const {
         Node value = trimmed(cell);
-        if (value.scalar.empty()) return value;
+        if (value.scalar.empty()) return scalar_at(value.mark, kept_key);
         if (const Node* words = written_.find("columns")->items[column].find("words")) {
             const Node* meant = words->find(value.scalar);
             if (meant && meant->kind == Node::Kind::scalar) return scalar_at(value.mark, meant->scalar);
@@ -130,7 +130,7 @@ private:
         Node row = mapping_at(line.front().mark), at = empty_at(line.front().mark, Node::Kind::sequence);
         for (std::size_t i = 0; i < at_.size(); ++i) at.items.push_back(value_of(i, line[at_[i]]));
         if (row_) add_entry(row, "name", trimmed(line[*row_]));
-        if (sweep_) add_entry(row, "sweep", trimmed(line[*sweep_]));
+        if (sweep_ && !trimmed(line[*sweep_]).scalar.empty()) add_entry(row, "sweep", trimmed(line[*sweep_]));
         if (!at.items.empty()) add_entry(row, "at", std::move(at));
         add_entry(row, "value", trimmed(line[value_]));
         if (calibrates_) add_entry(row, "calibrates", calibrating(trimmed(line[*calibrates_])));

@@ -15,13 +15,13 @@ struct Precision {
     std::optional<double> weights, gradients, activations;  ///< nothing: the model's element size
     /// Copy of the weights on which the optimizer works. 0: none; nothing: 4 bytes if weights are smaller.
     std::optional<double> master;
-    /// Products with weights inside a transformer's layers have 8-bit factors (P. Micikevicius et al., "FP8 formats for
-    /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
-    bool fp8_products = false;
     /// Buffer beside the gradients, in which those of several micro-batches are added up; 0: none. DeepSpeed's
     /// BF16_Optimizer (deepspeed/runtime/bf16_optimizer.py) and nanotron's FP32GradientAccumulator beside the buckets
     /// of PyTorch's DistributedDataParallel have 4 bytes. Exchanges carry gradients of their own size.
     double accumulation = 0;
+    /// Products with weights inside a transformer's layers have 8-bit factors (P. Micikevicius et al., "FP8 formats for
+    /// deep learning", 2022; NVIDIA Transformer Engine): not attention's core, nor a router, an embedding or the head.
+    bool fp8_products = false;
 
     /// Returns weights, gradients and activations in 2 bytes, the master copy in 4.
     static Precision mixed() {

@@ -42,7 +42,7 @@ with role() as planner:
     planner.near(PARAMETERS, 70e9, 0.01, "a 70 B model")
 
     told = planner.syncline("run", "plan.yaml", "--set", "training.parallelism=data", "--set", "training.batch=512", code=3)
-    planner.check("80 GB" in told and "memory" in told, "data parallelism alone is refused, because a replica does not fit")
+    planner.check("84.6 GB" in told and "memory" in told, "data parallelism alone is refused, because a replica does not fit")
 
     results = planner.json("run", "plan.yaml", "--report", "report.html")["results"]
     macs = sum(layer["macs"] for layer in layers)
@@ -57,7 +57,8 @@ with role() as planner:
         planner.near(memory["gradients_bytes"], memory["weights_bytes"], 1e-9, f"{name}: gradients as weights")
         # Adam with mixed precision: an fp32 copy and two moments, divided among the replicas (ZeRO-1).
         planner.near(memory["optimizer_bytes"], memory["weights_bytes"] / 2 * 12 / replicas, 1e-3, f"{name}: optimizer state")
-        planner.check(memory["total_bytes"] <= memory["device_bytes"] == 80e9, f"{name}: it fits into 80 GB")
+        # Of the 80 GiB, CUDA reports 79.25, of which its context takes 0.5 (the device's file).
+        planner.check(memory["total_bytes"] <= memory["device_bytes"] == 78.75 * 2**30, f"{name}: it fits into 80 GiB")
         # 2 FLOP per MAC, and the backward pass has twice those of the forward pass.
         computed = 6 * macs * 128 / (512 * PEAK)
         # Large products reach 256.5 of the device's 312 TFLOP/s (its file), and nothing else takes more than a third of their time.

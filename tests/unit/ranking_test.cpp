@@ -51,7 +51,7 @@ TEST_CASE("ranking: what is lost with the layout that is predicted to be the bes
 }
 
 TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks") {
-    const std::vector<Scaling> found = scalings(compared({8, 4, 2}, {8, 5, 2.2}));
+    const auto found = scalings(compared({8, 4, 2}, {8, 5, 2.2}));
     REQUIRE(found.size() == 1);
     CHECK(found[0].ratio_error == Approx(0.1));
 }
