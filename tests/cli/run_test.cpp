@@ -525,7 +525,8 @@ TEST_CASE("run: a killed program leaves no process behind") {
 TEST_CASE("run: a terminal shows the progress of a long run, and then clears it") {
     const TempDir directory;
     directory.write("long.yaml", long_running());
-    // How long a run takes depends on the machine, so iterations double until one lasts longer than the silent beginning.
+    // How long a run takes depends on the machine, so iterations double until one lasts longer than the silent
+    // beginning.
     Outcome outcome;
     for (int iterations = 4; iterations <= 256 && outcome.seconds <= 2.2; iterations *= 2)
         outcome = run_program({.arguments = {"run", "long.yaml", "--set", "training.ranks=64", "--set",

@@ -22,8 +22,9 @@ TEST_CASE("plan axes: the choices of two ranks, counted by hand") {
         CHECK(plan_of(choice, base).parallelism.sharding == plan.parallelism.sharding);
     });
     // Two columns of 2 samples: 1 micro-batch with four kinds of sharding, 2 with three. Two stages of 4 samples: 1, 2
-    // or 4 micro-batches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence: 1, 2 or 4 micro-batches with four
-    // or three kinds of sharding. Two rows: 3 numbers of micro-batches, with and without sequence parallelism.
+    // or 4 micro-batches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence:
+    // 1, 2 or 4 micro-batches with four or three kinds of sharding. Two rows: 3 numbers of micro-batches, with and
+    // without sequence parallelism.
     CHECK(texts.size() == 7 + (2 + 5 + 5) + (4 + 3 + 3) + 6);
     CHECK(std::set<std::string>(texts.begin(), texts.end()).size() == texts.size());
     CHECK(texts.front() == "{data: 2}");
