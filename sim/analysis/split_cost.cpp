@@ -100,7 +100,7 @@ ClosedForm split_closed_form(const Lowered& training) {
 
     const double times = arrangement.micro_batches;
     Sum exchanges(*message);
-    double compute_s = 0;
+    double compute_s = training.step_s.front();
     for (const PlacedLayer& layer : arrangement.layers) {
         compute_s += times * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
         const auto add = [&](const ActivationExchange& exchange) {

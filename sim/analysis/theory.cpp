@@ -213,8 +213,12 @@ ClosedForm data_closed_form(const Lowered& training) {
     const std::vector<Bucket>& buckets = training.buckets;
     for (const PlacedLayer& layer : training.arrangement.layers)
         compute_end_s += layer.time.forward_s + layer.time.backward_s() + layer.recompute_s;
-    const double least_s = plan.input_copy == InputCopy::overlapped ? std::max(compute_end_s, copy_s) : compute_end_s;
-    if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(least_s)};
+    // The optimizer's step follows the passes and the exchanges.
+    const auto iteration_s = [&](double gradients_s) {
+        const double busy_s = std::max(compute_end_s, gradients_s) + training.step_s.front();
+        return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
+    };
+    if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(iteration_s(0))};
 
     const bool served = training.served();
     const std::vector<Place>& places = training.places;
@@ -242,7 +246,7 @@ ClosedForm data_closed_form(const Lowered& training) {
     if (const std::string why_not = why_none_of_iteration(cluster, plan); !why_not.empty())
         result.formula += "; " + why_not;
     else if (const std::optional<double> last_s = end_s(buckets))
-        result.iteration_time_s = std::max(least_s, *last_s);
+        result.iteration_time_s = iteration_s(*last_s);
     return result;
 }
 

@@ -111,6 +111,8 @@ void describe(Fields& fields, Device& device) {
                      "Part of `memory` that a training cannot use: the driver's context, code of kernels, libraries: "
                      "`0.65 GiB`."},
                     device.reserve_bytes, Dimension::bytes, {.word = "none", .most = 1e18});
+    if (fields.sound() && device.reserve_bytes > 0 && device.reserve_bytes >= device.memory_bytes)
+        fields.reject("memory_reserve", "'memory_reserve' leaves nothing of 'memory'", "write less than `memory`");
     fields.quantity({"kernel_latency", "Minimum time of a kernel: `5 us`."}, device.kernel_latency_s,
                     Dimension::seconds, {.word = "none", .most = longest_s});
     fields.quantity({"host_link", "Bandwidth between host and device, in one direction: `12 GBps`."},

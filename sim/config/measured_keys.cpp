@@ -146,6 +146,9 @@ void describe(Fields& fields, MeasuredTable& table) {
         inner.text({"column", "Name of the column.", true}, one.column);
         inner.text({"text", "Text of the column in rows that are left out. Default: any text but none."}, one.text);
     });
+    if (fields.sound() && fields.given("calibrates_if") && !fields.given("calibrates"))
+        fields.reject("calibrates_if", "'calibrates_if' has no effect without 'calibrates'",
+                      "name the column that has this text: `calibrates: split`");
     if (fields.sound() && fields.given("name") && fields.given("variant"))
         fields.reject("name", "'name' has no effect: series have the names of their variants",
                       "remove it, or 'variant'");

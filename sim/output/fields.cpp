@@ -321,7 +321,9 @@ const std::vector<ResultField<Result>>& fields_of() {
                  [](const Result& r) { return r.scaling_efficiency; })
             .add("model_flops", Unit::number, "FLOP of an iteration's forward and backward passes, all ranks together",
                  61, [](const Result& r) { return r.utilisation.flop; })
-            .add("model_flops_utilisation", Unit::share, "FLOP of forward and backward passes / (ranks × peak × time)",
+            .add("model_flops_utilisation", Unit::share,
+                 "FLOP of forward and backward passes / (ranks × time × the device's `flops`, also with products in "
+                 "FP8)",
                  57, [](const Result& r) { return r.utilisation.model_flops; })
             .add("hardware_flops_utilisation", Unit::share, "the same for the FLOP that ranks execute", 58,
                  [](const Result& r) { return r.utilisation.hardware_flops; })

@@ -43,9 +43,13 @@ std::int64_t each_candidate(const Cluster& cluster, const Model& model, const Pl
         std::shared_ptr<const Lowered> lowered;
         const Complaints complaints = lower_or_complain(cluster, model, plan, open.batch, lowered);
         if (!complaints.empty()) {
-            settled = choice;
-            reason = complaints.front().message;
-            return skipped.add(reason, words_of(choice, base));
+            const std::string& message = complaints.front().message;
+            // More recomputation does not mend what is wrong with the rest of a plan.
+            if (complaints.front().key != "recomputation") {
+                settled = choice;
+                reason = message;
+            }
+            return skipped.add(message, words_of(choice, base));
         }
         const Candidate candidate{choice, *lowered, memory_of(*lowered)};
         if (!candidate.memory.fits()) return too_large(candidate);

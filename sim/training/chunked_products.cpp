@@ -4,7 +4,7 @@ namespace syncline {
 
 void chunk_products(const ComputeModel& computation, std::uint32_t layer, const Parallelism& parallelism,
                     PlacedLayer& placed) {
-    if (parallelism.model_chunks == 1 || placed.layout.rows == 1) return;
+    if (parallelism.model_chunks == 1 || !parallelism.sequence || placed.layout.rows == 1) return;
     Share share = placed.share;
     share.samples /= static_cast<double>(parallelism.model_chunks);
     const LayerTime one = computation.time(layer, share);

@@ -125,9 +125,9 @@ void judge_factors(const Plan& plan, const Layout& layout, std::int64_t columns,
 
 void judge_model_overlap(const Plan& plan, const OpenPlan& open, Complaints& complaints) {
     const Parallelism& parallelism = plan.parallelism;
-    if (parallelism.model_overlap == ModelOverlap::as_gradients || open.automatic()) return;
+    if (parallelism.model_overlap == ModelOverlap::as_gradients) return;
     const std::string key = "parallelism.model_overlap";
-    if (!splits_weights(parallelism))
+    if (!open.automatic() && !splits_weights(parallelism))
         complaints.push_back({key, "'model_overlap' needs more than one row", "write for example `model: 8`"});
     else if (parallelism.model_chunks > 1 && !parallelism.sequence)
         complaints.push_back({key, "'chunks' are those of the allgathers and reduce-scatters of `sequence`",

@@ -1,5 +1,6 @@
 #include "sim/training/optimizer_step.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/workload/compute_model.hpp"
@@ -8,7 +9,7 @@ namespace syncline {
 
 double step_bytes_per_weight(Optimizer optimizer, const Model& model) {
     const double weight = weight_element(model), master = master_element(model), values = kept_values(optimizer);
-    const double gradients = 4 * gradient_element(model);
+    const double gradients = 4 * std::max(gradient_element(model), model.precision.accumulation);
     return master > 0 ? gradients + 2 * (1 + values) * master + weight : gradients + 2 * (1 + values) * weight;
 }
 

@@ -6,8 +6,8 @@
 /// Time of the optimizer's step, after the exchange of gradients.
 ///
 /// The step does little arithmetic: its time is that of the bytes that it moves at the device's measured memory
-/// bandwidth. For each weight that a rank updates, with gradients of g bytes, weights of w bytes, a master copy of c
-/// bytes, and n values that the optimizer keeps,
+/// bandwidth. For each weight that a rank updates, with gradients (or their buffer, Precision::accumulation) of g
+/// bytes, weights of w bytes, a master copy of c bytes, and n values that the optimizer keeps,
 ///
 ///     4·g + 2·(1 + n)·c + w        with a master copy (P. Micikevicius et al., "Mixed precision training", ICLR 2018)
 ///     4·g + 2·(1 + n)·w            without one (c = 0)

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/analysis/theory.hpp"
 #include "sim/workload/compute_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
@@ -75,6 +76,9 @@ TEST_CASE("optimizer step: bytes of a weight by hand") {
     CHECK(step_bytes_per_weight(Optimizer::adam, model) == 8 + 24 + 2);
     model.precision.gradients = 4;  // Megatron-LM's main gradients
     CHECK(step_bytes_per_weight(Optimizer::adam, model) == 16 + 24 + 2);
+    model.precision.gradients = 2;  // with a buffer of 4 B beside them
+    model.precision.accumulation = 4;
+    CHECK(step_bytes_per_weight(Optimizer::adam, model) == 16 + 24 + 2);
 }
 
 TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and weights are gathered after it") {
@@ -90,6 +94,9 @@ TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and wei
                 const double step_s = static_cast<double>(world.parameters) * per_weight / 2e10 / shards;
                 const Result result = simulate(lower(world.cluster, world.model, plan_of(ranks, optimizer, sharding)));
                 CHECK(result.time.iteration_s == Approx(world.passes_s + world.exchanges_s + step_s).epsilon(1e-6));
+                if (sharding == Sharding::none)
+                    CHECK(closed_form(lower(world.cluster, world.model, plan_of(ranks, optimizer, sharding)))
+                              .iteration_time_s.value() == Approx(result.time.iteration_s).epsilon(1e-6));
             }
         }
     }
