@@ -394,7 +394,7 @@ TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks 
         {"ranks: 2, parallelism: {model_overlap: none}", "none}", "needs more than one row", "`model: 8`"},
         {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
          "`sequence: true`"},
-        {"ranks: 2, parallelism: {grid: auto, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
+        {"ranks: 2, batch: 4, parallelism: {grid: auto, model_overlap: {chunks: 4}}", "{chunks", "of `sequence`",
          "`sequence: true`"},
         {"ranks: 2, parallelism: {model: 2, model_overlap: {chunks: 1}}", "1}}", "chunks", ""},
         {"ranks: 2, parallelism: {model: 2, model_overlap: {}}", "{}", "chunks", ""},
