@@ -166,5 +166,5 @@ TEST_CASE("parallelism auto: Llama-3-70B on 512 H100 gets a plan with a simulate
     // Of MFU, 38 % to 43 % were reached on H100 with Llama 3 405B (arXiv 2407.21783, table 4); a plan that is searched
     // on machines without faults should reach that much.
     CHECK(result["model_flops_utilisation"].get<double>() > 0.38);
-    CHECK(result["memory"]["total_bytes"].get<double>() <= 80e9);
+    CHECK(result["memory"]["total_bytes"].get<double>() <= result["memory"]["device_bytes"].get<double>());
 }
