@@ -105,7 +105,7 @@ struct Horizon {
     }
 };
 
-/// What a plan's simulation in the search, and its own run afterwards, need.
+/// Time and memory of a plan's simulation in the search, and of its own run afterwards.
 struct Sizes {
     Estimate simulation, run;
 

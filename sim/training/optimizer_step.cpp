@@ -8,9 +8,10 @@
 namespace syncline {
 
 double step_bytes_per_weight(Optimizer optimizer, const Model& model) {
-    const double weight = weight_element(model), master = master_element(model), values = kept_values(optimizer);
+    const double weight = weight_element(model), master = master_element(model);
     const double gradients = 4 * std::max(gradient_element(model), model.precision.accumulation);
-    return master > 0 ? gradients + 2 * (1 + values) * master + weight : gradients + 2 * (1 + values) * weight;
+    const double states = 2 * (1 + kept_values(optimizer)) * (master > 0 ? master : weight);
+    return gradients + states + (master > 0 ? weight : 0);
 }
 
 double step_seconds(const Lowered& training, std::uint32_t stage) {
@@ -20,13 +21,11 @@ double step_seconds(const Lowered& training, std::uint32_t stage) {
     const bool divided = plan.parallelism.sharding != Sharding::none;
     const double element = weight_element(training.model);
     double weights = 0;
-    const auto add = [&](std::uint64_t bytes, const Grouping& shards) {
-        weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
-    };
     for (const PlacedLayer& layer : training.arrangement.layers) {
         if (layer.part % training.arrangement.stages != stage) continue;
-        add(layer.weight_bytes, layer.shards);
-        if (layer.experts) add(layer.experts->weight_bytes, layer.experts->shards);
+        PlacedLayer::each_weights(layer, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
+            weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
+        });
     }
     const double bytes = weights * step_bytes_per_weight(plan.optimizer, training.model);
     return bytes / device.kernels->memory_Bps / device.speed;

@@ -116,7 +116,8 @@ bool exchanges_between_ranks(const Arrangement& arrangement) {
     return any;
 }
 
-void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training) {
+/// `folds`: gatherings of weights may fold.
+void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& training, bool folds) {
     const Plan& plan = training.plan;
     const double stage_ranks = training.arrangement.stage_ranks, times = training.arrangement.micro_batches;
     const LayerExchanges& exchanges = placed.exchanges;
@@ -145,9 +146,7 @@ void add_layer(Counter& counter, const PlacedLayer& placed, const Lowered& train
         LayerExchanges::each_forward(exchanges, add);
     }
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto& gathering) {
-        if (gathering)
-            counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times,
-                        !exchanges_between_ranks(training.arrangement));
+        if (gathering) counter.add(*gathering, shards.size, bytes, stage_ranks / shards.size, 2 * times, folds);
     });
 }
 
@@ -185,7 +184,8 @@ Work work_of(const Lowered& training) {
     counter.add_tasks(arrangement.stage_ranks * static_cast<double>(std::ranges::count_if(
                                                     training.step_s, [](double step_s) { return step_s > 0; })));
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
-    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training);
+    const bool folds = !exchanges_between_ranks(arrangement);
+    for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training, folds);
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
         for (const std::uint64_t bytes : arrangement.transfer_bytes)

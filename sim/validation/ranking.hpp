@@ -5,7 +5,7 @@
 
 #include "sim/validation/validation.hpp"
 
-/// What measurements of one thing in several ways tell beyond errors: whether the order, and the growth, are predicted.
+/// Predictions of the order of several layouts, and of the growth with the number of ranks, against measurements.
 namespace syncline::validation {
 
 /// Layouts of the same training, of which one would choose the fastest: rows with the same `sweep`.
@@ -14,7 +14,7 @@ struct Sweep {
     std::size_t rows = 0;
     /// Spearman's rank correlation of predicted and measured values; equal values share their mean rank. 1: same order.
     double rank_correlation = 0;
-    /// What is lost by taking the row that is predicted to be the best: its measured value over the best one, - 1; for
+    /// Loss by taking the row that is predicted to be the best: its measured value over the best one, - 1; for
     /// fields of which more is better, the inverse ratio.
     double regret = 0;
 };

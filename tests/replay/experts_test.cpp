@@ -270,7 +270,7 @@ TEST_CASE("experts: rows, context, stages and folding go together") {
 
 namespace {
 
-/// What ranks have of a layer, or of its experts, and with whom.
+/// The state of a layer, or of its experts, that ranks have, and the ranks that share it.
 struct Held {
     double bytes;
     double shards, copies;  ///< ranks that divide its state, and groups of them
