@@ -220,6 +220,7 @@ TaskGraph build_iteration(const Lowered& training) {
         workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
     }
     graph.set_lateness(plan.noise.lateness());
+    graph.set_block(arrangement.stage_ranks);
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
