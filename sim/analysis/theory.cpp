@@ -220,7 +220,10 @@ ClosedForm data_closed_form(const Lowered& training) {
         const double busy_s = std::max(compute_end_s, gradients_s) + training.steps.front().total_s();
         return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
     };
-    if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(iteration_s(0))};
+    if (buckets.empty()) {
+        const bool none = plan.noise.any() || plan.offload == Offload::gradients;
+        return {no_exchange, 0.0, none ? std::nullopt : std::optional(iteration_s(0))};
+    }
 
     const bool served = training.served();
     const std::vector<Place>& places = training.places;

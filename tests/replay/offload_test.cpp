@@ -18,7 +18,7 @@ namespace {
 constexpr Star star{1e9, 5e-6};
 constexpr double link_Bps = 2e9, host_Bps = 1.6e10;
 // Of a weight in 4 bytes without a master copy, with Adam.
-constexpr double weight_bytes = 4, update_bytes = 4 + 24, clipping_bytes = 12;
+constexpr double stored_bytes = 4, update_bytes = 4 + 24, clipping_bytes = 12;
 
 struct World {
     Model model;
@@ -80,7 +80,7 @@ TEST_CASE("offload: gradients out, the step and weights back follow the exchange
             double exchanges_s = 0;
             for (const double parameters : world.parameters)
                 if (parameters > 0 && ranks > 1) exchanges_s += 2 * star.ring_s(n, 4 * parameters);
-            const double step_s = owned * (2 * weight_bytes / link_Bps + update_bytes / host_Bps);
+            const double step_s = owned * (2 * stored_bytes / link_Bps + update_bytes / host_Bps);
             const Lowered training = lower(world.cluster, world.model, plan_of(ranks, Offload::optimizer, sharding));
             const Result result = simulate(training);
             CHECK(result.time.iteration_s == Approx(world.passes_s() + exchanges_s + step_s).epsilon(1e-6));
@@ -103,11 +103,11 @@ TEST_CASE("offload: gradients of one rank leave while the backward pass continue
         for (std::size_t i = world.parameters.size(); i-- > 0;) {
             computed_s += world.backward_s[i];
             if (world.parameters[i] > 0)
-                copied_s = std::max(copied_s, computed_s) + weight_bytes * world.parameters[i] / copy_Bps;
+                copied_s = std::max(copied_s, computed_s) + stored_bytes * world.parameters[i] / copy_Bps;
         }
         const double owned = world.sum(world.parameters);
         const double expected_s = std::max(computed_s, copied_s) + owned * (clipping_bytes + update_bytes) / host_Bps +
-                                  owned * weight_bytes / copy_Bps;
+                                  owned * stored_bytes / copy_Bps;
         CAPTURE(round);
         const Lowered training = lower(world.cluster, world.model, plan_of(1, Offload::gradients, Sharding::none));
         CHECK(simulate(training).time.iteration_s == Approx(expected_s).epsilon(1e-6));
@@ -125,7 +125,7 @@ TEST_CASE("offload: each of N ranks copies its share of a bucket when it is redu
             const double shards = sharding == Sharding::none ? 1 : n;
             double reduced_s = world.passes_s(), copied_s = 0, gathered_s = 0;
             for (std::size_t i = world.parameters.size(); i-- > 0;) {
-                const double bytes = weight_bytes * world.parameters[i];
+                const double bytes = stored_bytes * world.parameters[i];
                 if (bytes == 0) continue;
                 reduced_s += (sharding == Sharding::none ? 2 : 1) * star.ring_s(n, bytes);
                 copied_s = std::max(copied_s, reduced_s) + bytes / shards / link_Bps;
@@ -134,7 +134,7 @@ TEST_CASE("offload: each of N ranks copies its share of a bucket when it is redu
             const double owned = world.sum(world.parameters) / shards;
             const double expected_s = std::max(reduced_s, copied_s) +
                                       owned * (clipping_bytes + update_bytes) / host_Bps +
-                                      owned * weight_bytes / link_Bps + gathered_s;
+                                      owned * stored_bytes / link_Bps + gathered_s;
             const Lowered training = lower(world.cluster, world.model, plan_of(ranks, Offload::gradients, sharding));
             CHECK(simulate(training).time.iteration_s == Approx(expected_s).epsilon(1e-6));
         }
@@ -173,7 +173,7 @@ TEST_CASE("offload: an explanation has the step and the copies") {
     const Lowered training = lower(world.cluster, world.model, plan_of(2, Offload::optimizer, Sharding::optimizer));
     const Explanation e = explain(training, {});
     CHECK(e.optimizer_step_s == Approx(owned * update_bytes / host_Bps).epsilon(1e-6));
-    CHECK(e.offload_copies_s == Approx(2 * owned * weight_bytes / link_Bps).epsilon(1e-6));
+    CHECK(e.offload_copies_s == Approx(2 * owned * stored_bytes / link_Bps).epsilon(1e-6));
     CHECK(e.ranks[e.last_rank].copies_s == Approx(e.offload_copies_s).epsilon(1e-6));
     CHECK(std::ranges::any_of(e.phases, [](const PhaseShare& one) { return one.phase == "copy to host"; }));
     CHECK(std::ranges::any_of(e.phases, [](const PhaseShare& one) { return one.phase == "copy to device"; }));
