@@ -71,10 +71,11 @@ public:
         graph_.depend(computed_, arrived);
     }
 
-    /// Adds the copy of gradients to the host after the others, when `after` has ended.
-    void add_gradient_copy(const OffloadedGradients& gradients, double seconds, TaskId after) {
-        gradients_on_host_ = graph_.add_task({host_copies(), Phase::to_host, gradients.layer, seconds});
-        graph_.depend(*gradients_on_host_, after);
+    /// Adds the copy of gradients to the host, after the previous copy, when `reduced` has ended; no_task: when they
+    /// are computed.
+    void add_gradient_copy(std::uint32_t layer, double seconds, TaskId reduced) {
+        gradients_on_host_ = graph_.add_task({host_copies(), Phase::to_host, layer, seconds});
+        graph_.depend(*gradients_on_host_, reduced == no_task ? passes_.gradients[layer] : reduced);
     }
 
     /// Adds the parts of the optimizer's step, one after the other. Returns nothing if they take no time.
@@ -242,6 +243,18 @@ private:
     Ready reduced_;                    ///< the last exchanges of gradients, if there are several; else empty
 };
 
+/// Adds the copies of gradients to the host: of a bucket after its task of `reduced`, of others after their layer.
+void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& training, const Ready& reduced) {
+    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+        const double copy_Bps = host_copy_rate(training, stage);
+        for (const OffloadedGradients& gradients : offloaded_gradients(training, stage))
+            for (std::uint32_t rank = stage * stage_ranks; rank < (stage + 1) * stage_ranks; ++rank)
+                iterations[rank].add_gradient_copy(gradients.layer, gradients.bytes / copy_Bps,
+                                                   gradients.exchanged ? reduced[gradients.bucket][rank] : no_task);
+    }
+}
+
 }  // namespace
 
 TaskGraph build_iteration(const Lowered& training) {
@@ -287,20 +300,7 @@ TaskGraph build_iteration(const Lowered& training) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
             for (const auto& [bucket, task] : results.own[rank])
                 iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
-    if (plan.offload == Offload::gradients) {
-        const Ready reduced = exchange.reduced(results);
-        for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
-            const double copy_Bps = host_copy_rate(training, stage);
-            for (const OffloadedGradients& gradients : offloaded_gradients(training, stage))
-                for (std::uint32_t rank = stage * arrangement.stage_ranks; rank < (stage + 1) * arrangement.stage_ranks;
-                     ++rank) {
-                    const TaskId after = gradients.exchanged ? reduced[gradients.bucket][rank] : no_task;
-                    iterations[rank].add_gradient_copy(
-                        gradients, gradients.bytes / copy_Bps,
-                        after != no_task ? after : passes.ranks()[rank].gradients[gradients.layer]);
-                }
-        }
-    }
+    if (plan.offload == Offload::gradients) add_gradient_copies(iterations, training, exchange.reduced(results));
     if (!across) results = last_of(graph, results);
     // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
     std::vector<std::optional<StepTasks>> steps;
