@@ -36,10 +36,10 @@
 /// until they are copied; without sharding, that is (2 + 2)Ψ or 2Ψ (J. Ren et al., "ZeRO-Offload", USENIX ATC 2021,
 /// table 1).
 ///
-/// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
-/// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
-/// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the
-/// optimizer's state.
+/// Left out: gradients that wait for other copies to the host; work space of kernels, buffers of exchanges and of
+/// transfers between stages, the input batch that is copied during the computation, the framework, fragmentation; a
+/// copy of tied weights (Dense::tied) on another stage, or gathered for the layer that borrows them. A rank that leaves
+/// the update to servers is still counted with the optimizer's state.
 namespace syncline {
 
 struct Memory {
