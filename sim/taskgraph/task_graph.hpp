@@ -39,7 +39,8 @@ enum class StreamKind : std::uint8_t {
     activations,  ///< exchanges within a stage
     transfer,     ///< to another stage
     receive,      ///< from another stage; starts to wait long before
-    weights
+    weights,
+    host_copy  ///< copies of gradients and weights between device and host
 };
 
 enum class Phase : std::uint8_t {
@@ -64,7 +65,9 @@ enum class Phase : std::uint8_t {
     recompute,  ///< of a layer's forward pass, once more before its backward pass
     context,    ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
     dispatch,   ///< tokens, or gradients of results, to the ranks of their experts
-    combine     ///< results, or gradients of tokens, back
+    combine,    ///< results, or gradients of tokens, back
+    to_host,    ///< copy of offloaded gradients
+    to_device   ///< copy of the weights that the host has updated
 };
 
 struct Process {
