@@ -165,10 +165,10 @@ void add_validate(CLI::App& program, Action& action) {
     add_seed(*verb, options->how.rows.seed);
     verb->get_option("--seed")->description(verb->get_option("--seed")->get_description() +
                                             "; also draws the rows of --sample");
-    CLI::Option* const assumptions = verb->add_flag(
-        "--assumptions", options->how.assumptions,
-        "Also predict with each of the scenario's `assumptions` in place of what is written, with parameters "
-        "estimated again; the rows then have their lowest and highest prediction");
+    CLI::Option* const assumptions = verb->add_flag("--assumptions", options->how.assumptions,
+                                                    "Also predict with each assumption of the scenario in place of "
+                                                    "what is written, with parameters estimated again; "
+                                                    "the rows then have their lowest and highest prediction");
     CLI::Option* const ablate =
         verb->add_option("--ablate", options->mechanisms,
                          "Also predict without each of these mechanisms of the simulation, with parameters estimated "
