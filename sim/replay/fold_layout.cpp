@@ -222,7 +222,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     const std::uint32_t members = places.count();
     FoldLayout layout;
     std::vector<Outline> outlines;
-    bool filled = true, even = true, empty = false, waits = false;
+    bool filled = true, even = true, empty = false, waits = false, anywhere = false;
     const bool alike = wires.pairs_alike(group);
     for (std::uint32_t member = 0; member < members; ++member) {
         const Program program =
@@ -231,7 +231,10 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(program, runs, places, member, wires));
         std::vector<RingSection>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs) sections.push_back(section_of(program, run, places, member, alike, wires));
+        for (const Run& run : runs) {
+            sections.push_back(section_of(program, run, places, member, alike, wires));
+            anywhere = anywhere || sections.back().uses_all;
+        }
         // If fewer ranks contribute than there are blocks, some blocks are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
@@ -278,6 +281,10 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
         weigh(layout.rings[ring], parts[ring], layout, places, outlines, wires, loads);
+    // Rings of which no message shares a link fold step by step.
+    layout.recalled =
+        group.size() > exact_members && around.calm && together && !anywhere &&
+        std::none_of(layout.rings.begin(), layout.rings.end(), [](const FoldedRing& r) { return r.lone; });
     // Empty messages are neither copied nor reduced, so one byte would add more than its own time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);

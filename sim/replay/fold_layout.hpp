@@ -69,6 +69,7 @@ struct FoldedRing {
 struct FoldLayout {
     std::vector<std::vector<RingSection>> sections;  ///< by place: lane l of member m is at m·lanes + l
     std::vector<FoldedRing> rings;
+    bool recalled = false;  ///< its executions may be recalled (recall.hpp)
 };
 
 /// Conditions around an exchange.

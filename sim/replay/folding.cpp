@@ -93,7 +93,8 @@ Folding::Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const
       users_(wires.resources(), 0),
       changed_s_(wires.resources(), 0),
       own_(wires.resources(), 0),
-      folded_(wires.resources(), nullptr) {}
+      folded_(wires.resources(), nullptr),
+      recall_(users_, simulator) {}
 
 Folding::~Folding() = default;
 
@@ -116,10 +117,23 @@ Folding::Pass Folding::begin(ExchangeId exchange, std::uint32_t place, std::uint
     std::vector<std::uint32_t>& times = times_[exchange];
     const FoldLayout& parts = layout(exchange, iteration);
     times.resize(parts.sections.size(), 0);
-    return {exchange, iteration, times[place]++, &parts.sections[place]};
+    return {exchange, iteration, times[place]++, place, &parts.sections[place], parts.recalled && folds(exchange)};
 }
 
-void Folding::use(const RingSection& section, const Ring* by) {
+Coroutine<std::optional<double>> Folding::recall(LaneId lane, const Pass& pass) {
+    const FoldLayout& of = layout(pass.exchange, pass.iteration);
+    const Recall::Key key{pass.exchange, pass.time};
+    const Recall::Beginning beginning = co_await recall_.begin(lane, key, pass.place, of, users_of_all_ == 0);
+    if (beginning.waited_s > 0) add_error(pass.iteration, 2 * beginning.waited_s);
+    co_return beginning.known_s;
+}
+
+void Folding::ended(const Pass& pass) {
+    recall_.end({pass.exchange, pass.time}, pass.place);
+}
+
+void Folding::use(const RingSection& section, const Ring* by, const Pass& pass) {
+    if (const std::optional<ExchangeId> asleep = recall_.used(section, {pass.exchange, pass.time})) give_up(*asleep);
     for (const std::uint32_t resource : section.uses) {
         ++users_[resource];
         changed_s_[resource] = simulator_.now_s();
@@ -134,7 +148,7 @@ void Folding::use(const RingSection& section, const Ring* by) {
 
 Coroutine<Folding::Visit> Folding::enter(LaneId lane, const Pass& pass, const RingSection& section) {
     if (section.ring == RingSection::no_ring || !folds(pass.exchange)) {
-        use(section, nullptr);
+        use(section, nullptr, pass);
         co_return Visit{&section, nullptr, 0, false};
     }
     const Key key{pass.exchange, pass.time, section.ring};
@@ -145,8 +159,8 @@ Coroutine<Folding::Visit> Folding::enter(LaneId lane, const Pass& pass, const Ri
     const bool watched = shape.gathers && !shape.alike && ring.members.size() + 1 < shape.members;
     if (watched && (users_of_all_ > 0 || std::any_of(section.uses.begin(), section.uses.end(),
                                                      [&](std::uint32_t resource) { return users_[resource] > 0; })))
-        give_up(ring);
-    use(section, &ring);
+        give_up(pass.exchange);
+    use(section, &ring, pass);
     if (watched)
         for (const std::uint32_t resource : section.uses) folded_[resource] = &ring;
     const auto place = static_cast<std::uint32_t>(ring.members.size());
@@ -158,7 +172,7 @@ Coroutine<Folding::Visit> Folding::enter(LaneId lane, const Pass& pass, const Ri
         let_go(ring);
         // Waking a member lets others run, which may finish the ring.
         std::vector<LaneId> others;
-        if (shape.delays) add_error(ring, simulator_.now_s() - ring.members.front().last_s);
+        if (shape.delays) add_error(ring.iteration, simulator_.now_s() - ring.members.front().last_s);
         for (Ring::Member& member : ring.members) {
             member.last_s = simulator_.now_s();
             if (member.lane != lane) others.push_back(member.lane);
@@ -245,7 +259,7 @@ bool Folding::alone(const Ring& ring, double since_s) {
 
 void Folding::disturb(Ring& ring) {
     let_go(ring);
-    if (ring.waits()) return give_up(ring);
+    if (ring.waits()) return give_up(std::get<0>(ring.key));
     if (ring.began == 0) {  // no member has reached it
         ring.cut = 0;
         return;
@@ -255,11 +269,11 @@ void Folding::disturb(Ring& ring) {
         return member.last_s - simulator_.now_s() > 1e-6 * ring.folded_step_s;
     };
     if (ring.began == ring.shape.members && std::none_of(ring.members.begin(), ring.members.end(), asleep)) return;
-    give_up(ring);
+    give_up(std::get<0>(ring.key));
 }
 
-void Folding::give_up(const Ring& ring) {
-    const std::uint32_t channel = graph_.exchange(std::get<0>(ring.key)).channel;
+void Folding::give_up(ExchangeId exchange) {
+    const std::uint32_t channel = graph_.exchange(exchange).channel;
     simulator_.at_end_of_instant([channel] { throw Disturbed{channel}; });
 }
 
@@ -283,13 +297,13 @@ void Folding::leave(const Visit& visit) {
     let_go(*ring);
     const FoldedRing& shape = ring->shape;
     if (shape.padded && !(shape.uniform && !shape.overtakes && shape.keeps_largest && ring->anything && ring->in_step))
-        add_error(*ring, shape.steps * shape.byte_s);
+        add_error(ring->iteration, shape.steps * shape.byte_s);
     rings_.erase(ring->key);
 }
 
-void Folding::add_error(const Ring& ring, double seconds) {
-    if (errors_s_.size() <= ring.iteration) errors_s_.resize(ring.iteration + 1, 0);
-    errors_s_[ring.iteration] += seconds;
+void Folding::add_error(std::uint32_t iteration, double seconds) {
+    if (errors_s_.size() <= iteration) errors_s_.resize(iteration + 1, 0);
+    errors_s_[iteration] += seconds;
 }
 
 }  // namespace syncline

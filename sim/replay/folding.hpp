@@ -9,6 +9,7 @@
 
 #include "sim/replay/fold_layout.hpp"
 #include "sim/replay/lanes.hpp"
+#include "sim/replay/recall.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -64,11 +65,17 @@ public:
     struct Pass {
         ExchangeId exchange = 0;
         std::uint32_t iteration = 0;
-        std::uint32_t time = 0;  ///< number of the execution by this lane, counted from 0
+        std::uint32_t time = 0;   ///< number of the execution by this lane, counted from 0
+        std::uint32_t place = 0;  ///< of a lane of a member, as in FoldLayout::sections
         const std::vector<RingSection>* sections = nullptr;
+        bool recalled = false;  ///< the lane must ask recall(), and report ended()
     };
-    /// `place`: of a lane of a member, as in FoldLayout::sections.
     Pass begin(ExchangeId exchange, std::uint32_t place, std::uint32_t iteration);
+
+    /// Waits until all lanes of the exchange have come. Returns the time of this one if it is known (recall.hpp): all
+    /// its steps are folded, and it must sleep for this time.
+    Coroutine<std::optional<double>> recall(LaneId lane, const Pass& pass);
+    void ended(const Pass& pass);
 
     /// Waits until the ring's other members have arrived, if the ring gathers.
     Coroutine<Visit> enter(LaneId lane, const Pass& pass, const RingSection& section);
@@ -88,16 +95,16 @@ private:
     using Key = std::tuple<ExchangeId, std::uint32_t, std::uint32_t>;  // exchange, Pass::time, ring of the layout
 
     const FoldLayout& layout(ExchangeId exchange, std::uint32_t iteration);
-    void use(const RingSection& section, const Ring* by);
+    void use(const RingSection& section, const Ring* by, const Pass& pass);
     void judge(Ring& ring, std::uint32_t number);
     /// Returns true if no other section has used its links since then.
     bool alone(const Ring& ring, double since_s);
     void disturb(Ring& ring);
     /// Ends the simulation before simulated time advances.
-    void give_up(const Ring& ring);
+    void give_up(ExchangeId exchange);
     bool folds(ExchangeId exchange) const;
     void let_go(const Ring& ring);
-    void add_error(const Ring& ring, double seconds);
+    void add_error(std::uint32_t iteration, double seconds);
 
     const TaskGraph& graph_;
     const Lanes& lanes_;
@@ -118,6 +125,7 @@ private:
     std::vector<std::uint32_t> own_;    ///< scratch: resources of one ring
     std::vector<Ring*> folded_;         ///< by resource: the folded ring that uses it
     std::vector<double> errors_s_;      ///< by iteration
+    Recall recall_;
 };
 
 }  // namespace syncline

@@ -103,13 +103,21 @@ bool LaneReplay::receives() const {
 Coroutine<> LaneReplay::run() {
     if (Folding* folding = session_.folding()) {
         const Folding::Pass pass = folding->begin(now_->id, now_->place, iteration_);
+        std::optional<double> known_s;
+        if (pass.recalled) known_s = co_await folding->recall(lane_, pass);
         for (const RingSection& section : *pass.sections) {
+            if (known_s) {
+                skip(section.taken);
+                continue;
+            }
             const Folding::Visit visit = co_await folding->enter(lane_, pass, section);
             padded_ = visit.padded;
             co_await run_steps(section.taken, visit);
             padded_ = false;
             folding->leave(visit);
         }
+        if (known_s) co_await simulator_.sleep(lane_, *known_s);
+        if (pass.recalled) folding->ended(pass);
     } else {
         co_await run_steps(std::numeric_limits<std::uint32_t>::max(), {});
     }
