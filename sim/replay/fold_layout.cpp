@@ -281,10 +281,9 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
         weigh(layout.rings[ring], parts[ring], layout, places, outlines, wires, loads);
-    // Rings of which no message shares a link fold step by step.
-    layout.recalled =
-        group.size() > exact_members && around.calm && together && !anywhere &&
-        std::none_of(layout.rings.begin(), layout.rings.end(), [](const FoldedRing& r) { return r.lone; });
+    // Rings whose messages share no link fold step by step if nothing else is in flight.
+    const bool lone = std::all_of(layout.rings.begin(), layout.rings.end(), [](const FoldedRing& r) { return r.lone; });
+    layout.recalled = group.size() > exact_members && around.calm && together && !anywhere && !(around.sole && lone);
     // Empty messages are neither copied nor reduced, so one byte would add more than its own time.
     const bool paddable = wires.transport().staging.unit != Staging::Unit::message &&
                           (!empty || wires.transport().reduction.launch_s == 0);

@@ -18,9 +18,9 @@ struct World {
     Plan plan;
 };
 
-/// Returns a training with sharded weights on nodes of two devices, whose messages inside and between nodes have other
-/// rates and latencies. Layers have one of two sizes; `seconds`: of a layer's forward pass.
-World world_of(std::int64_t ranks, std::int64_t nics, double seconds, std::int64_t rest) {
+/// Returns a training with sharded weights on nodes of several devices, whose messages inside and between nodes have
+/// other rates and latencies. Layers have one of two sizes; `seconds`: of a layer's forward pass.
+World world_of(std::int64_t ranks, std::int64_t devices, std::int64_t nics, double seconds, std::int64_t rest) {
     World world;
     world.model = plain_model(8, 0, 100);
     std::vector<double> forward_s, backward_s;
@@ -29,10 +29,10 @@ World world_of(std::int64_t ranks, std::int64_t nics, double seconds, std::int64
         forward_s.push_back(seconds);
         backward_s.push_back(2 * seconds);
     }
-    world.cluster = timed_star(ranks / 2, 12.5e9, 5e-6, world.model, forward_s, backward_s);
+    world.cluster = timed_star(ranks / devices, 12.5e9, 5e-6, world.model, forward_s, backward_s);
     world.cluster.latency = Latency::travelling;
     world.cluster.device.reduction_Bps = 5e11;
-    world.cluster.node.devices = 2;
+    world.cluster.node.devices = devices;
     world.cluster.node.links = NodeLinks::crossbar;
     world.cluster.node.link = {150e9, 3e-6};
     world.cluster.node.nics = nics;
@@ -73,22 +73,22 @@ TEST_CASE("recall: gathered weights and reduced gradients of equal layers are si
 #endif
         for (const std::int64_t rest : {0, 5}) {
             CAPTURE(seconds, rest);
-            CHECK(compare(world_of(130, 2, seconds, rest)) > 0.5);
+            CHECK(compare(world_of(132, 4, 2, seconds, rest)) > 0.5);
         }
     }
-    CHECK(compare(world_of(150, 1, 1e-3, 1)) > 0.5);
+    CHECK(compare(world_of(130, 2, 2, 1e-3, 1)) > 0.5);
 }
 
 TEST_CASE("recall: an exchange on the same links at the same time is not missed") {
     // Shards are all-reduced across groups, beside the next reduce-scatter.
-    World world = world_of(260, 2, 1e-4, 0);
+    World world = world_of(260, 2, 2, 1e-4, 0);
     world.plan.parallelism.shard_ranks = 130;
     compare(world);
 }
 
 TEST_CASE("recall: groups of up to 128 ranks are exact") {
-    const ReplayedIteration some = trained(world_of(128, 2, 1e-3, 5), Fidelity::folded);
-    const ReplayedIteration all = trained(world_of(128, 2, 1e-3, 5), Fidelity::message);
+    const ReplayedIteration some = trained(world_of(128, 4, 2, 1e-3, 5), Fidelity::folded);
+    const ReplayedIteration all = trained(world_of(128, 4, 2, 1e-3, 5), Fidelity::message);
     CHECK(some.time.iteration_s == Approx(all.time.iteration_s).epsilon(1e-9));
     CHECK(some.folded.error_s == 0);
 }
