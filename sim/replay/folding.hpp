@@ -43,8 +43,8 @@ struct Disturbed {
 class Folding {
 public:
     /// Exchanges of the channels `unfolded` are not folded.
-    Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const std::vector<std::uint32_t>& unfolded,
-            Simulator& simulator);
+    Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const Symmetry* symmetry,
+            const std::vector<std::uint32_t>& unfolded, Simulator& simulator);
     ~Folding();
     Folding(const Folding&) = delete;
     Folding& operator=(const Folding&) = delete;
@@ -109,6 +109,7 @@ private:
     const TaskGraph& graph_;
     const Lanes& lanes_;
     Wires& wires_;
+    const Symmetry* symmetry_;
     const std::vector<std::uint32_t>& unfolded_;
     Simulator& simulator_;
     /// By algorithm, group, channel, bytes, and, if its programs differ by iteration, the iteration.

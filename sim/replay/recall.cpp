@@ -11,7 +11,7 @@ Coroutine<Recall::Beginning> Recall::begin(LaneId lane, Key key, std::uint32_t p
     Execution& execution = *found;
     execution.come.push_back(lane);
     Beginning beginning;
-    if (execution.come.size() == layout.sections.size()) {
+    if (execution.come.size() == layout.lanes) {
         beginning.waited_s = simulator_.now_s() - execution.first_s;
         start(execution, free);
         for (const LaneId other : execution.come)
@@ -39,7 +39,7 @@ void Recall::start(Execution& execution, bool free) {
 void Recall::end(Key key, std::uint32_t place) {
     Execution& execution = *executions_.at(key);
     execution.seconds[place] = simulator_.now_s() - execution.start_s;
-    if (++execution.ended < execution.layout.sections.size()) return;
+    if (++execution.ended < execution.layout.lanes) return;
     each_resource(execution.layout, [&](std::uint32_t resource) {
         if (owners_[resource] == &execution) owners_[resource] = nullptr;
     });
