@@ -146,6 +146,7 @@ struct Plan {
     Recomputation recomputation = Recomputation::none;
     Saved saved;
     ComputeKind compute = ComputeKind::calibrated;
+    Launches launches = Launches::eager;
     Optimizer optimizer = Optimizer::momentum;
     Precision precision = {};  ///< replaces the model's
     ExchangeKind exchange = ExchangeKind::allreduce;
