@@ -46,7 +46,8 @@ std::optional<double> bubble(const TaskGraph& graph, const Timeline& timeline, s
         const Task& task = graph.tasks()[id];
         const Stream& stream = graph.streams()[task.stream];
         if (task.phase == Phase::update) updates[stream.process] = id;
-        const bool works = stream.kind == StreamKind::compute || task.exchange != Task::no_exchange;
+        const bool works = stream.kind == StreamKind::compute || stream.kind == StreamKind::host_copy ||
+                           task.exchange != Task::no_exchange;
         if (!works || stream.kind == StreamKind::receive) continue;
         for (std::size_t before = 0; before < reaching(timeline, period); ++before)
             busy[stream.process].push_back(timeline.recorded[timeline.recorded.size() - 1 - before][id]);

@@ -48,8 +48,9 @@ FidelityChoice choose_fidelity(Fidelity asked, const Cluster& cluster, const Tas
 }
 
 Folded folded_of(FidelityChoice choice, const Timeline& timeline) {
-    return {std::move(choice), timeline.messages - timeline.messages_folded, timeline.messages_folded,
-            timeline.folding_error_s, timeline.iterations_folded};
+    return {std::move(choice),          timeline.messages - timeline.messages_folded,
+            timeline.messages_folded,   timeline.folding_error_s,
+            timeline.iterations_folded, timeline.images};
 }
 
 }  // namespace syncline

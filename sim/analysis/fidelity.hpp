@@ -34,6 +34,7 @@ struct Folded {
     std::uint64_t messages_simulated = 0, messages_folded = 0;  ///< their sum is the number of all messages
     double error_s = 0;                                         ///< upper bound of the error by folding
     std::uint32_t iterations_folded = 0;                        ///< number of folded iterations before the measured one
+    std::uint32_t images = 1;                                   ///< ranks that each simulated one stands for
 };
 
 Folded folded_of(FidelityChoice choice, const Timeline& timeline);

@@ -83,6 +83,8 @@ std::string obstacle(const Cluster& cluster, const Plan& plan, const Arrangement
     for (const PlacedLayer& layer : arrangement.layers)
         if (layer.contributors < layer.layout.rows) return "none where a layer has fewer parts than rows";
     if (plan.noise.any()) return "none with jitter or stragglers";
+    if (plan.offload == Offload::gradients)
+        return "none where gradients are copied to the host during the backward pass";
     if (plan.parallelism.layout.context > 1 && speed_beside_exchange(cluster).slows())
         return "none where computation is slower beside exchanges";
     return "";
@@ -100,7 +102,7 @@ ClosedForm split_closed_form(const Lowered& training) {
 
     const double times = arrangement.micro_batches;
     Sum exchanges(*message);
-    double compute_s = training.step_s.front();
+    double compute_s = training.steps.front().total_s();
     for (const PlacedLayer& layer : arrangement.layers) {
         compute_s += times * (layer.time.forward_s + layer.time.backward_s() + layer.recompute_s);
         const auto add = [&](const ActivationExchange& exchange) {

@@ -173,6 +173,8 @@ double add_requests(std::vector<std::optional<double>>& costs_s, const Cluster& 
 std::string why_none_of_iteration(const Cluster& cluster, const Plan& plan) {
     if (plan.overlap == Overlap::across_iterations) return "none for overlapping iterations";
     if (plan.noise.any()) return "none for iterations with jitter or stragglers";
+    if (plan.offload == Offload::gradients)
+        return "none where gradients are copied to the host during the backward pass";
     if (plan.compression.any()) return "none where gradients are encoded and decoded";
     const bool overlaps = plan.overlap != Overlap::none || plan.fusion.negotiation == Negotiation::ahead;
     if (overlaps && speed_beside_exchange(cluster).slows())
@@ -215,10 +217,13 @@ ClosedForm data_closed_form(const Lowered& training) {
         compute_end_s += layer.time.forward_s + layer.time.backward_s() + layer.recompute_s;
     // The optimizer's step follows the passes and the exchanges.
     const auto iteration_s = [&](double gradients_s) {
-        const double busy_s = std::max(compute_end_s, gradients_s) + training.step_s.front();
+        const double busy_s = std::max(compute_end_s, gradients_s) + training.steps.front().total_s();
         return plan.input_copy == InputCopy::overlapped ? std::max(busy_s, copy_s) : busy_s;
     };
-    if (buckets.empty()) return {no_exchange, 0.0, plan.noise.any() ? std::nullopt : std::optional(iteration_s(0))};
+    if (buckets.empty()) {
+        const bool none = plan.noise.any() || plan.offload == Offload::gradients;
+        return {no_exchange, 0.0, none ? std::nullopt : std::optional(iteration_s(0))};
+    }
 
     const bool served = training.served();
     const std::vector<Place>& places = training.places;

@@ -4,6 +4,7 @@
 #include "sim/config/files.hpp"
 #include "sim/document/override.hpp"
 #include "sim/measured/measured.hpp"
+#include "sim/measured/mechanisms.hpp"
 #include "sim/study/study.hpp"
 #include "sim/study/study_file.hpp"
 
@@ -51,10 +52,12 @@ std::string read_as(Assembly& assembly, Node& node, const Inspect& inspect) {
         assembly.read(node, "transport", [&](Fields& fields) { describe(fields, transport); });
         return "transport";
     }
-    assembly.report(node.mark, "this is not a scenario, platform, device, transport, workload, topology or selection",
+    assembly.report(node.mark,
+                    "this is not a scenario, platform, device, transport, workload, topology, selection or "
+                    "ablation",
                     "a scenario has 'training' or 'collective', a platform 'fabric', a device 'flops' and "
                     "'memory_bandwidth', a transport 'send_overhead', 'staging' or 'launch', a workload 'layers', a "
-                    "topology 'topology', a selection 'rows'");
+                    "topology 'topology', a selection 'rows', an ablation 'mechanisms'");
     return "";
 }
 
@@ -89,6 +92,10 @@ std::string check_file(const std::string& path, const Inspect& inspect) {
         load_scenario(path, {}, inspect);
         if (is_measured(path)) MeasuredScenario({.scenario = path}, inspect);
         return "scenario";
+    }
+    if (node.find("mechanisms")) {
+        const Mechanisms mechanisms(path);
+        return "ablation";
     }
     const std::string kind = read_as(assembly, node, inspect);
     assembly.finish();

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "sim/check/check.hpp"
+#include "sim/config/alternatives.hpp"
 #include "sim/document/key_path.hpp"
 #include "sim/document/schema.hpp"
 #include "sim/study/study_file.hpp"
@@ -34,8 +35,8 @@ const nlohmann::json& property(const std::string& kind, const std::string& key) 
 }  // namespace
 
 const std::vector<std::string>& file_kinds() {
-    static const std::vector<std::string> kinds{"scenario", "platform", "device",    "transport",
-                                                "workload", "topology", "selection", "study"};
+    static const std::vector<std::string> kinds{"scenario", "platform",  "device", "transport", "workload",
+                                                "topology", "selection", "study",  "ablation"};
     return kinds;
 }
 
@@ -48,6 +49,7 @@ std::string schema_of(const std::string& kind) {
     if (kind == "topology") return schema_for<TopologySpec>(kind);
     if (kind == "selection") return schema_for<Selection>(kind);
     if (kind == "study") return schema_for<StudyFile>(kind);
+    if (kind == "ablation") return schema_for<AblationFile>(kind);
     throw std::logic_error("no kind of file '" + kind + "'");
 }
 

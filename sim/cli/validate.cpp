@@ -1,29 +1,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
-#include <system_error>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/base/did_you_mean.hpp"
 #include "sim/cli/batch_options.hpp"
 #include "sim/cli/guard.hpp"
+#include "sim/cli/measured_files.hpp"
 #include "sim/cli/progress.hpp"
 #include "sim/cli/repeat.hpp"
 #include "sim/cli/report_option.hpp"
 #include "sim/cli/table_options.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/document/data_roots.hpp"
 #include "sim/document/presets.hpp"
 #include "sim/measured/measured.hpp"
+#include "sim/measured/mechanisms.hpp"
 #include "sim/output/files.hpp"
-#include "sim/replay/native.hpp"
 #include "sim/report/validation.hpp"
+#include "sim/validation/figures.hpp"
+#include "sim/validation/selection.hpp"
 #include "sim/validation/show.hpp"
 #include "sim/validation/validation.hpp"
 
@@ -31,7 +31,6 @@ namespace syncline::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace validation;
 
 struct ValidateArguments {
@@ -43,93 +42,9 @@ struct ValidateArguments {
     std::string report;
     bool only_once = false, check = false, list = false;
     ValidationOptions how;
+    RowSelection selection;
+    std::string mechanisms;
     double least_median = 0.93, least_row = 0.85;
-};
-
-/// Returns the YAML files of a directory, sorted by name.
-std::vector<std::string> files_in(const fs::path& directory) {
-    std::error_code error;
-    std::vector<std::string> files;
-    fs::directory_iterator entry(directory, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-        if (entry->path().extension() == ".yaml") files.push_back(entry->path().string());
-    if (error)
-        throw ConfigError({{{directory.string(), 1, 1, ""},
-                            "cannot be read: " + error.message(),
-                            "name a scenario or a directory of scenarios"}});
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-/// Returns true for an unreadable file, too: loading it reports the error.
-bool is_measured_or_broken(const std::string& file) {
-    try {
-        return config::is_measured(file);
-    } catch (const ConfigError&) {
-        return true;
-    }
-}
-
-class Loading {
-public:
-    explicit Loading(const ValidateArguments& options) : options_(options) {}
-
-    std::vector<config::MeasuredScenario> run() {
-        std::vector<std::string> paths = options_.paths;
-        if (paths.empty()) paths.push_back(config::data_folder("scenarios/published").string());
-        for (const std::string& path : paths) {
-            std::error_code error;
-            if (fs::is_directory(path, error))
-                attempt([&] { load_directory(path); });
-            else
-                attempt([&] { load(config::find_argument(path, {"scenario"})); });
-        }
-        if (!errors_.empty()) throw ConfigError(std::move(errors_));
-        return std::move(scenarios_);
-    }
-
-private:
-    /// Skips files without measurements; errors in one file do not hide those in others.
-    void load_directory(const std::string& path) {
-        bool any = false;
-        for (const std::string& file : files_in(path)) {
-            const bool measured = is_measured_or_broken(file);
-            any = any || measured;
-            if (measured)
-                load(file);
-            else
-                say("note: skipped {}: it has no key 'measured'\n", file);
-        }
-        if (!any)
-            throw ConfigError({{{path, 1, 1, ""},
-                                "no scenario in this directory has the key 'measured'",
-                                "name a scenario or a directory of scenarios"}});
-    }
-
-    void load(const std::string& file) {
-        std::error_code error;
-        const fs::path known = fs::weakly_canonical(file, error);
-        if (!seen_.insert(error ? fs::path(file) : known).second) return;
-        attempt([&] {
-            config::MeasuredScenario scenario({.scenario = file, .assignments = options_.assignments}, inspect);
-            require_fields(scenario);
-            require_few_parameters(scenario);
-            scenarios_.push_back(std::move(scenario));
-        });
-    }
-
-    void attempt(const std::function<void()>& step) {
-        try {
-            step();
-        } catch (const ConfigError& error) {
-            errors_.insert(errors_.end(), error.diagnostics().begin(), error.diagnostics().end());
-        }
-    }
-
-    const ValidateArguments& options_;
-    std::vector<config::MeasuredScenario> scenarios_;
-    std::vector<Diagnostic> errors_;
-    std::set<fs::path> seen_;  // counts a file that is named twice once
 };
 
 void require_accuracy(const Points& points, const ValidateArguments& options) {
@@ -149,10 +64,32 @@ void require_accuracy(const Points& points, const ValidateArguments& options) {
     if (!missed.empty()) throw Failed(missed);
 }
 
+void require_series(const std::vector<config::MeasuredScenario>& scenarios, const std::vector<std::string>& names) {
+    const std::vector<std::string> known = series_names(scenarios);
+    for (const std::string& name : names)
+        if (std::find(known.begin(), known.end(), name) == known.end())
+            throw UsageError(fmt::format("--series: there is no series '{}'\n  hint: {}", name,
+                                         did_you_mean(name, known, "`syncline validate --list` has their names")));
+}
+
+/// Throws ConfigError with the scenarios in which a parameter would replace what a mechanism changes.
+void require_mechanisms(const std::vector<config::MeasuredScenario>& scenarios, const config::Mechanisms& mechanisms) {
+    for (const config::MeasuredScenario& scenario : scenarios)
+        for (const config::Alternative& mechanism : mechanisms.all()) scenario.require(mechanism);
+}
+
 void validate_verb(const ValidateArguments& options) {
-    const std::vector<config::MeasuredScenario> scenarios = Loading(options).run();
+    if (!options.mechanisms.empty() && options.format == Format::csv)
+        throw UsageError("--ablate has no place in CSV, which has a line for each row\n  hint: write --format json");
+    std::vector<config::MeasuredScenario> scenarios = load_measured(options.paths, options.assignments);
+    require_series(scenarios, options.selection.series);
+    RowSelection selection = options.selection;
+    selection.seed = options.how.rows.seed;
+    const std::optional<Sample> sample = select(scenarios, selection);
+    if (sample && options.format == Format::csv) say("note: {}", sentence(*sample));
     if (options.list) {
         RowNames names;
+        names.sample = sample;
         for (const config::MeasuredScenario& scenario : scenarios)
             names.points.push_back({scenario.name(), scenario.measurements()});
         return write_result(names, options.format, "", "", options.tables);
@@ -160,7 +97,14 @@ void validate_verb(const ValidateArguments& options) {
     if (!options.report.empty()) require_writable(options.report);
     ValidationOptions how = options.how;
     how.leave_one_out = !options.only_once;
+    std::optional<config::Mechanisms> mechanisms;
+    if (!options.mechanisms.empty()) {
+        mechanisms.emplace(config::find_argument(options.mechanisms, {"ablation"}));
+        require_mechanisms(scenarios, *mechanisms);
+        how.mechanisms = mechanisms->all();
+    }
     Points points;
+    points.sample = sample;
     {
         ProgressLine line("validating");
         Simulator simulator(options.jobs, [&](std::size_t simulations) { line.count(simulations); });
@@ -172,6 +116,13 @@ void validate_verb(const ValidateArguments& options) {
     if (!options.report.empty()) write_file(options.report, report_page(points));
     write_result(points, options.format, "", "", options.tables);
     if (options.check) require_accuracy(points, options);
+}
+
+std::string whole_number_of_rows(const std::string& text) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool good = error == std::errc() && end == text.data() + text.size() && number >= 1;
+    return good ? "" : fmt::format("'{}' is not a whole number from 1", text);
 }
 
 void add_limit(CLI::App& verb, const char* name, double& limit, const std::string& of, CLI::Option* check) {
@@ -201,8 +152,30 @@ void add_validate(CLI::App& program, Action& action) {
         "Exit with 1 if the median accuracy of all predicted rows, or the accuracy of a reliable row, is too low");
     add_limit(*verb, "--least-median", options->least_median, "median accuracy", check);
     add_limit(*verb, "--least-row", options->least_row, "accuracy of a reliable row", check);
+    verb->add_option("--series", options->selection.series,
+                     "Predict only this series: the name of one, or of a scenario, whose series are then all meant; "
+                     "with the calibration rows that it needs")
+        ->option_text("NAME ...")
+        ->allow_extra_args(false);
+    verb->add_option("--sample", options->selection.sample,
+                     "Predict only this number of rows, drawn by --seed without replacement; each scenario contributes "
+                     "in proportion to its predicted rows")
+        ->option_text("N")
+        ->check(whole_number_of_rows);
     add_seed(*verb, options->how.rows.seed);
-    add_repeat(
+    verb->get_option("--seed")->description(verb->get_option("--seed")->get_description() +
+                                            "; also draws the rows of --sample");
+    CLI::Option* const assumptions = verb->add_flag("--assumptions", options->how.assumptions,
+                                                    "Also predict with each assumption of the scenario in place of "
+                                                    "what is written, with parameters estimated again; "
+                                                    "the rows then have their lowest and highest prediction");
+    CLI::Option* const ablate =
+        verb->add_option("--ablate", options->mechanisms,
+                         "Also predict without each of these mechanisms of the simulation, with parameters estimated "
+                         "again; a table shows the median errors. A file, or the name of one in scenarios/ablations "
+                         "(language-models)");
+    ablate->option_text("NAME|FILE");
+    CLI::Option* const repeat = add_repeat(
         *verb, options->how.repeats,
         "Number of seeds, derived from --seed, with which rows are predicted whose plan has something random; the "
         "prediction is their mean, and median and the 5 % and 95 % quantiles are added (default: 1)");
@@ -211,6 +184,10 @@ void add_validate(CLI::App& program, Action& action) {
     CLI::Option* const list =
         verb->add_flag("--list", options->list, "List the rows with their names and settings, without simulating");
     list->excludes(check);
+    for (CLI::Option* const more : {assumptions, ablate}) {
+        more->excludes(list);
+        more->excludes(repeat);
+    }
     add_jobs(*verb, options->jobs);
     add_format(*verb, options->format);
     add_wide(*verb, options->tables);

@@ -15,6 +15,8 @@ struct Protocol {
     double inside_latency_s = 0;   ///< of every message inside a node ...
     double between_latency_s = 0;  ///< ... and between nodes, in addition to the links' and the transport's
     double bandwidth_factor = 1;   ///< payload divided by bytes on the wire: 0 < factor <= 1
+
+    bool operator==(const Protocol&) const = default;
 };
 
 }  // namespace syncline

@@ -115,8 +115,9 @@ void describe(Fields& fields, Device& device) {
         fields.reject("memory_reserve", "'memory_reserve' leaves nothing of 'memory'", "write less than `memory`");
     fields.quantity({"kernel_latency", "Minimum time of a kernel: `5 us`."}, device.kernel_latency_s,
                     Dimension::seconds, {.word = "none", .most = longest_s});
-    fields.quantity({"host_link", "Bandwidth between host and device, in one direction: `12 GBps`."},
-                    device.host_link_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity(
+        {"host_link", "Bandwidth between host and device, in each direction: `12 GBps`. `training.offload` needs it."},
+        device.host_link_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.quantity({"reduction_rate",
                      "Reduction rate: bytes of one gradient added to another per second. Default: a third of "
                      "`memory_bandwidth`, because an addition reads two elements and writes one."},

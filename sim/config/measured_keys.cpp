@@ -20,7 +20,9 @@ constexpr const char* field_doc =
 void describe(Fields& fields, MeasuredRow& row) {
     fields.text({"name", "Name of the row, after that of its series. Default: the values of the series' keys."},
                 row.name);
-    fields.texts({"at", "Values of the series' keys `over`, in the same order."}, row.settings);
+    fields.texts(
+        {"at", "Values of the series' keys `over`, in the same order. `\"~\"` leaves a key as the scenario has it."},
+        row.settings);
     fields.text({"sweep", "Name that the layouts of the same training share, of which the fastest would be chosen."},
                 row.sweep);
     fields.number({"value", "Measured value.", true}, row.value, 0, largest_measured);
@@ -111,6 +113,15 @@ void describe(Fields& fields, MeasuredKeys& keys) {
         [&](Fields& item) {
             describe(item, all.parameters.emplace_back(), keys.parameter_rows.emplace_back(),
                      keys.parameter_series.emplace_back());
+        });
+    fields.each(
+        {"assumptions",
+         "Other plausible values of what the source leaves open. `syncline validate --assumptions` predicts the "
+         "rows with each of them, too, and estimates the parameters again."},
+        [&](Fields& item) {
+            describe(item, all.assumptions.emplace_back());
+            item.texts({"series", "Names of the series whose rows it changes. Default: all series."},
+                       keys.assumption_series.emplace_back());
         });
 }
 

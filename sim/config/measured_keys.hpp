@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/config/alternatives.hpp"
 #include "sim/document/fields.hpp"
 
 /// The key `measured` of a scenario: see sim/measured/measured.hpp.
@@ -62,7 +63,8 @@ struct Measurements {
     std::vector<MeasuredSeries> series;
     std::vector<MeasuredRow> rows;  ///< series by series
     std::vector<MeasuredParameter> parameters;
-    std::vector<RowsLeftOut> left_out;  ///< of a table
+    std::vector<Alternative> assumptions;  ///< other values of what the source leaves open
+    std::vector<RowsLeftOut> left_out;     ///< of a table
 };
 
 /// The key `measured` as it was read, before anything is looked up.
@@ -72,6 +74,8 @@ struct MeasuredKeys {
     std::vector<std::vector<std::string>> parameter_rows;
     /// The series that each parameter names; if none, all.
     std::vector<std::vector<std::string>> parameter_series;
+    /// The series that each assumption names; if none, all.
+    std::vector<std::vector<std::string>> assumption_series;
 };
 
 /// A column of a measured table that gives a key's values.

@@ -19,6 +19,9 @@ void describe(Fields& fields, Host& host) {
         host.reduction_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
     fields.quantity({"loopback_bandwidth", "Bandwidth between two processes of one node: `10 GBps`."},
                     host.loopback_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
+    fields.quantity({"memory_bandwidth",
+                     "Bandwidth of the node's memory, which its ranks share: `200 GBps`. `training.offload` needs it."},
+                    host.memory_Bps, Dimension::bandwidth, bandwidths_or_unlimited);
 }
 
 /// Returns whether the shape's parameters determine the number of hosts.

@@ -189,6 +189,12 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                    "or two moments (`adam`)."},
                   plan.optimizer,
                   {{"sgd", Optimizer::sgd}, {"momentum", Optimizer::momentum}, {"adam", Optimizer::adam}});
+    fields.one_of(
+        {"offload",
+         "State in the host's memory, where the optimizer's step then runs: none (`none`), the optimizer's "
+         "state with master weights (`optimizer`: Megatron-Core's `--optimizer-cpu-offload`), or gradients as "
+         "well, which leave the device during the backward pass (`gradients`: ZeRO-Offload)."},
+        plan.offload, {{"none", Offload::none}, {"optimizer", Offload::optimizer}, {"gradients", Offload::gradients}});
     describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
     fields.one_of({"launches",

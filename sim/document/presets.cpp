@@ -31,6 +31,7 @@ const std::vector<std::string>& folders_of(const std::string& kind) {
         {"selection", {"platforms/selections"}},
         {"topology", {"topologies"}},
         {"workload", {"workloads"}},
+        {"ablation", {"scenarios/ablations"}},
     };
     return folders.at(kind);
 }

@@ -40,6 +40,8 @@ private:
 PathKind kind_of(const Task& task) {
     switch (task.phase) {
         case Phase::input_copy:
+        case Phase::to_host:
+        case Phase::to_device:
             return PathKind::copy;
         case Phase::release:
             return PathKind::timer;

@@ -33,7 +33,8 @@ Explanation explain(const Lowered& training, const ExplainOptions& options, Time
     explanation.window_s = recorded.window().end_s - recorded.window().start_s;
     explanation.last_rank = recorded.last_rank();
     explanation.ranks = rank_parts(recorded, static_cast<std::uint32_t>(plan.ranks));
-    explanation.optimizer_step_s = optimizer_step_s(recorded, recorded.last_rank());
+    explanation.optimizer_step_s = phases_s(recorded, recorded.last_rank(), {Phase::optimizer});
+    explanation.offload_copies_s = phases_s(recorded, recorded.last_rank(), {Phase::to_host, Phase::to_device});
     explanation.layers = layer_parts(recorded, recorded.last_rank(), training.model);
     explanation.buckets = bucket_parts(recorded, recorded.last_rank(), names);
     explanation.path = critical_path(recorded, names);

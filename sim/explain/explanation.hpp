@@ -142,6 +142,7 @@ struct Explanation {
     std::vector<RankParts> ranks;
     std::vector<LayerParts> layers;
     double optimizer_step_s = 0;  ///< of the rank that finishes last
+    double offload_copies_s = 0;  ///< of the same rank: gradients to the host and weights back, with Offload
     std::vector<BucketParts> buckets;
     std::vector<PathPiece> path;               ///< in order of time
     std::vector<PathShare> shares;             ///< the largest first

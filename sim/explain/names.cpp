@@ -71,6 +71,10 @@ std::string TaskNames::task(const Task& task) const {
             return "dispatch of " + layer();
         case Phase::combine:
             return "combine of " + layer();
+        case Phase::to_host:
+            return "gradients to the host";
+        case Phase::to_device:
+            return "weights to the device";
     }
     return "task";
 }

@@ -102,7 +102,7 @@ public:
                 if (recorded.trace().empty()) add(process, Doing::communicate, {complete_s(ran), interval.end_s});
             } else if (kind == StreamKind::compute) {
                 add(process, Doing::compute, interval);
-            } else if (task.phase == Phase::input_copy) {
+            } else if (kind == StreamKind::input_copy || kind == StreamKind::host_copy) {
                 add(process, Doing::copy, interval);
             } else if (task.phase == Phase::aggregate) {
                 add(process, Doing::reduce, interval);
@@ -170,11 +170,11 @@ std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, co
     return parts;
 }
 
-double optimizer_step_s(const Recorded& recorded, ProcessId rank) {
+double phases_s(const Recorded& recorded, ProcessId rank, std::initializer_list<Phase> phases) {
     double seconds = 0;
     recorded.in_window([&](const Ran& ran, const Interval& interval) {
         const Task& task = recorded.graph().tasks()[ran.task];
-        if (task.phase == Phase::optimizer && recorded.process_of(ran.task) == rank)
+        if (recorded.process_of(ran.task) == rank && std::ranges::find(phases, task.phase) != phases.end())
             seconds += interval.end_s - interval.start_s;
     });
     return seconds;

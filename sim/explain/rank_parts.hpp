@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "sim/explain/explanation.hpp"
@@ -21,8 +22,8 @@ std::vector<RankParts> rank_parts(const Recorded& recorded, std::uint32_t ranks)
 /// Returns the computation time of one rank by layer, in forward order, for the layers that it computes.
 std::vector<LayerParts> layer_parts(const Recorded& recorded, ProcessId rank, const Model& model);
 
-/// Returns the time of one rank's steps of the optimizer.
-double optimizer_step_s(const Recorded& recorded, ProcessId rank);
+/// Returns the sum of the times of one rank's tasks of these phases.
+double phases_s(const Recorded& recorded, ProcessId rank, std::initializer_list<Phase> phases);
 
 /// Returns the exchanges of one rank, in order of their start.
 std::vector<BucketParts> bucket_parts(const Recorded& recorded, ProcessId rank, const TaskNames& names);

@@ -38,6 +38,12 @@ double factor_of(const std::string& unit, const std::string& field) {
     return one.value.value_or(0);
 }
 
+/// Returns "2/64 KiB", with a dash for a key that stays as it is.
+std::string joined(std::vector<std::string> settings) {
+    std::replace(settings.begin(), settings.end(), std::string(kept_key), std::string("-"));
+    return fmt::format("{}", fmt::join(settings, "/"));
+}
+
 }  // namespace
 
 void MeasuredScenario::Parts::load(const MeasuredFiles& files) {
@@ -69,12 +75,16 @@ void MeasuredScenario::Parts::read() {
     measurements.left_out = left_out;
     std::vector<std::size_t> count(measurements.series.size());
     for (const MeasuredRow& row : measurements.rows) places.push_back(count[row.series]++);
+    for (std::size_t i = 0; i < measurements.parameters.size(); ++i) parameter_places.push_back(i);
     check_series();
     check_rows();
     check_parameters(keys);
     check_overrides(assembly, measurements, list, last);
+    check_assumptions(keys);
     assembly.finish();
     check_scenarios();
+    assembly.finish();
+    if (last.empty()) check_effects();  // `--set` may have the last word on what they change
     assembly.finish();
 }
 
@@ -109,7 +119,7 @@ void MeasuredScenario::Parts::check_rows() {
         const MeasuredSeries& series = measurements.series[row.series];
         row.at = locate(node.mark);
         if (series.unit > 0) row.value *= series.unit;
-        if (row.name.empty()) row.name = fmt::format("{}", fmt::join(row.settings, "/"));
+        if (row.name.empty()) row.name = joined(row.settings);
         row.name = row.name.empty() ? series.name : fmt::format("{} {}", series.name, row.name);
         if (row.settings.size() != series.over.size())
             assembly.report(
@@ -168,7 +178,8 @@ void MeasuredScenario::Parts::require_closed(const MeasuredRow& row, const Varia
 }
 
 MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const MeasuredRow& row,
-                                                                    const std::vector<std::optional<double>>& values) {
+                                                                    const std::vector<std::optional<double>>& values,
+                                                                    const Alternative* alternative) {
     const MeasuredSeries& series = measurements.series[row.series];
     const auto variant = std::find_if(file.variants.begin(), file.variants.end(),
                                       [&](const Entry& entry) { return entry.key == series.variant; });
@@ -179,9 +190,12 @@ MeasuredScenario::Parts::Document MeasuredScenario::Parts::document(const Measur
     };
     merge_in(variant->value);
     if (const Node* set = node(series).find("set"); set && set->kind == Node::Kind::mapping) merge_in(*set);
+    const bool changed = alternative && alternative->applies_to(row.series);
+    if (changed && !alternative->over_rows) merge_in(alternative->changes);
     for (std::size_t i = 0; i < series.over.size(); ++i)
         if (row.settings[i] != kept_key)
             merge_in(document_of(series.over[i], item(node(series), "over", i).mark, item(node(row), "at", i)));
+    if (changed && alternative->over_rows) merge_in(alternative->changes);
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] && measurements.parameters[i].applies_to(row.series)) apply(document, i, *values[i]);
     for (const Node& changes : last) merge_in(changes);
@@ -203,6 +217,7 @@ MeasuredScenario::MeasuredScenario(const MeasuredFiles& files, const Inspect& in
 }
 MeasuredScenario::~MeasuredScenario() = default;
 MeasuredScenario::MeasuredScenario(MeasuredScenario&&) noexcept = default;
+MeasuredScenario& MeasuredScenario::operator=(MeasuredScenario&&) noexcept = default;
 
 const std::string& MeasuredScenario::name() const {
     return parts_->name;
@@ -210,9 +225,14 @@ const std::string& MeasuredScenario::name() const {
 const Measurements& MeasuredScenario::measurements() const {
     return parts_->measurements;
 }
-Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const {
-    Parts::Document document = parts_->document(row, values);
+Resolved MeasuredScenario::resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values,
+                                    const Alternative* alternative) const {
+    Parts::Document document = parts_->document(row, values, alternative);
     return resolve(std::move(document.node), document.files);
+}
+void MeasuredScenario::require(const Alternative& alternative) const {
+    check_alternative(parts_->assembly, parts_->measurements, alternative);
+    parts_->assembly.finish();
 }
 
 bool is_measured(const std::string& path) {

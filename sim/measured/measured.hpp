@@ -35,8 +35,9 @@
 /// (changes to the variant), `field`, `unit` of its values and `doubt`. Without `rows` a parameter is estimated from
 /// all calibration rows of its `series`, by default of all; in the rows of others its key has the scenario's own value.
 /// With `factor_of` a parameter multiplies the own values of several keys, as they are in each row. `table` adds series
-/// from a CSV file beside the scenario. Left out: two keys, or two spellings of a value, with the same meaning are not
-/// recognised.
+/// from a CSV file beside the scenario.
+/// `assumptions` are alternatives (alternatives.hpp) that apply before the keys of rows. Left out: two keys, or two
+/// spellings of a value, with the same meaning are not recognised.
 namespace syncline::config {
 
 /// The files and options that give the measurements.
@@ -54,12 +55,20 @@ public:
     MeasuredScenario(const MeasuredFiles& files, const Inspect& inspect);
     ~MeasuredScenario();
     MeasuredScenario(MeasuredScenario&&) noexcept;
+    MeasuredScenario& operator=(MeasuredScenario&&) noexcept;
 
     const std::string& name() const;
     const Measurements& measurements() const;
     /// Returns the scenario of a row. `values` are by parameter; an empty one keeps the scenario's own value. Throws
     /// ConfigError.
-    Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values) const;
+    Resolved resolved(const MeasuredRow& row, const std::vector<std::optional<double>>& values,
+                      const Alternative* alternative = nullptr) const;
+    /// Throws ConfigError if a parameter would replace what `alternative` changes.
+    void require(const Alternative& alternative) const;
+
+    /// Leaves out the other rows, except calibration rows of parameters that act on those kept, and parameters that do
+    /// not. `rows` is by row.
+    void keep(std::vector<bool> rows);
 
     struct Parts;
 

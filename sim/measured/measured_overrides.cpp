@@ -52,6 +52,14 @@ void check_set(Assembly& assembly, const Node& node, const std::string& key) {
 
 }  // namespace
 
+void check_alternative(Assembly& assembly, const Measurements& measurements, const Alternative& alternative) {
+    for (const MeasuredParameter& parameter : measurements.parameters)
+        for (const std::string& key : parameter.keys)
+            if (const Way way = go(alternative.changes, key); way.whole)
+                assembly.report(way.end->mark, fmt::format("parameter '{}' would replace this", key),
+                                "its value is estimated again under each alternative; remove this key");
+}
+
 void check_overrides(Assembly& assembly, const Measurements& measurements, const Node& measured,
                      const std::vector<Node>& last) {
     for (const MeasuredParameter& parameter : measurements.parameters)

@@ -15,4 +15,7 @@ namespace syncline::config {
 void check_overrides(Assembly& assembly, const Measurements& measurements, const Node& measured,
                      const std::vector<Node>& last);
 
+/// Reports keys that `alternative` changes and that a parameter would replace.
+void check_alternative(Assembly& assembly, const Measurements& measurements, const Alternative& alternative);
+
 }  // namespace syncline::config

@@ -70,7 +70,7 @@ void MeasuredScenario::Parts::check_parameters(const MeasuredKeys& keys) {
         MeasuredParameter& parameter = measurements.parameters[i];
         const Node& node = item(list, "parameters", i);
         parameter.at = locate(place_of(node));
-        find_series(parameter, node, keys.parameter_series[i]);
+        parameter.series = find_series(node, keys.parameter_series[i]);
         for (auto key = parameter.keys.begin(); key != parameter.keys.end(); ++key)
             if (std::find(parameter.keys.begin(), key, *key) != key)
                 assembly.report(place_of(node), fmt::format("'{}' is listed twice", *key), "remove one of them");
@@ -136,22 +136,23 @@ void MeasuredScenario::Parts::check_uses() {
     }
 }
 
-void MeasuredScenario::Parts::find_series(MeasuredParameter& parameter, const Node& node,
-                                          const std::vector<std::string>& named) {
+std::vector<std::size_t> MeasuredScenario::Parts::find_series(const Node& node, const std::vector<std::string>& named) {
     std::vector<std::string> names;
+    std::vector<std::size_t> found;
     for (const MeasuredSeries& series : measurements.series) names.push_back(series.name);
     for (std::size_t i = 0; i < named.size(); ++i) {
         if (!contains(names, named[i]))
             assembly.report(item(node, "series", i).mark, fmt::format("there is no series '{}'", named[i]),
                             meant(named[i], names));
         for (std::size_t number = 0; number < names.size(); ++number)
-            if (names[number] == named[i]) parameter.series.push_back(number);
+            if (names[number] == named[i]) found.push_back(number);
     }
+    return found;
 }
 
 void MeasuredScenario::Parts::apply(Node& document, std::size_t number, double value) {
     const MeasuredParameter& parameter = measurements.parameters[number];
-    const Mark& mark = place_of(item(list, "parameters", number));
+    const Mark& mark = place_of(item(list, "parameters", parameter_places[number]));
     for (const std::string& key : parameter.keys) {
         std::string text = parameter.text(value);
         if (parameter.factor) {

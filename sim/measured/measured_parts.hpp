@@ -27,7 +27,8 @@ struct MeasuredScenario::Parts {
     Node list;                          ///< the key's value
     std::vector<RowsLeftOut> left_out;  ///< of the table
     Measurements measurements;
-    std::vector<std::size_t> places;  ///< the number of each row within its series
+    std::vector<std::size_t> places;            ///< the number of each row within its series, as written
+    std::vector<std::size_t> parameter_places;  ///< the number of each parameter, as written
 
     const Node& node(const MeasuredSeries& series) const {
         return item(list, "series", static_cast<std::size_t>(&series - measurements.series.data()));
@@ -42,10 +43,13 @@ struct MeasuredScenario::Parts {
     void check_series();
     void check_rows();
     void check_parameters(const MeasuredKeys& keys);
-    void find_series(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
+    /// Returns the numbers of the series that `node` names.
+    std::vector<std::size_t> find_series(const Node& node, const std::vector<std::string>& named);
     void find_rows(MeasuredParameter& parameter, const Node& node, const std::vector<std::string>& named);
     void check_uses();
+    void check_assumptions(const MeasuredKeys& keys);
     void check_scenarios();
+    void check_effects();
     void check_repeated(const MeasuredRow& row, const std::vector<const MeasuredRow*>& same);
     /// Changes `document` by the value of a parameter.
     void apply(Node& document, std::size_t parameter, double value);
@@ -54,7 +58,8 @@ struct MeasuredScenario::Parts {
         Node node;
         std::vector<OtherFile> files;
     };
-    Document document(const MeasuredRow& row, const std::vector<std::optional<double>>& values);
+    Document document(const MeasuredRow& row, const std::vector<std::optional<double>>& values,
+                      const Alternative* alternative = nullptr);
     void require_closed(const MeasuredRow& row, const Variant& variant, const GridChoices& grids);
 };
 

@@ -51,6 +51,7 @@ public:
         if (!table_.sweep.empty()) sweep_ = find(table_.sweep, written_.find("sweep"));
         for (std::size_t i = 0; i < table_.leave_out.size(); ++i)
             excluding_.push_back(find(table_.leave_out[i].column, written_.find("leave_out")->items[i].find("column")));
+        check_words();
         if (!assembly_.sound()) return {};
         for (auto line = csv_.lines.begin() + 1; line != csv_.lines.end(); ++line) {
             if (line->size() == head.size()) {
@@ -59,12 +60,51 @@ public:
                 assembly_.report(line->front().mark, fmt::format("this line has {} fields, but the first has {}",
                                                                  line->size(), head.size()));
         }
+        check_exclusions();
         return std::move(all_);
     }
 
     std::vector<RowsLeftOut> left_out() const { return left_out_; }
 
 private:
+    /// Reports texts of `leave_out` that no line has, and a table of which no line is left.
+    void check_exclusions() {
+        if (!assembly_.sound()) return;
+        for (std::size_t i = 0; i < excluding_.size(); ++i) {
+            const MeasuredExclusion& one = table_.leave_out[i];
+            std::vector<std::string> texts;
+            for (auto line = csv_.lines.begin() + 1; line != csv_.lines.end(); ++line)
+                if (std::string text = trimmed((*line)[excluding_[i]]).scalar;
+                    !text.empty() && std::find(texts.begin(), texts.end(), text) == texts.end())
+                    texts.push_back(std::move(text));
+            if (one.text.empty() || std::find(texts.begin(), texts.end(), one.text) != texts.end()) continue;
+            assembly_.report(written_.find("leave_out")->items[i].find("text")->mark,
+                             fmt::format("no row has the text '{}' in column '{}'", one.text, one.column),
+                             did_you_mean(one.text, texts,
+                                          texts.empty() ? "the column is empty; remove this item"
+                                                        : fmt::format("it has '{}'", fmt::join(texts, "', '"))));
+        }
+        if (all_.empty() && assembly_.sound())
+            assembly_.report(written_.find("leave_out")->mark, "every row of the table is left out",
+                             "remove an item, so that some rows are predicted");
+    }
+
+    /// Reports words without a text.
+    void check_words() {
+        for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+            const Node* words = written_.find("columns")->items[i].find("words");
+            if (!words) continue;
+            if (words->entries.empty())
+                assembly_.report(words->mark, "'words' has no words",
+                                 "write the value of each text: `{selective (attention core): selective}`, or remove "
+                                 "the key");
+            for (const Entry& word : words->entries)
+                if (word.value.kind != Node::Kind::scalar || word.value.scalar.empty())
+                    assembly_.report(word.mark, fmt::format("the word '{}' has no text as its value", word.key),
+                                     "write the key's value; a cell without text leaves the key as it is");
+        }
+    }
+
     /// Returns whether the line is left out, and counts it by the first reason.
     bool leave_out(const std::vector<Node>& line) {
         for (std::size_t i = 0; i < excluding_.size(); ++i) {
@@ -113,14 +153,24 @@ private:
     Node value_of(std::size_t column, const Node& cell) const {
         Node value = trimmed(cell);
         if (value.scalar.empty()) return scalar_at(value.mark, kept_key);
+        if (value.scalar == kept_key)
+            assembly_.report(value.mark, fmt::format("'{}' is not a value", kept_key),
+                             "an empty cell leaves the key as the scenario has it; to remove it, leave out the row or "
+                             "write the default");
         if (const Node* words = written_.find("columns")->items[column].find("words")) {
             const Node* meant = words->find(value.scalar);
-            if (meant && meant->kind == Node::Kind::scalar) return scalar_at(value.mark, meant->scalar);
+            if (meant) {
+                value.scalar = meant->scalar;
+                value.quoted = meant->quoted;
+                return value;
+            }
             std::vector<std::string> known;
             for (const Entry& word : words->entries) known.push_back(word.key);
+            const std::string near = did_you_mean(value.scalar, known);
             assembly_.report(
                 value.mark, fmt::format("'words' has no value for '{}'", value.scalar),
-                did_you_mean(value.scalar, known, fmt::format("it has those of '{}'", fmt::join(known, "', '"))));
+                fmt::format("{}{}it has those of '{}'", near, near.empty() ? "" : " ", fmt::join(known, "', '")));
+            return value;
         }
         if (!table_.columns[column].unit.empty()) value.scalar += " " + table_.columns[column].unit;
         return value;

@@ -245,6 +245,9 @@ std::string to_table(const Explanation& e, const TableLayout& layout) {
         text += "\nComputation by layer on the rank that finishes last\n\n" + layers_table(e, layout);
     if (e.optimizer_step_s > 0)
         text += fmt::format("\nThe optimizer's step takes {} there.\n", seconds(e.optimizer_step_s));
+    if (e.offload_copies_s > 0)
+        text +=
+            fmt::format("Copies of gradients to the host and of weights back take {}.\n", seconds(e.offload_copies_s));
     if (!e.buckets.empty()) text += "\nExchanges of that rank, most exposed first\n\n" + buckets_table(e, layout);
     text += "\nCritical path\n\n" + path_table(e, layout);
     if (!e.links.empty()) text += "\nBusiest links\n\n" + links_table(e, layout);
@@ -320,6 +323,7 @@ Json object(const Explanation& e) {
             {"ranks", std::move(ranks)},
             {"layers", std::move(layers)},
             {"optimizer_step_s", e.optimizer_step_s},
+            {"offload_copies_s", e.offload_copies_s},
             {"buckets", std::move(buckets)},
             {"critical_path_shares", std::move(shares)},
             {"critical_path_phases", std::move(phases)},

@@ -167,6 +167,10 @@ auto of_run(Get get) {
     return [get](const Result& r) { return r.run ? std::optional(get(*r.run)) : std::nullopt; };
 }
 
+Json host_bytes(const Memory& memory) {
+    return memory.host_bytes ? whole(*memory.host_bytes) : Json(nullptr);
+}
+
 /// Returns an object of the fields of JSON.
 template <class T>
 Json json_object(const T& result) {
@@ -355,6 +359,9 @@ const std::vector<ResultField<Result>>& fields_of() {
             .add("closed_form.iteration_time_s", Unit::seconds, "the iteration", 15,
                  [](const Result& r) { return r.closed_form.iteration_time_s; })
             .add_part<Memory>("memory", 23, [](const Result& r) -> const Memory& { return r.memory; })
+            .add_if_given("memory.host_bytes", Unit::bytes,
+                          "the host's memory for this rank: optimizer state, gradients, weights; only with `offload`",
+                          97, [](const Result& r) { return host_bytes(r.memory); })
             .add(common::links, 0)
             .add_column(common::most_used_link, 20)
             .add_column(common::most_used_link_utilisation, 21)
@@ -456,7 +463,9 @@ const std::vector<ResultField<SweepPoint>>& fields_of() {
 }
 
 Json object_of(const Memory& memory) {
-    return json_object(memory);
+    Json json = json_object(memory);
+    if (memory.host_bytes) json["host_bytes"] = host_bytes(memory);
+    return json;
 }
 Json object_of(const Result& result) {
     return json_object(result);

@@ -24,9 +24,11 @@ std::string text::memory(const Memory& memory) {
 }
 
 std::string text::kinds_of(const Memory& memory) {
-    return fmt::format("weights {}, gradients {}, optimizer {}, activations {}", scaled(memory.weights_bytes),
-                       scaled(memory.gradients_bytes), scaled(memory.optimizer_bytes),
-                       scaled(memory.activations_bytes));
+    std::string text =
+        fmt::format("weights {}, gradients {}, optimizer {}, activations {}", scaled(memory.weights_bytes),
+                    scaled(memory.gradients_bytes), scaled(memory.optimizer_bytes), scaled(memory.activations_bytes));
+    if (memory.host_bytes) text += fmt::format("; {} in the host's memory", scaled(*memory.host_bytes));
+    return text;
 }
 
 std::string text::shortage(const Memory& memory, const std::string& device) {

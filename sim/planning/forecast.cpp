@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/planning/pass_times.hpp"
+#include "sim/training/offload.hpp"
 #include "sim/training/pipeline.hpp"
 
 namespace syncline::planning {
@@ -103,6 +104,18 @@ private:
     std::vector<Row> rows_;                       ///< by stage
 };
 
+/// Returns the end of the copies of a stage's gradients to the host, which leave when they are reduced, by bucket.
+double copies_end(const Lowered& training, const Timetable& passes, const std::vector<double>& reduced_s,
+                  std::uint32_t stage) {
+    const double copy_Bps = host_copy_rate(training, stage);
+    double end_s = 0;
+    for (const OffloadedGradients& gradients : offloaded_gradients(training, stage)) {
+        const double ready_s = gradients.exchanged ? reduced_s[gradients.bucket] : passes.gradients_s(gradients.layer);
+        end_s = std::max(end_s, ready_s) + gradients.bytes / copy_Bps;
+    }
+    return end_s;
+}
+
 /// Returns the end of a stage's exchanges of gradients and weights.
 double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
@@ -133,7 +146,9 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
     }
     end_s = std::max(end_s, passes.end_s(stage));
     // Shards are gathered one by one, unless a step updates all together.
-    if (training.step_s[stage] > 0) end_s = std::max(end_s, shards_s) + training.step_s[stage];
+    if (plan.offload == Offload::gradients) end_s = std::max(end_s, copies_end(training, passes, reduced_s, stage));
+    const double step_s = training.steps[stage].total_s();
+    if (step_s > 0) end_s = std::max(end_s, shards_s) + step_s;
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage == stage)

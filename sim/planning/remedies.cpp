@@ -6,6 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/output/memory.hpp"
+#include "sim/training/offload.hpp"
 
 namespace syncline::planning {
 
@@ -41,6 +42,15 @@ std::vector<std::string> remedies(const Cluster& cluster, const Model& model, co
             result.push_back(fmt::format("with `recomputation: full`, `parallelism: {}` would need {}",
                                          text_of(fitting->choice, again),
                                          format_quantity(fitting->memory.total_bytes(), Dimension::bytes)));
+    }
+    if (base.offload == Offload::none && gives_host_bandwidths(cluster)) {
+        Plan offloaded = base;
+        offloaded.offload = Offload::optimizer;
+        if (const auto fitting = least_on(cluster, model, offloaded, open, base.ranks))
+            result.push_back(fmt::format("with `offload: optimizer`, {} would need {}, and {} in the host's memory",
+                                         words_of(fitting->choice, offloaded),
+                                         format_quantity(fitting->memory.total_bytes(), Dimension::bytes),
+                                         format_quantity(*fitting->memory.host_bytes, Dimension::bytes)));
     }
     constexpr std::int64_t most_times = 8;
     for (std::int64_t times = 2; times <= most_times; times *= 2) {

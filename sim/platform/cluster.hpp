@@ -51,7 +51,7 @@ struct Device {
     double memory_bytes = unlimited;   ///< capacity of that memory
     double reserve_bytes = 0;          ///< part of it that the driver's context and libraries use
     double kernel_latency_s = 0;       ///< minimum time of a kernel
-    double host_link_Bps = unlimited;  ///< host to device, one direction
+    double host_link_Bps = unlimited;  ///< between host and device, in each direction
     double reduction_Bps = unlimited;  ///< 1/γ, the reduction rate: bytes of one operand added per second
     double speed = 1;                  ///< relative speed of all computation
     std::int64_t multiprocessors = 0;  ///< streaming multiprocessors (SMs) of a GPU; 0: not given
@@ -62,10 +62,11 @@ struct Device {
     std::vector<MeasuredLayers> layer_times;
 };
 
-/// The node's host processor and memory, which run parameter servers.
+/// The node's host processor and memory, which run parameter servers and keep offloaded state.
 struct Host {
     double reduction_Bps = unlimited;  ///< 1/γ of a parameter server
     double loopback_Bps = unlimited;   ///< between a device and the host, and between processes on the same device
+    double memory_Bps = unlimited;     ///< of the node's memory, which its ranks share
 };
 
 /// Links between the devices of a node. `all_to_all`: a separate link for every pair (NVLink); `ring`: each device is

@@ -186,7 +186,7 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
     each_link([&](std::uint32_t link) { ++loads[link]; });
     double link_byte_s = 0, own_byte_s = 0;
     each_link([&](std::uint32_t link) {
-        ring.lone = ring.lone && loads[link] == 1;
+        ring.lone = ring.lone && loads[link] == 1 && !wires.stands_for_several(link);
         link_byte_s = std::max(link_byte_s, loads[link] / wires.bandwidth_Bps(link));
     });
     std::optional<Terms> first;
@@ -217,13 +217,16 @@ void weigh(FoldedRing& ring, const std::vector<Part>& parts, const FoldLayout& l
 }  // namespace
 
 FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
-                       Surroundings around, Wires& wires, const Lanes& lanes) {
+                       Surroundings around, Wires& wires, const Symmetry* symmetry, const Lanes& lanes) {
     const Places places{group, exchange, lanes};
     const std::uint32_t members = places.count();
     FoldLayout layout;
     std::vector<Outline> outlines;
     bool filled = true, even = true, empty = false, waits = false;
     const bool alike = wires.pairs_alike(group);
+    const auto simulated = [&](std::uint32_t place) {
+        return symmetry == nullptr || symmetry->simulated(places.process(place));
+    };
     for (std::uint32_t member = 0; member < members; ++member) {
         const Program program =
             exchange.algorithm->lane_program(places.lane(member), places.member(member),
@@ -231,7 +234,8 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         const std::vector<Run> runs = runs_of(program);
         outlines.push_back(outline_of(program, runs, places, member, wires));
         std::vector<RingSection>& sections = layout.sections.emplace_back();
-        for (const Run& run : runs) sections.push_back(section_of(program, run, places, member, alike, wires));
+        if (simulated(member))
+            for (const Run& run : runs) sections.push_back(section_of(program, run, places, member, alike, wires));
         // If fewer ranks contribute than there are blocks, some blocks are empty.
         filled = filled && (program.partition.filled == 0 || program.partition.filled == program.partition.blocks);
         even = even && program.partition.even();
@@ -248,6 +252,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     std::size_t most_runs = 0;
     for (const Outline& outline : outlines) most_runs = std::max(most_runs, outline.runs.size());
     std::vector<std::vector<Part>> parts;  // by ring
+    std::vector<std::uint32_t> first;      // by ring: a member
     for (std::uint32_t number = 0; number < most_runs; ++number) {
         if (!closed(outlines, number, alike)) continue;
         Sets sets(members);
@@ -265,12 +270,14 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
                 made.steps = run->taken;
                 made.padded = !even;
                 parts.emplace_back();
+                first.push_back(member);
             }
             FoldedRing& of = layout.rings[ring];
-            ++of.members;
             of.joined = of.joined && run->sends.size() == 1 && run->receives.size() == 1 &&
-                        sets.of(member) == sets.of(parts[ring].empty() ? member : parts[ring].front().member);
+                        sets.of(member) == sets.of(first[ring]);
             of.keeps_largest = of.keeps_largest && run->keeps_largest;
+            if (!simulated(member)) continue;
+            ++of.members;
             parts[ring].push_back({member, number});
             layout.sections[member][run->section].ring = ring;
         }

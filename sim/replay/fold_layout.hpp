@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/replay/lanes.hpp"
+#include "sim/replay/symmetry.hpp"
 #include "sim/replay/wires.hpp"
 #include "sim/taskgraph/task_graph.hpp"
 
@@ -52,7 +53,7 @@ struct RingSection {
 };
 
 struct FoldedRing {
-    std::uint32_t members = 0;
+    std::uint32_t members = 0;  ///< those that are simulated
     std::uint32_t steps = 0;
     bool lone = true;           ///< no two messages of a step share a resource
     bool uniform = true;        ///< all messages have the same bytes, rate and latency
@@ -67,7 +68,8 @@ struct FoldedRing {
 };
 
 struct FoldLayout {
-    std::vector<std::vector<RingSection>> sections;  ///< by place: lane l of member m is at m·lanes + l
+    /// By place: lane l of member m is at m·lanes + l. Empty for members that others represent (symmetry.hpp).
+    std::vector<std::vector<RingSection>> sections;
     std::vector<FoldedRing> rings;
 };
 
@@ -79,6 +81,6 @@ struct Surroundings {
 
 /// Returns the layout of `exchange` in iteration `iteration`.
 FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> group, std::uint32_t iteration,
-                       Surroundings around, Wires& wires, const Lanes& lanes);
+                       Surroundings around, Wires& wires, const Symmetry* symmetry, const Lanes& lanes);
 
 }  // namespace syncline

@@ -82,11 +82,12 @@ public:
     bool anything = false;     ///< true if any step was folded
 };
 
-Folding::Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const std::vector<std::uint32_t>& unfolded,
-                 Simulator& simulator)
+Folding::Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const Symmetry* symmetry,
+                 const std::vector<std::uint32_t>& unfolded, Simulator& simulator)
     : graph_(graph),
       lanes_(lanes),
       wires_(wires),
+      symmetry_(symmetry),
       unfolded_(unfolded),
       simulator_(simulator),
       around_{one_at_a_time(graph), decides_nothing(graph)},
@@ -102,8 +103,8 @@ const FoldLayout& Folding::layout(ExchangeId exchange, std::uint32_t iteration) 
     const std::uint32_t round = iteration % of.algorithm->period();
     std::unique_ptr<FoldLayout>& found = layouts_[{of.algorithm.get(), of.group, of.channel, of.bytes, round}];
     if (!found)
-        found =
-            std::make_unique<FoldLayout>(fold_layout(of, graph_.group(of.group), iteration, around_, wires_, lanes_));
+        found = std::make_unique<FoldLayout>(
+            fold_layout(of, graph_.group(of.group), iteration, around_, wires_, symmetry_, lanes_));
     return *found;
 }
 

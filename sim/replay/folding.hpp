@@ -42,8 +42,8 @@ struct Disturbed {
 class Folding {
 public:
     /// Exchanges of the channels `unfolded` are not folded.
-    Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const std::vector<std::uint32_t>& unfolded,
-            Simulator& simulator);
+    Folding(const TaskGraph& graph, const Lanes& lanes, Wires& wires, const Symmetry* symmetry,
+            const std::vector<std::uint32_t>& unfolded, Simulator& simulator);
     ~Folding();
     Folding(const Folding&) = delete;
     Folding& operator=(const Folding&) = delete;
@@ -102,6 +102,7 @@ private:
     const TaskGraph& graph_;
     const Lanes& lanes_;
     Wires& wires_;
+    const Symmetry* symmetry_;
     const std::vector<std::uint32_t>& unfolded_;
     Simulator& simulator_;
     /// By algorithm, group, channel, bytes, and, if its programs differ by iteration, the iteration.

@@ -23,6 +23,8 @@ public:
     std::uint32_t count() const { return static_cast<std::uint32_t>(stream_.size()); }
     /// Returns the lanes of a stream; the first is its own number.
     std::vector<LaneId> of(StreamId stream) const;
+    /// Returns the number after the stream's last further lane.
+    LaneId end(StreamId stream) const { return first_[stream] + further_[stream]; }
     StreamId stream(LaneId lane) const { return stream_[lane]; }
     /// Returns the stream of each lane.
     const std::vector<StreamId>& streams() const { return stream_; }

@@ -25,6 +25,11 @@ Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const 
     return engine().actors(wires, processes);
 }
 
+/// The program of a stream whose process is represented by another one.
+Coroutine<> nothing() {
+    co_return;
+}
+
 }  // namespace
 
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
@@ -39,16 +44,25 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
     static const Lanes* const lanes = new Lanes(graph);
     static Wires* const wires = new Wires(cluster, places, lanes->channels(), options.contention);
+    static const std::optional<Symmetry>* const symmetry = new std::optional<Symmetry>(
+        options.fold && !options.messages ? find_symmetry(graph, *lanes, *wires) : std::nullopt);
+    if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
-    static Session* const session = new Session(*simulator, *wires, graph, *lanes, options);
+    static Session* const session =
+        new Session(*simulator, *wires, graph, *lanes, *symmetry ? &**symmetry : nullptr, options);
     static auto* const streams = new std::vector<std::unique_ptr<StreamReplay>>;
     static auto* const programs = new std::vector<Coroutine<>>;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
-        streams->push_back(std::make_unique<StreamReplay>(*session, stream));
-        programs->push_back(streams->back()->run());
+        const bool simulated = session->simulated(graph.streams()[stream].process);
+        streams->push_back(simulated ? std::make_unique<StreamReplay>(*session, stream) : nullptr);
+        programs->push_back(simulated ? streams->back()->run() : nothing());
     }
-    for (const auto& stream : *streams)
-        for (Coroutine<>& program : stream->further()) programs->push_back(std::move(program));
+    for (StreamId stream = 0; stream < streams->size(); ++stream) {
+        if ((*streams)[stream] != nullptr)
+            for (Coroutine<>& program : (*streams)[stream]->further()) programs->push_back(std::move(program));
+        else
+            while (programs->size() < lanes->end(stream)) programs->push_back(nothing());
+    }
     const auto stuck = [&cluster] {
         const std::string where = session->stuck([](StreamId stream) { return (*streams)[stream]->at(); });
         // A platform in SimGrid's format may have links that fail over time.
@@ -62,7 +76,8 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         simulator->run(*programs, stuck);
     } catch (const AllKnown&) {
     }
-    for (const auto& stream : *streams) stream->report_bytes();
+    for (const auto& stream : *streams)
+        if (stream != nullptr) stream->report_bytes();
     session->finish();
     return std::move(session->timeline);
 }

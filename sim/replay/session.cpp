@@ -27,12 +27,13 @@ bool iterations_alike(const TaskGraph& graph) {
 }  // namespace
 
 Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
-                 const ReplayOptions& options)
+                 const Symmetry* symmetry, const ReplayOptions& options)
     : simulator(runner),
       wires(network),
       graph(task_graph),
       lanes(lanes_of_streams),
       iterations(options.iterations),
+      symmetry_(symmetry),
       options_(options),
       agreement_(task_graph, runner),
       ended_(graph.tasks().size(), 0),
@@ -51,8 +52,9 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     timeline.received_by.resize(graph.processes().size(), 0);
     if (options.messages) recorder_.emplace(timeline.trace, wires, lanes);
     if (!options.fold || options.messages) return;
-    folding_.emplace(graph, lanes, wires, options.unfolded, simulator);
-    if (options.window == 1 && options.measured > 0 && iterations_alike(graph)) steady_.emplace(graph.tasks().size());
+    folding_.emplace(graph, lanes, wires, symmetry, options.unfolded, simulator);
+    if (options.window == 1 && options.measured > 0 && iterations_alike(graph))
+        steady_.emplace(graph.tasks().size(), graph.tasks().size() / images());
 }
 
 Coroutine<> Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {
@@ -156,7 +158,7 @@ void Session::sent(std::uint32_t iteration, std::uint64_t messages) {
     messages_ += messages;
     if (options_.progress && messages_ >= next_report_) {
         next_report_ = messages_ + report_every;
-        options_.progress({messages_, simulator.now_s()});
+        options_.progress({messages_ * images(), simulator.now_s()});
     }
 }
 
@@ -185,7 +187,7 @@ void Session::repeat_from(std::uint32_t last) {
 void Session::carried(const Pair& pair, std::uint64_t bytes, std::uint64_t on_wires) {
     timeline.bytes_sent += bytes;
     timeline.sent_by[pair.from] += bytes;
-    timeline.received_by[pair.to] += bytes;
+    timeline.received_by[symmetry_ == nullptr ? pair.to : symmetry_->representative(pair.to)] += bytes;
     if (!wires.adapts())
         wires.carried(pair.from, pair.to, wires.route_numbers(pair.from, pair.to, pair.channel), on_wires);
 }
@@ -209,9 +211,34 @@ void Session::finish() {
             timeline.folding_error_s += folding_->error_s(std::min(i, shown_)) / counted;
         timeline.messages_folded = (timeline.messages_folded + counted / 2) / counted;
     }
+    if (symmetry_ != nullptr) unfold();
     timeline.links = wires.uses();
     for (LinkUse& link : timeline.links) mean(link.bytes);
     if (recorder_) recorder_->finish();
+}
+
+void Session::unfold() {
+    const std::uint64_t simulated = timeline.messages - timeline.messages_folded;
+    timeline.images = images();
+    timeline.messages *= images();
+    timeline.messages_folded = timeline.messages - simulated;
+    timeline.bytes_sent *= images();
+    for (ProcessId process = 0; process < graph.processes().size(); ++process) {
+        timeline.sent_by[process] = timeline.sent_by[symmetry_->representative(process)];
+        timeline.received_by[process] = timeline.received_by[symmetry_->representative(process)];
+    }
+    std::vector<std::vector<StreamId>> streams(graph.processes().size());
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream)
+        streams[graph.streams()[stream].process].push_back(stream);
+    for (ProcessId process = 0; process < graph.processes().size(); ++process) {
+        if (symmetry_->simulated(process)) continue;
+        const std::vector<StreamId>& simulated_streams = streams[symmetry_->representative(process)];
+        for (std::size_t i = 0; i < streams[process].size(); ++i) {
+            const auto from = graph.tasks_of(simulated_streams[i]), to = graph.tasks_of(streams[process][i]);
+            for (std::size_t task = 0; task < to.size(); ++task)
+                for (std::vector<Interval>& intervals : timeline.recorded) intervals[to[task]] = intervals[from[task]];
+        }
+    }
 }
 
 std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uint32_t>(StreamId)>& step_of) const {
@@ -220,6 +247,7 @@ std::string Session::stuck(const std::function<std::pair<std::uint32_t, std::uin
     std::size_t count = 0;
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
         // The first task of the earliest iteration that the stream has not completed.
+        if (!simulated(graph.streams()[stream].process)) continue;
         const auto tasks = graph.tasks_of(stream);
         const auto at =
             std::min_element(tasks.begin(), tasks.end(), [this](TaskId a, TaskId b) { return ended_[a] < ended_[b]; });

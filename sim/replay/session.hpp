@@ -15,6 +15,7 @@
 #include "sim/replay/replay.hpp"
 #include "sim/replay/simulator.hpp"
 #include "sim/replay/steady.hpp"
+#include "sim/replay/symmetry.hpp"
 #include "sim/replay/wires.hpp"
 
 /// State shared by the streams of one simulation. One stream runs at a time, so no locks are needed.
@@ -25,8 +26,9 @@ struct AllKnown {};
 
 class Session {
 public:
+    /// `symmetry`: null if all processes are simulated.
     Session(Simulator& runner, Wires& network, const TaskGraph& task_graph, const Lanes& lanes_of_streams,
-            const ReplayOptions& options);
+            const Symmetry* symmetry, const ReplayOptions& options);
 
     bool has_ended(TaskId task, std::uint32_t iteration) const { return ended_[task] > iteration; }
     /// Makes `stream` wait until `task` has ended in iteration `iteration`.
@@ -54,6 +56,10 @@ public:
     void sent(std::uint32_t iteration, std::uint64_t messages);
     /// Counts folded messages as sent.
     void folded(std::uint32_t iteration, std::uint64_t messages);
+    /// Returns true if the process is simulated, not represented by another one.
+    bool simulated(ProcessId process) const { return symmetry_ == nullptr || symmetry_->simulated(process); }
+    /// Returns the pair whose messages stand for those of this pair.
+    Pair canonical(const Pair& pair) const { return symmetry_ == nullptr ? pair : symmetry_->canonical(pair); }
     /// Returns null if every step is simulated.
     Folding* folding() { return folding_ ? &*folding_ : nullptr; }
     /// Counts the bytes sent from one process to another in the measured iterations, and their bytes on the wires. If
@@ -107,9 +113,14 @@ private:
     /// Ends the simulation: iteration `last` equals the one before it, and so will all that follow.
     void repeat_from(std::uint32_t last);
     Interval* interval(TaskId task, std::uint32_t iteration);
+    /// Gives processes that are represented the times and bytes of those that represent them.
+    void unfold();
+    /// Returns the number of processes that a simulated one stands for.
+    std::uint32_t images() const { return symmetry_ == nullptr ? 1 : symmetry_->images(); }
     /// Counts an exchange of `process` that begins or ends. Lets its computation set its pace again if that changes.
     void count(ProcessId process, ExchangeId exchange, bool begins);
 
+    const Symmetry* symmetry_;
     const ReplayOptions& options_;
     Agreement agreement_;
     std::vector<std::uint32_t> ended_;                ///< by task: iterations it has ended in

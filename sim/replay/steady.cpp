@@ -30,14 +30,16 @@ bool Steady::ended(TaskId task, std::uint32_t iteration, double now_s) {
         differs(round, seen.interval.end_s - before.interval.end_s);
     }
     // Iterations end in order, because every task does.
-    if (++round.ended < tasks_.size()) return false;
+    if (++round.ended < simulated_) return false;
     const Round all = round;
     rounds_.pop_front();
     ++first_round_;
     if (iteration == 0 || all.longest_s - all.shortest_s > 1e-9 * all.longest_s) return false;
     // A task may be so far ahead that its record is overwritten.
-    if (std::any_of(tasks_.begin(), tasks_.end(),
-                    [&](const History& of) { return of[iteration % of.size()].iteration != iteration; }))
+    if (std::any_of(tasks_.begin(), tasks_.end(), [&](const History& of) {
+            const Seen& last = of[iteration % of.size()];
+            return last.iteration != iteration && last.iteration != never;
+        }))
         return false;
     period_s_ = all.longest_s;
     return true;

@@ -16,7 +16,8 @@ namespace syncline {
 
 class Steady {
 public:
-    explicit Steady(std::size_t tasks) : tasks_(tasks) {}
+    /// `simulated`: the number of tasks that are; others are represented by them (symmetry.hpp).
+    Steady(std::size_t tasks, std::size_t simulated) : tasks_(tasks), simulated_(simulated) {}
 
     void started(TaskId task, std::uint32_t iteration, double now_s);
     /// Returns true once: for the last task of an iteration that equals the previous one.
@@ -44,6 +45,7 @@ private:
     Round& round(std::uint32_t iteration);
 
     std::vector<History> tasks_;
+    std::size_t simulated_;
     std::deque<Round> rounds_;       ///< of unfinished iterations
     std::uint32_t first_round_ = 0;  ///< number of the first of them
     double period_s_ = 0;

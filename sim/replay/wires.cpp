@@ -36,6 +36,14 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
     }
 }
 
+void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images) {
+    std::vector<std::uint32_t> alike(chosen.size(), 0);
+    for (const std::uint32_t link : chosen) ++alike[link];
+    for (std::size_t link = 0; link < chosen.size(); ++link)
+        links_[link].times = std::max(images / alike[chosen[link]], 1u);
+    chosen_ = chosen;
+}
+
 double Wires::latency_s(std::uint32_t from, std::uint32_t to) const {
     double sum_s = terms(from, to).latency_s;
     if (!streams_wait()) return sum_s;
@@ -70,7 +78,8 @@ std::vector<LinkUse> Wires::uses() const {
     double highest = 0;
     std::size_t busiest_use = 0, busiest_link = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {
-        const Known& link = links_[i];
+        Known link = links_[i];
+        if (!chosen_.empty()) link.bytes = links_[chosen_[i]].bytes * link.times;
         if (link.bytes == 0 || !link.shared) continue;
         const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
         if (used_s > highest) {
@@ -103,6 +112,8 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
     if (native_) return native_->route(places_[from].node, places_[to].node);
     std::vector<std::uint32_t> numbers;
     wiring_->route(places_[from], places_[to], numbers, channel, in_flight);
+    if (!chosen_.empty())
+        for (std::uint32_t& number : numbers) number = chosen_[number];
     return numbers;
 }
 

@@ -40,6 +40,8 @@ public:
     /// Returns true if messages choose their path when they start: route_numbers() is then that of an idle fabric, or
     /// that of one with the given numbers of messages on its links.
     bool adapts() const { return adapts_; }
+    /// Returns true if there is only one path between any two ports.
+    bool single_way() const { return wiring_ == nullptr || wiring_->single_way(); }
     /// Returns true if the route between two processes depends on the channel.
     bool routes_by_channel() const { return by_channel_; }
 
@@ -64,6 +66,13 @@ public:
     /// Constant network model.
     bool weightless(std::uint32_t from, std::uint32_t to) const;
 
+    /// Simulates one of several links that are alike, with the part of its bandwidth that the messages have for which
+    /// simulated ones stand: see symmetry.hpp. `chosen`: by link, the simulated one; `images`: of each message.
+    void represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images);
+    /// Returns true if messages on this link stand for several on it.
+    bool stands_for_several(std::size_t resource) const {
+        return resource < links_.size() && links_[resource].times > 1;
+    }
     /// Counts bytes on the wires for links of the path from one process to another.
     void carried(std::uint32_t from, std::uint32_t to, std::span<const std::uint32_t> links, std::uint64_t bytes);
     /// Returns the links that carried any bytes and have limited bandwidth, in the order of their creation.
@@ -79,7 +88,8 @@ public:
         return static_cast<std::uint32_t>(links_.size()) + process;
     }
     double bandwidth_Bps(std::size_t resource) const {
-        return resource < links_.size() ? links_[resource].bandwidth_Bps : std::numeric_limits<double>::infinity();
+        if (resource >= links_.size()) return std::numeric_limits<double>::infinity();
+        return links_[resource].bandwidth_Bps / links_[resource].times;
     }
     /// Appends the resources that a message sent by `from` shares with others, except for its receiver's copies.
     void append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t channel,
@@ -104,7 +114,8 @@ private:
         /// The ends of the messages that contributed most bytes in one call.
         std::uint32_t from = 0, to = 0;
         std::uint64_t most_bytes = 0;
-        bool several = false;  ///< messages between other ends, too
+        bool several = false;     ///< messages between other ends, too
+        std::uint32_t times = 1;  ///< number of its messages for which a simulated one stands
     };
 
     const std::vector<Place> places_;
@@ -120,6 +131,7 @@ private:
     std::unique_ptr<Wiring> wiring_;
     std::unique_ptr<NativeLinks> native_;
     std::vector<Known> links_;
+    std::vector<std::uint32_t> chosen_;  // by link; empty: each for itself
 };
 
 }  // namespace syncline

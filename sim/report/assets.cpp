@@ -37,6 +37,7 @@ SYNCLINE_EMBED(batch, SYNCLINE_PAGE_DIR "/batch.js")
 SYNCLINE_EMBED(choices, SYNCLINE_PAGE_DIR "/choices.js")
 SYNCLINE_EMBED(batch_chart, SYNCLINE_PAGE_DIR "/batch_chart.js")
 SYNCLINE_EMBED(validation_charts, SYNCLINE_PAGE_DIR "/validation_charts.js")
+SYNCLINE_EMBED(validation_tables, SYNCLINE_PAGE_DIR "/validation_tables.js")
 SYNCLINE_EMBED(validation, SYNCLINE_PAGE_DIR "/validation.js")
 SYNCLINE_EMBED(page, SYNCLINE_PAGE_DIR "/page.js")
 
@@ -61,7 +62,7 @@ std::string_view page_js() {
         std::string text;
         for (const std::string_view part :
              {base(), bands(), axes(), figure(), ranks(), timeline(), links(), variant(), choices(), batch_chart(),
-              batch(), validation_charts(), validation(), page()})
+              batch(), validation_charts(), validation_tables(), validation(), page()})
             text += part;
         return text;
     }();

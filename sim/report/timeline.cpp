@@ -45,6 +45,8 @@ Kind kind_of(Phase phase) {
         case Phase::decode:
             return reduction;
         case Phase::input_copy:
+        case Phase::to_host:
+        case Phase::to_device:
             return copy;
         case Phase::exchange:
         case Phase::push:

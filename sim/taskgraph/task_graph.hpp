@@ -39,7 +39,8 @@ enum class StreamKind : std::uint8_t {
     activations,  ///< exchanges within a stage
     transfer,     ///< to another stage
     receive,      ///< from another stage; starts to wait long before
-    weights
+    weights,
+    host_copy  ///< copies of gradients and weights between device and host
 };
 
 enum class Phase : std::uint8_t {
@@ -64,7 +65,9 @@ enum class Phase : std::uint8_t {
     recompute,  ///< of a layer's forward pass, once more before its backward pass
     context,    ///< queries, keys, values, outputs or their gradients, between ranks that divide a sequence
     dispatch,   ///< tokens, or gradients of results, to the ranks of their experts
-    combine     ///< results, or gradients of tokens, back
+    combine,    ///< results, or gradients of tokens, back
+    to_host,    ///< copy of offloaded gradients
+    to_device   ///< copy of the weights that the host has updated
 };
 
 struct Process {
@@ -134,6 +137,9 @@ public:
     /// and have the same priority. A stream is in at most one such queue, and completes an iteration before it begins
     /// the next.
     QueueId take_by_priority(std::vector<StreamId> streams);
+    /// Says that the processes come in blocks of this many, consecutive ones, and that those of a block may be alike:
+    /// see symmetry.hpp. A hint that nothing else depends on.
+    void set_block(std::uint32_t processes) { block_ = processes; }
     /// Sets the noise of all messages' latencies.
     void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
 
@@ -145,9 +151,11 @@ public:
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<Task>& tasks() const { return tasks_; }
     const Exchange& exchange(ExchangeId id) const { return exchanges_[id]; }
+    std::size_t exchanges() const { return exchanges_.size(); }
     std::span<const ProcessId> group(GroupId id) const { return groups_[id]; }
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
     const Lateness& lateness() const { return lateness_; }
+    std::uint32_t block() const { return block_; }  ///< 0: not set
 
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
@@ -169,6 +177,7 @@ private:
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
     Lateness lateness_;
+    std::uint32_t block_ = 0;
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;

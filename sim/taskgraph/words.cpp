@@ -48,6 +48,10 @@ const char* word(Phase phase) {
             return "dispatch";
         case Phase::combine:
             return "combine";
+        case Phase::to_host:
+            return "copy to host";
+        case Phase::to_device:
+            return "copy to device";
     }
     return "task";
 }
@@ -76,6 +80,8 @@ const char* word(StreamKind kind) {
             return "receive";
         case StreamKind::weights:
             return "weights";
+        case StreamKind::host_copy:
+            return "host copy";
     }
     return "stream";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <tuple>
 
@@ -214,12 +215,11 @@ private:
         const auto occurs = [&](Phase phase) {
             return std::ranges::any_of(view_.graph.tasks(), [&](const Task& task) { return task.phase == phase; });
         };
-        for (std::size_t i = 0; i < std::size(rare_phases); ++i) {
-            const Phase phase = rare_phases[i];
-            if (occurs(phase))
-                define(fmt::format("T{}", static_cast<int>(phase)), "TT", word(phase),
-                       colour(i, std::size(rare_phases), true));
-        }
+        for (const std::span<const Phase> phases : {std::span<const Phase>(rare_phases), {offload_phases}})
+            for (std::size_t i = 0; i < phases.size(); ++i)
+                if (occurs(phases[i]))
+                    define(fmt::format("T{}", static_cast<int>(phases[i])), "TT", word(phases[i]),
+                           colour(i, phases.size(), true));
         for (std::size_t i = 0; i < std::size(core_phases); ++i)
             for (const auto& [alias, type] : {std::pair('T', "TT"), std::pair('M', "MT")})
                 if (const Phase phase = core_phases[i]; occurs(phase))

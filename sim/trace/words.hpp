@@ -16,8 +16,10 @@ inline constexpr Phase all_phases[] = {Phase::forward,    Phase::backward,  Phas
                                        Phase::input_copy, Phase::release,   Phase::exchange,  Phase::push,
                                        Phase::pull,       Phase::aggregate, Phase::barrier,   Phase::activations,
                                        Phase::halo,       Phase::transfer,  Phase::weights};
-/// Phases of compressed gradients and of recomputation, and exchanges inside layers, which most plans do not have.
+/// Phases of compressed gradients and of recomputation, of offload, and exchanges inside layers, which most plans do
+/// not have.
 inline constexpr Phase rare_phases[] = {Phase::encode, Phase::factor, Phase::decode, Phase::recompute};
+inline constexpr Phase offload_phases[] = {Phase::to_host, Phase::to_device};
 inline constexpr Phase core_phases[] = {Phase::context, Phase::dispatch, Phase::combine};
 inline constexpr ActKind all_acts[] = {ActKind::launch,   ActKind::copy,    ActKind::send,     ActKind::window,
                                        ActKind::messages, ActKind::receive, ActKind::reduction};

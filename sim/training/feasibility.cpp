@@ -248,6 +248,7 @@ Feasibility judge(const Cluster& cluster, const Model& uniform, const Plan& plan
     judge_precision(model, plan, cluster.device, complaints);
     judge_run(plan.run, model, complaints);
     judge_recomputation(model, plan, complaints);
+    judge_offload(cluster, model, plan, complaints);
     judge_fidelity(plan.fidelity, cluster, complaints);
     judge_lateness(plan, cluster, complaints);
     judge_placement(cluster, plan.placement, plan.ranks, complaints);

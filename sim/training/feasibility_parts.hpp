@@ -18,6 +18,9 @@ void judge_precision(const Model& model, const Plan& plan, const Device& device,
 /// Judges whether the model and the compute model have what is to be computed again.
 void judge_recomputation(const Model& model, const Plan& plan, Complaints& complaints);
 
+/// Judges whether the cluster and the plan can keep state in the host's memory.
+void judge_offload(const Cluster& cluster, const Model& model, const Plan& plan, Complaints& complaints);
+
 /// Judges a plan's ranges of layers, the parts of its pipeline, and the plan as a whole by lowering it, or each choice
 /// of an open plan. The cluster, which has its nodes, and the ranks of a stage must fit.
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,

@@ -6,16 +6,23 @@
 #include <optional>
 
 #include "sim/training/exchange.hpp"
+#include "sim/training/offload.hpp"
 #include "sim/training/passes.hpp"
 
 namespace syncline {
 
 namespace {
 
+/// First and last task of a step of the optimizer.
+struct StepTasks {
+    TaskId first = 0, last = 0;
+};
+
 /// Tasks of one rank around its passes, up to the tasks after which its buckets may leave.
 class RankIteration {
 public:
-    RankIteration(TaskGraph& graph, const RankPasses& passes) : graph_(graph), passes_(passes) {}
+    RankIteration(TaskGraph& graph, const RankPasses& passes)
+        : graph_(graph), passes_(passes), computed_(passes.computed.back()) {}
 
     /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
     /// or during the previous iteration (overlapped).
@@ -60,14 +67,36 @@ public:
 
     /// Adds the decoding of a bucket, after the passes, when `arrived` has ended.
     void add_decoding(std::uint32_t bucket, double seconds, TaskId arrived) {
-        const TaskId decoding = graph_.add_task({passes_.compute, Phase::decode, bucket, seconds});
-        graph_.depend(decoding, arrived);
+        computed_ = graph_.add_task({passes_.compute, Phase::decode, bucket, seconds});
+        graph_.depend(computed_, arrived);
     }
 
-    /// Adds the optimizer's step, after the gradients. Returns nothing if it takes no time.
-    std::optional<TaskId> add_step(double seconds) {
-        if (seconds == 0) return std::nullopt;
-        return graph_.add_task({passes_.compute, Phase::optimizer, 0, seconds});
+    /// Adds the copy of gradients to the host, after the previous copy, when `reduced` has ended; no_task: when they
+    /// are computed.
+    void add_gradient_copy(std::uint32_t layer, double seconds, TaskId reduced) {
+        gradients_on_host_ = graph_.add_task({host_copies(), Phase::to_host, layer, seconds});
+        graph_.depend(*gradients_on_host_, reduced == no_task ? passes_.gradients[layer] : reduced);
+    }
+
+    /// Adds the parts of the optimizer's step, one after the other. Returns nothing if they take no time.
+    std::optional<StepTasks> add_step(const StepTime& time) {
+        std::optional<StepTasks> step;
+        const auto add = [&](Phase phase, double seconds) {
+            if (seconds == 0) return;
+            const bool copies = phase != Phase::optimizer;
+            const TaskId task = graph_.add_task({copies ? host_copies() : passes_.compute, phase, 0, seconds});
+            if (step)
+                graph_.depend(task, step->last);
+            else if (copies)
+                graph_.depend(task, computed_);
+            step = {step ? step->first : task, task};
+        };
+        add(Phase::optimizer, time.device_s);
+        add(Phase::to_host, time.to_host_s);
+        add(Phase::optimizer, time.host_s);
+        add(Phase::to_device, time.to_device_s);
+        if (step && gradients_on_host_) graph_.depend(step->first, *gradients_on_host_);
+        return step;
     }
 
     void add_update() {
@@ -86,9 +115,17 @@ public:
     }
 
 private:
+    StreamId host_copies() {
+        if (!host_copies_) host_copies_ = graph_.add_stream(passes_.process, StreamKind::host_copy);
+        return *host_copies_;
+    }
+
     TaskGraph& graph_;
     const RankPasses& passes_;
+    TaskId computed_;  ///< the last task of the passes and of what follows them
     TaskId update_ = 0;
+    std::optional<StreamId> host_copies_;
+    std::optional<TaskId> gradients_on_host_;  ///< the last copy
 };
 
 /// Exchange of gradients by collectives, among ranks that hold the same weights.
@@ -134,9 +171,12 @@ public:
         return results;
     }
 
+    /// Returns the tasks after which a rank has its share of reduced gradients, by bucket and rank.
+    Ready reduced(const Arrivals& results) const { return reduced_.empty() ? tasks_of(results) : reduced_; }
+
     /// Adds the gatherings of the weights of which every rank has updated its share, if there are any. `steps`: of the
     /// ranks' optimizers.
-    void gather(const std::vector<std::optional<TaskId>>& steps, Arrivals& results) {
+    void gather(const std::vector<std::optional<StepTasks>>& steps, Arrivals& results) {
         if (training_.gatherings.empty()) return;
         std::vector<Collective> collectives;
         for (std::size_t b = 0; b < training_.buckets.size(); ++b)
@@ -146,7 +186,8 @@ public:
         if (stepped) {
             updated.assign(training_.buckets.size(), std::vector<TaskId>(workers_.size(), no_task));
             for (std::vector<TaskId>& bucket : updated)
-                for (std::size_t rank = 0; rank < workers_.size(); ++rank) bucket[rank] = steps[rank].value_or(no_task);
+                for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+                    if (steps[rank]) bucket[rank] = steps[rank]->last;
         }
         const auto among = [](const Bucket& bucket) { return bucket.shards; };
         add_runs(collectives, updated.empty() ? nullptr : &updated, {}, streams_, among, results);
@@ -202,6 +243,18 @@ private:
     Ready reduced_;                    ///< the last exchanges of gradients, if there are several; else empty
 };
 
+/// Adds the copies of gradients to the host: of a bucket after its task of `reduced`, of others after their layer.
+void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& training, const Ready& reduced) {
+    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
+    for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
+        const double copy_Bps = host_copy_rate(training, stage);
+        for (const OffloadedGradients& gradients : offloaded_gradients(training, stage))
+            for (std::uint32_t rank = stage * stage_ranks; rank < (stage + 1) * stage_ranks; ++rank)
+                iterations[rank].add_gradient_copy(gradients.layer, gradients.bytes / copy_Bps,
+                                                   gradients.exchanged ? reduced[gradients.bucket][rank] : no_task);
+    }
+}
+
 }  // namespace
 
 TaskGraph build_iteration(const Lowered& training) {
@@ -220,6 +273,7 @@ TaskGraph build_iteration(const Lowered& training) {
         workers.push_back(graph.add_process({place, speed_beside_exchange(cluster), own}));
     }
     graph.set_lateness(plan.noise.lateness());
+    graph.set_block(arrangement.stage_ranks);
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
     Ready ready(buckets.size(), std::vector<TaskId>(ranks));
@@ -247,20 +301,22 @@ TaskGraph build_iteration(const Lowered& training) {
         for (std::uint32_t rank = 0; rank < ranks; ++rank)
             for (const auto& [bucket, task] : results.own[rank])
                 iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
+    if (plan.offload == Offload::gradients) add_gradient_copies(iterations, training, exchange.reduced(results));
     if (!across) results = last_of(graph, results);
     // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
-    std::vector<std::optional<TaskId>> steps;
+    std::vector<std::optional<StepTasks>> steps;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        steps.push_back(iterations[rank].add_step(training.step_s[rank / arrangement.stage_ranks]));
+        steps.push_back(iterations[rank].add_step(training.steps[rank / arrangement.stage_ranks]));
         if (!steps.back() || across) continue;
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
-            for (const Arrival& arrival : *arrivals) graph.depend(*steps.back(), arrival.task);
+            for (const Arrival& arrival : *arrivals) graph.depend(steps.back()->first, arrival.task);
     }
     exchange.gather(steps, results);
     if (!training.gatherings.empty()) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         RankIteration& iteration = iterations[rank];
         iteration.add_update();
+        if (plan.offload != Offload::none && steps[rank]) iteration.update_after(steps[rank]->last);
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]}) {
             for (const auto& [bucket, task] : *arrivals) {
                 if (across)

@@ -228,7 +228,7 @@ Lowered lower(Cluster cluster, Model model, Plan plan) {
         training.second_exchanges = choose_exchanges(training, &Bucket::second_bytes, sharded);
     OtherCollectives(training).make();
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage)
-        training.step_s.push_back(step_seconds(training, stage));
+        training.steps.push_back(step_time(training, stage));
     training.window = averaged_iterations(training);
     return training;
 }

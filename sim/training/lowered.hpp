@@ -15,6 +15,16 @@
 /// simulated. It is made once and read by all that build, price, size, name or explain the iteration.
 namespace syncline {
 
+/// Parts of the optimizer's step on a rank, one after the other: see optimizer_step.hpp.
+struct StepTime {
+    double device_s = 0;     ///< in the device's memory
+    double to_host_s = 0;    ///< copy of the gradients to the host
+    double host_s = 0;       ///< in the host's memory
+    double to_device_s = 0;  ///< copy of the weights back
+
+    double total_s() const { return device_s + to_host_s + host_s + to_device_s; }
+};
+
 struct Lowered {
     Cluster cluster;
     Model model;
@@ -34,8 +44,7 @@ struct Lowered {
     std::vector<Chosen> second_exchanges;
     /// The allgather of each bucket's weights, if their updates are divided; otherwise empty.
     std::vector<std::shared_ptr<const CollectiveAlgorithm>> gatherings;
-    /// Time of the optimizer's step, by stage: step_seconds().
-    std::vector<double> step_s;
+    std::vector<StepTime> steps;  ///< of the optimizer, by stage: step_time()
     /// Host-to-device copy of the input of one rank's first layer, in seconds; 0 if the plan has none.
     double input_copy_s = 0;
     /// Number of iterations over which times and counts are averaged: a period of the exchange's pattern, several

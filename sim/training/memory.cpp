@@ -18,6 +18,14 @@ double state_bytes(Optimizer optimizer, const Model& model) {
     return kept_values(optimizer) * std::max(copy, weight_element(model)) + copy;
 }
 
+/// Returns the bytes in the host's memory for one parameter: the state, with a copy of the weight if it has none, and
+/// the gradient and the weight that are copied.
+double host_bytes(Optimizer optimizer, const Model& model) {
+    const double copy = master_element(model), weight = weight_element(model);
+    const double gradient = std::max(gradient_element(model), model.precision.accumulation);
+    return (1 + kept_values(optimizer)) * std::max(copy, weight) + gradient + (copy > 0 ? weight : 0);
+}
+
 /// Activations of a chunk's layers for one micro-batch: those that are kept until its backward pass, and those that are
 /// there only during it, because they are computed again: of the segment with the most, and of all segments; and what
 /// is there only while the loss is computed.
@@ -68,10 +76,13 @@ double peak_activations(const Model& model, const Plan& plan, const Arrangement&
 Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& arrangement, std::uint32_t stage) {
     const Sharding sharding = plan.parallelism.sharding;
     const double state = state_bytes(plan.optimizer, model) / weight_element(model);
+    const double on_host = host_bytes(plan.optimizer, model) / weight_element(model);
+    const bool offloaded = plan.offload != Offload::none, leave = plan.offload == Offload::gradients;
     // Gradients, and the buffer beside them.
     const double buffers = 1 + model.precision.accumulation / gradient_element(model);
     Memory memory;
-    double largest_gradient = 0;              // bytes of a layer's that are there until they are reduced
+    double host = 0;
+    double largest_gradient = 0;              // bytes of a layer's that are there until they are reduced, or leave
     std::vector<double> missing;              // by layer: bytes that are on other ranks until they are gathered
     double segment = 0, largest_segment = 0;  // of the same: layers that are gathered together
     for (std::uint32_t i = 0; i < arrangement.layers.size(); ++i) {
@@ -85,10 +96,13 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             // Gradients of several micro-batches are accumulated before they are reduced.
             const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
             const double gradient_shard = std::ceil(gradients / shards.size);
-            memory.gradients_bytes += (reduced ? gradient_shard : gradients) * buffers;
-            if (reduced) largest_gradient = std::max(largest_gradient, gradients - gradient_shard);
+            const double stay = leave ? 0 : reduced ? gradient_shard : gradients;
+            memory.gradients_bytes += stay * buffers;
+            if (reduced || leave)
+                largest_gradient = std::max(largest_gradient, gradients * (leave ? buffers : 1) - stay);
             if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
-            memory.optimizer_bytes += state * (sharding >= Sharding::optimizer ? shard : whole);
+            const double updated = sharding >= Sharding::optimizer ? shard : whole;
+            (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;
             missing.back() += whole - shard;
         };
         missing.push_back(0);
@@ -108,6 +122,7 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
     for (double Memory::*bytes : {&Memory::weights_bytes, &Memory::gradients_bytes, &Memory::optimizer_bytes})
         memory.*bytes = std::ceil(memory.*bytes);
     memory.activations_bytes = peak_activations(model, plan, arrangement, stage);
+    if (offloaded) memory.host_bytes = std::ceil(host);
     return memory;
 }
 

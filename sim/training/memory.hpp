@@ -30,14 +30,22 @@
 /// as soon as they are computed are whole for one layer, the largest. With Precision::accumulation a buffer of as many
 /// elements is beside the gradients, and is sharded with them.
 ///
-/// Left out: work space of kernels, buffers of exchanges and of transfers between stages, the input batch that is
-/// copied during the computation, the framework, fragmentation; a copy of tied weights (Dense::tied) on another stage,
-/// or gathered for the layer that borrows them. A rank that leaves the update to servers is still counted with the
-/// optimizer's state.
+/// With Offload the master copies and values of the optimizer are in the host's memory, which also has a copy of
+/// weights that have no master copy, and room for the gradients and weights that are copied: 16 bytes for each of Ψ
+/// parameters in 2 bytes with Adam. With Offload::gradients only the gradients of the largest layer are on the device,
+/// until they are copied; without sharding, that is (2 + 2)Ψ or 2Ψ (J. Ren et al., "ZeRO-Offload", USENIX ATC 2021,
+/// table 1).
+///
+/// Left out: gradients that wait for other copies to the host; work space of kernels, buffers of exchanges and of
+/// transfers between stages, the input batch that is copied during the computation, the framework, fragmentation; a
+/// copy of tied weights (Dense::tied) on another stage, or gathered for the layer that borrows them. A rank that leaves
+/// the update to servers is still counted with the optimizer's state.
 namespace syncline {
 
 struct Memory {
     double weights_bytes = 0, gradients_bytes = 0, optimizer_bytes = 0, activations_bytes = 0;  ///< whole numbers
+    /// With Offload, bytes in the host's memory for this rank.
+    std::optional<double> host_bytes = {};
     /// Memory of the device, without what the driver reserves; nothing if its file does not give it.
     std::optional<double> device_bytes;
 

@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/training/offload.hpp"
 #include "sim/workload/compute_model.hpp"
 
 namespace syncline {
 
-double step_bytes_per_weight(Optimizer optimizer, const Model& model) {
-    const double weight = weight_element(model), master = master_element(model);
-    const double gradients = 4 * std::max(gradient_element(model), model.precision.accumulation);
-    const double states = 2 * (1 + kept_values(optimizer)) * (master > 0 ? master : weight);
-    return gradients + states + (master > 0 ? weight : 0);
-}
+namespace {
 
-double step_seconds(const Lowered& training, std::uint32_t stage) {
-    const Device& device = training.cluster.device;
-    const Plan& plan = training.plan;
-    if (training.served() || kind_used(plan.compute, training.model.name, device) != ComputeKind::tables) return 0;
-    const bool divided = plan.parallelism.sharding != Sharding::none;
+/// Returns the number of weights that a rank of this stage updates.
+double updated_weights(const Lowered& training, std::uint32_t stage) {
+    const bool divided = training.plan.parallelism.sharding != Sharding::none;
     const double element = weight_element(training.model);
     double weights = 0;
     for (const PlacedLayer& layer : training.arrangement.layers) {
@@ -27,8 +21,41 @@ double step_seconds(const Lowered& training, std::uint32_t stage) {
             weights += std::ceil(static_cast<double>(bytes) / element / (divided ? shards.size : 1));
         });
     }
-    const double bytes = weights * step_bytes_per_weight(plan.optimizer, training.model);
-    return bytes / device.kernels->memory_Bps / device.speed;
+    return weights;
+}
+
+}  // namespace
+
+StepBytes step_bytes(Optimizer optimizer, Offload offload, const Model& model) {
+    const double weight = weight_element(model), master = master_element(model);
+    const double gradient = std::max(gradient_element(model), model.precision.accumulation);
+    const double clipping = 3 * gradient;
+    const double states = 2 * (1 + kept_values(optimizer)) * (master > 0 ? master : weight);
+    const double update = gradient + states + (master > 0 ? weight : 0);
+    if (offload == Offload::none) return {.device = clipping + update};
+    const bool gradients = offload == Offload::gradients;
+    return {.device = gradients ? 0 : clipping,
+            .to_host = gradients ? 0 : gradient,
+            .host = (gradients ? clipping : 0) + update,
+            .to_device = weight};
+}
+
+StepTime step_time(const Lowered& training, std::uint32_t stage) {
+    const Device& device = training.cluster.device;
+    const Plan& plan = training.plan;
+    const bool offloaded = plan.offload != Offload::none;
+    const bool known = kind_used(plan.compute, training.model.name, device) == ComputeKind::tables;
+    if (training.served() || (!known && !offloaded)) return {};
+    const double weights = updated_weights(training, stage);
+    const StepBytes bytes = step_bytes(plan.optimizer, plan.offload, training.model);
+    StepTime time;
+    if (known) time.device_s = weights * bytes.device / device.kernels->memory_Bps / device.speed;
+    if (!offloaded) return time;
+    const double copy_Bps = host_copy_rate(training, stage);
+    time.to_host_s = weights * bytes.to_host / copy_Bps;
+    time.host_s = weights * bytes.host / host_memory_share(training, stage);
+    time.to_device_s = weights * bytes.to_device / copy_Bps;
+    return time;
 }
 
 }  // namespace syncline

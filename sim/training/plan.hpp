@@ -67,6 +67,9 @@ enum class PullStart { together, each };
 /// Copy of the next input batch to the device: none, during the computation (prefetched), or before it.
 enum class InputCopy { none, overlapped, blocking };
 
+/// State of the training that is in the host's memory: see offload.hpp.
+enum class Offload { none, optimizer, gradients };
+
 /// Meaning of a bucket's limit. `before`: a gradient that would exceed it opens the next bucket (Horovod). `after`: the
 /// gradient that reaches it is the bucket's last (PyTorch).
 enum class Full { before, after };
@@ -148,6 +151,7 @@ struct Plan {
     ComputeKind compute = ComputeKind::calibrated;
     Launches launches = Launches::eager;
     Optimizer optimizer = Optimizer::momentum;
+    Offload offload = Offload::none;
     Precision precision = {};  ///< replaces the model's
     ExchangeKind exchange = ExchangeKind::allreduce;
     /// For the all-reduce or the gossip; with Compression::Kind::top_k the allgather in place of the all-reduce.

@@ -8,6 +8,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/offload.hpp"
 #include "sim/training/passes.hpp"
 #include "sim/training/sweep.hpp"
 
@@ -181,8 +182,15 @@ Work work_of(const Lowered& training) {
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     Counter counter(ranks + (training.served() ? static_cast<double>(plan.servers.count) : 0));
     counter.add_tasks(ranks);  // updates
-    counter.add_tasks(arrangement.stage_ranks * static_cast<double>(std::ranges::count_if(
-                                                    training.step_s, [](double step_s) { return step_s > 0; })));
+    for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
+        double parts = 0;
+        if (plan.offload == Offload::gradients)
+            parts += static_cast<double>(offloaded_gradients(training, stage).size());
+        const StepTime& step = training.steps[stage];
+        for (const double seconds : {step.device_s, step.to_host_s, step.host_s, step.to_device_s})
+            if (seconds > 0) ++parts;
+        counter.add_tasks(arrangement.stage_ranks * parts);
+    }
     if (plan.input_copy != InputCopy::none) counter.add_tasks(arrangement.stage_ranks);
     const bool folds = !exchanges_between_ranks(arrangement);
     for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training, folds);

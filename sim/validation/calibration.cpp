@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sim/output/check.hpp"
 
@@ -28,8 +29,15 @@ public:
         calibration_.parameters.resize(values_.size());
         for (const std::vector<std::size_t>& group : groups()) find(group);
         std::vector<RowRun> questions;
-        for (std::size_t row = 0; row < measurements_.rows.size(); ++row) questions.push_back(question(row, values_));
-        calibration_.predicted = simulator_.answers(questions);
+        std::vector<std::size_t> rows;
+        for (std::size_t row = 0; row < measurements_.rows.size(); ++row) {
+            if (!options_.refused.empty() && options_.refused[row]) continue;
+            questions.push_back(question(row, values_));
+            rows.push_back(row);
+        }
+        const std::vector<double> answers = simulator_.answers(questions);
+        calibration_.predicted.assign(measurements_.rows.size(), std::numeric_limits<double>::quiet_NaN());
+        for (std::size_t i = 0; i < rows.size(); ++i) calibration_.predicted[rows[i]] = answers[i];
         return std::move(calibration_);
     }
 
@@ -114,8 +122,11 @@ Calibration calibrate(const config::MeasuredScenario& scenario, Simulator& simul
 
 RowRun question_of(const config::MeasuredScenario& scenario, const config::MeasuredRow& row,
                    const std::vector<std::optional<double>>& values, const RowOptions& options) {
-    return {scenario.resolved(row, values).text(), scenario.measurements().series[row.series].field,
-            fmt::format("{}, row '{}'", scenario.name(), row.name), options.seed, options.allow_oom};
+    return {scenario.resolved(row, values, options.alternative).text(),
+            scenario.measurements().series[row.series].field,
+            fmt::format("{}, row '{}'{}", scenario.name(), row.name,
+                        options.alternative ? fmt::format(" with '{}'", options.alternative->name) : ""),
+            options.seed, options.allow_oom};
 }
 
 void require_fields(const config::MeasuredScenario& scenario) {

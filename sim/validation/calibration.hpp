@@ -20,12 +20,14 @@ namespace syncline::validation {
 /// How rows are simulated.
 struct RowOptions {
     std::uint64_t seed = 1;
-    bool allow_oom = false;  ///< also rows whose plan does not fit into the devices' memory
+    bool allow_oom = false;                            ///< also rows whose plan does not fit into the devices' memory
+    const config::Alternative* alternative = nullptr;  ///< a change of the rows; none: as they are written
+    std::vector<bool> refused = {};  ///< by row: not predicted, and its prediction is not a number; empty: none
 };
 
 struct Calibration {
     std::vector<Solution> parameters;  ///< in the order of config::Measurements
-    std::vector<double> predicted;     ///< value of each row with the estimated parameters
+    std::vector<double> predicted;     ///< value of each row with the estimated parameters, in the field's unit
     bool converged = true;             ///< false: a fit was stopped, and has the best value so far
 
     std::vector<std::optional<double>> values() const;

@@ -1,23 +1,14 @@
+#include "sim/validation/json.hpp"
+
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
+#include "sim/validation/ablation.hpp"
 #include "sim/validation/ranking.hpp"
 #include "sim/validation/show.hpp"
 
 namespace syncline::validation {
 
 namespace {
-
-Json object(const AccuracyFigures& figures) {
-    return {{"rows", figures.rows},
-            {"median_accuracy", number_or_null(figures.median_accuracy)},
-            {"worst_accuracy", number_or_null(figures.worst_accuracy)},
-            {"share_above_085", number_or_null(figures.share_above_085)},
-            {"median_error", number_or_null(figures.median_error)},
-            {"mean_error", number_or_null(figures.mean_error)},
-            {"bias", number_or_null(figures.bias)},
-            {"worst_row", text_or_null(figures.worst_row)},
-            {"below_noise", figures.within_noise}};
-}
 
 Json object(const Sweep& sweep) {
     return {{"name", sweep.name},
@@ -53,17 +44,39 @@ Json object(const Validation& one, std::size_t number, const Solution& solution)
     return json;
 }
 
-Json list(const Validation& one, const std::vector<Solution>& parameters) {
+}  // namespace
+
+Json figures_object(const AccuracyFigures& figures) {
+    return {{"rows", figures.rows},
+            {"median_accuracy", number_or_null(figures.median_accuracy)},
+            {"worst_accuracy", number_or_null(figures.worst_accuracy)},
+            {"share_above_085", number_or_null(figures.share_above_085)},
+            {"median_error", number_or_null(figures.median_error)},
+            {"mean_error", number_or_null(figures.mean_error)},
+            {"bias", number_or_null(figures.bias)},
+            {"worst_row", text_or_null(figures.worst_row)},
+            {"with_noise", figures.with_noise},
+            {"below_noise", figures.within_noise}};
+}
+
+Json solutions_object(const Validation& one, const std::vector<Solution>& parameters) {
     Json all = Json::array();
     for (std::size_t i = 0; i < parameters.size(); ++i) all.push_back(object(one, i, parameters[i]));
     return all;
 }
 
+Json sample_object(const Sample& sample) {
+    return {{"rows", sample.rows}, {"of", sample.of}, {"seed", sample.seed}};
+}
+
+namespace {
+
 Json object(const Validation& one, std::size_t number) {
     const config::MeasuredRow& row = one.measurements.rows[number];
     const config::MeasuredSeries& series = one.measurements.series[row.series];
     Json settings = Json::object();
-    for (std::size_t i = 0; i < series.over.size(); ++i) settings[series.over[i]] = row.settings[i];
+    for (std::size_t i = 0; i < series.over.size(); ++i)
+        if (row.settings[i] != config::kept_key) settings[series.over[i]] = row.settings[i];
     Json json{{"name", row.name},
               {"series", series.name},
               {"variant", series.variant},
@@ -80,6 +93,10 @@ Json object(const Validation& one, std::size_t number) {
                      {"predicted_median", spread->median},
                      {"predicted_p05", spread->p05},
                      {"predicted_p95", spread->p95}});
+    if (!one.assumptions.empty()) {
+        const Between all = between(one, number);
+        json.update({{"predicted_lowest", all.lowest}, {"predicted_highest", all.highest}});
+    }
     if (!one.short_of_memory.empty()) json["fits_memory"] = !one.lacks_memory(number);
     return json;
 }
@@ -87,7 +104,7 @@ Json object(const Validation& one, std::size_t number) {
 Json object(const Validation& one, const LeftOut& left) {
     const auto& rows = one.measurements.rows;
     return {{"row", rows[left.row].name},
-            {"parameters", list(one, left.parameters)},
+            {"parameters", solutions_object(one, left.parameters)},
             {"median_change", number_or_null(left.median_change)},
             {"largest_change", number_or_null(left.largest_change)},
             {"largest_change_row", left.largest_change ? Json(rows[left.largest_change_row].name) : Json(nullptr)}};
@@ -102,15 +119,16 @@ Json object(const Validation& one) {
               {"source", one.measurements.source},
               {"noise", noise > 0 ? Json(noise) : Json(nullptr)},
               {"converged", one.calibration.converged},
-              {"parameters", list(one, one.calibration.parameters)},
+              {"parameters", solutions_object(one, one.calibration.parameters)},
               {"rows", std::move(rows)},
               {"leave_one_out", std::move(left_out)}};
     for (const config::RowsLeftOut& left : one.measurements.left_out)
         json["left_out"].push_back({{"reason", left.reason}, {"rows", left.rows}});
     const AccuracyFigures all = figures({one}, true);
-    Json figures = object(all);
+    Json figures = figures_object(all);
     figures.erase("rows");
     json.update(figures);
+    if (!one.assumptions.empty()) json["assumptions"] = assumptions_object(one);
     for (const Sweep& sweep : sweeps(one)) json["sweeps"].push_back(object(sweep));
     for (const Scaling& scaling : scalings(one)) json["scaling"].push_back(object(scaling));
     return json;
@@ -122,12 +140,15 @@ std::string to_json(const Points& points) {
     Json list = Json::array();
     for (const Validation& one : points.points) list.push_back(object(one));
     const AccuracyFigures all = figures(points.points, true);
-    Json without = object(figures(points.points, false));
+    Json reliable = figures_object(figures(points.points, false));
     Json json{{"schema_version", result_schema_version},
               {"syncline", version},
-              {"without_doubtful", std::move(without)},
+              {"without_doubtful", std::move(reliable)},
               {"points", std::move(list)}};
-    json.update(object(all));
+    json.update(figures_object(all));
+    if (points.sample) json["sample"] = sample_object(*points.sample);
+    if (!points.points.empty() && !points.points.front().mechanisms.empty())
+        json["mechanisms"] = mechanisms_object(points.points);
     return dumped(json);
 }
 
@@ -135,7 +156,7 @@ std::string to_json(const Fitted& fitted) {
     Json json{{"schema_version", result_schema_version}, {"syncline", version}};
     json.update(object(fitted.validation));
     for (const char* key : {"leave_one_out", "median_accuracy", "worst_accuracy", "share_above_085", "median_error",
-                            "mean_error", "bias", "worst_row", "below_noise", "sweeps", "scaling"})
+                            "mean_error", "bias", "worst_row", "with_noise", "below_noise", "sweeps", "scaling"})
         json.erase(key);
     json["set"] = assignments(fitted.validation, fitted.validation.calibration.parameters);
     return dumped(json);

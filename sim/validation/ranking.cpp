@@ -10,7 +10,7 @@ namespace syncline::validation {
 
 namespace {
 
-constexpr std::size_t least_rows = 3;  // two are in order or not
+constexpr std::size_t least_rows = 4;  // of three, chance orders one in six
 
 /// Returns the rank of each value from 1; equal values have the mean of their ranks.
 std::vector<double> ranks(const std::vector<double>& values) {

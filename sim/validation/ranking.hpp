@@ -26,7 +26,7 @@ struct Scaling {
     double ratio_error = 0;  ///< of the value with the most ranks over that with the fewest: predicted / measured - 1
 };
 
-/// Returns the sweeps of three rows or more, calibration rows included.
+/// Returns the sweeps of four rows or more, calibration rows included.
 std::vector<Sweep> sweeps(const Validation& one);
 /// Returns the series of two rows or more over `training.ranks` alone, calibration rows included.
 std::vector<Scaling> scalings(const Validation& one);

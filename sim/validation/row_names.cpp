@@ -3,6 +3,7 @@
 #include "sim/base/version.hpp"
 #include "sim/output/json_text.hpp"
 #include "sim/output/text.hpp"
+#include "sim/validation/json.hpp"
 #include "sim/validation/show.hpp"
 
 // `validate --list`: the rows and their names.
@@ -30,6 +31,7 @@ std::string to_table(const RowNames& names, const text::TableLayout& layout) {
         text += fmt::format("{}{}: {}\n\n", text.empty() ? "" : "\n", point.name, point.measurements.source);
         text += text::aligned(table, 6, layout);
     }
+    if (names.sample) text += "\n" + sentence(*names.sample);
     return text;
 }
 
@@ -40,7 +42,8 @@ std::string to_json(const RowNames& names) {
         for (const config::MeasuredRow& row : point.measurements.rows) {
             const config::MeasuredSeries& series = point.measurements.series[row.series];
             Json settings = Json::object();
-            for (std::size_t i = 0; i < series.over.size(); ++i) settings[series.over[i]] = row.settings[i];
+            for (std::size_t i = 0; i < series.over.size(); ++i)
+                if (row.settings[i] != config::kept_key) settings[series.over[i]] = row.settings[i];
             rows.push_back({{"name", row.name},
                             {"series", series.name},
                             {"variant", series.variant},
@@ -52,7 +55,9 @@ std::string to_json(const RowNames& names) {
         }
         points.push_back({{"name", point.name}, {"source", point.measurements.source}, {"rows", std::move(rows)}});
     }
-    return dumped({{"schema_version", result_schema_version}, {"syncline", version}, {"points", std::move(points)}});
+    Json json{{"schema_version", result_schema_version}, {"syncline", version}, {"points", std::move(points)}};
+    if (names.sample) json["sample"] = sample_object(*names.sample);
+    return dumped(json);
 }
 
 std::string to_csv(const RowNames& names) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/output/columns.hpp"
+#include "sim/validation/selection.hpp"
 #include "sim/validation/validation.hpp"
 
 /// Formats the results of validations and calibrations as text. Numbers are in the field's unit in JSON and CSV, and in
@@ -13,6 +15,7 @@ namespace syncline::validation {
 /// Several scenarios, compared with measurements.
 struct Points {
     std::vector<Validation> points;
+    std::optional<Sample> sample = {};
 };
 
 std::string to_table(const Points& points, const text::TableLayout& layout = {});
@@ -27,6 +30,7 @@ struct RowNames {
         config::Measurements measurements;
     };
     std::vector<Point> points;
+    std::optional<Sample> sample = {};
 };
 
 std::string to_table(const RowNames& names, const text::TableLayout& layout = {});
@@ -44,6 +48,8 @@ std::string to_json(const Fitted& fitted);
 /// Writes one line per parameter.
 std::string to_csv(const Fitted& fitted);
 
+/// Returns a line on the rows that were drawn.
+std::string sentence(const Sample& sample);
 /// Returns a row's settings: `training.ranks=2; …`.
 std::string settings_of(const config::Measurements& all, std::size_t row);
 /// Returns the word for an ending in JSON and CSV: `found`, `at-least`, ….

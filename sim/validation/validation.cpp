@@ -4,21 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "sim/base/diagnostics.hpp"
 #include "sim/batch/simulation.hpp"
 #include "sim/training/memory.hpp"
+#include "sim/validation/figures.hpp"
 
 namespace syncline::validation {
 
 namespace {
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 LeftOut leave_out(std::size_t row, const Validation& whole, const config::MeasuredScenario& scenario,
                   Simulator& simulator, const RowOptions& options) {
@@ -78,6 +72,10 @@ double Validation::accuracy(std::size_t row) const {
 bool Validation::doubtful(std::size_t row) const {
     return !measurements.series[measurements.rows[row].series].doubt.empty();
 }
+bool Validation::has_rows(std::size_t series) const {
+    return std::any_of(measurements.rows.begin(), measurements.rows.end(),
+                       [&](const config::MeasuredRow& row) { return row.series == series; });
+}
 bool Validation::hardly_determined(const Solution& solution) const {
     constexpr double half_percent = 50;
     return solution.percent_per_percent && *solution.percent_per_percent * noise_percent() >= half_percent;
@@ -89,6 +87,11 @@ Validation validate(const config::MeasuredScenario& scenario, Simulator& simulat
         if (result.measurements.rows[row].calibrates)
             result.leave_one_out.push_back(leave_out(row, result, scenario, simulator, options.rows));
     look_at_plans(result, scenario, simulator, options);
+    if (options.assumptions)
+        for (const config::Alternative& assumption : result.measurements.assumptions)
+            result.assumptions.push_back(alternate(scenario, assumption, simulator, options.rows));
+    for (const config::Alternative& mechanism : options.mechanisms)
+        result.mechanisms.push_back(alternate(scenario, mechanism, simulator, options.rows));
     return result;
 }
 
@@ -117,36 +120,6 @@ void require_few_parameters(const config::MeasuredScenario& scenario) {
                  "each calibration row determines at most one parameter"});
     }
     if (!errors.empty()) throw ConfigError(std::move(errors));
-}
-
-AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful) {
-    constexpr double good = 0.85;
-    std::vector<double> accuracies, errors;
-    AccuracyFigures figures;
-    double sum = 0, worst = -1;
-    for (const Validation& point : points)
-        for (std::size_t row = 0; row < point.measurements.rows.size(); ++row)
-            if (!point.measurements.rows[row].calibrates && (with_doubtful || !point.doubtful(row))) {
-                const double error = point.error(row), size = std::abs(error);
-                accuracies.push_back(point.accuracy(row));
-                errors.push_back(size);
-                sum += error;
-                if (size < point.measurements.noise) ++figures.within_noise;
-                if (size <= worst) continue;
-                worst = size;
-                figures.worst_row = point.measurements.rows[row].name;
-            }
-    if (accuracies.empty()) return {};
-    const auto above = std::count_if(accuracies.begin(), accuracies.end(), [](double one) { return one > good; });
-    const auto rows = static_cast<double>(accuracies.size());
-    figures.rows = accuracies.size();
-    figures.median_accuracy = median(accuracies);
-    figures.worst_accuracy = *std::min_element(accuracies.begin(), accuracies.end());
-    figures.share_above_085 = static_cast<double>(above) / rows;
-    figures.mean_error = std::accumulate(errors.begin(), errors.end(), 0.0) / rows;
-    figures.median_error = median(std::move(errors));
-    figures.bias = sum / rows;
-    return figures;
 }
 
 }  // namespace syncline::validation

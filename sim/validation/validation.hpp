@@ -7,6 +7,7 @@
 
 #include "sim/base/spread.hpp"
 #include "sim/measured/measured.hpp"
+#include "sim/validation/alternates.hpp"
 #include "sim/validation/calibration.hpp"
 #include "sim/validation/simulator.hpp"
 
@@ -29,6 +30,8 @@ struct LeftOut {
 
 struct ValidationOptions {
     bool leave_one_out = true;
+    bool assumptions = false;                          ///< also predict with each assumption of the scenario
+    std::vector<config::Alternative> mechanisms = {};  ///< also predict with each of them switched off
     RowOptions rows = {};
     /// Number of seeds, derived from `rows.seed`, with which rows are predicted in whose plan something is random.
     /// Their prediction is then the mean. Parameters and the leave-one-out sensitivity are found with the first seed
@@ -43,10 +46,13 @@ struct Validation {
     std::vector<LeftOut> leave_one_out;
     std::vector<std::optional<Spread>> spreads = {};  ///< by row, with several seeds; empty where nothing is random
     std::vector<bool> short_of_memory = {};           ///< by row; empty unless such rows are allowed
+    std::vector<Alternate> assumptions = {};          ///< with each of them in place of what is written
+    std::vector<Alternate> mechanisms = {};           ///< with each of them switched off
 
     double error(std::size_t row) const;
     double accuracy(std::size_t row) const;
     bool doubtful(std::size_t row) const;
+    bool has_rows(std::size_t series) const;
     const Spread* spread(std::size_t row) const { return spreads.empty() || !spreads[row] ? nullptr : &*spreads[row]; }
     bool lacks_memory(std::size_t row) const { return !short_of_memory.empty() && short_of_memory[row]; }
     /// Returns the assumed error of the rows in percent: the noise that their source states, else 1.
@@ -62,18 +68,5 @@ Validation validate(const config::MeasuredScenario& scenario, Simulator& simulat
 /// Checks the rules for measurements that are published to show the simulator's accuracy: only the first two rows of
 /// each series may be calibration rows, and there are no more parameters than calibration rows. Throws ConfigError.
 void require_few_parameters(const config::MeasuredScenario& scenario);
-
-/// Figures over predicted rows; empty if there are none.
-struct AccuracyFigures {
-    std::size_t rows = 0;
-    std::optional<double> median_accuracy = {}, worst_accuracy = {}, share_above_085 = {};
-    std::optional<double> median_error = {}, mean_error = {};  ///< of the errors' absolute values
-    std::optional<double> bias = {};                           ///< mean error with its sign
-    std::string worst_row;
-    std::size_t within_noise = 0;  ///< rows whose error is below the spread that their source states
-};
-
-/// Returns the figures of all predicted rows, or of the reliable ones only.
-AccuracyFigures figures(const std::vector<Validation>& points, bool with_doubtful);
 
 }  // namespace syncline::validation

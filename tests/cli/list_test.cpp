@@ -24,10 +24,15 @@ Outcome ask_at(const fs::path& directory, std::vector<std::string> arguments) {
 TEST_CASE("list: every shipped file is listed with one line that says what it is") {
     const TempDir empty;
     const std::vector<std::pair<std::string, std::vector<std::string>>> lists{
-        {"platforms", {"platforms"}},       {"workloads", {"workloads"}},
-        {"topologies", {"topologies"}},     {"scenarios", {"scenarios", "scenarios/published", "scenarios/lessons"}},
-        {"studies", {"scenarios/studies"}}, {"transports", {"platforms/transports"}},
-        {"devices", {"platforms/devices"}}, {"selections", {"platforms/selections"}},
+        {"platforms", {"platforms"}},
+        {"workloads", {"workloads"}},
+        {"topologies", {"topologies"}},
+        {"scenarios", {"scenarios", "scenarios/published", "scenarios/lessons"}},
+        {"studies", {"scenarios/studies"}},
+        {"transports", {"platforms/transports"}},
+        {"devices", {"platforms/devices"}},
+        {"selections", {"platforms/selections"}},
+        {"ablations", {"scenarios/ablations"}},
     };
     for (const auto& [list, folders] : lists) {
         CAPTURE(list);

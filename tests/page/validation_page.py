@@ -1,4 +1,4 @@
-"""The page of a validation: rows, parameters, leave-one-out sensitivity."""
+"""The page of a validation: rows, parameters, leave-one-out sensitivity, layouts, assumptions, mechanisms."""
 import json
 import math
 
@@ -39,6 +39,9 @@ measured:
   parameters:
     - {key: platform.fabric.bandwidth, unit: GBps, least: 0.1, most: 50}
     - {key: platform.fabric.latency, unit: us, least: 0.5, most: 5}
+  assumptions:
+    - {name: few, why: the nodes are not counted, set: {platform.nodes: 4}}
+    - {name: trees, why: the algorithm is not named, set: {collective.algorithm: double-binary-tree}}
 """)
     (folder / "measured/trainings.yaml").write_text(f"""
 platform: {CLONE}/platforms/p100-25g.yaml
@@ -49,16 +52,25 @@ measured:
   field: throughput_samples_per_s
   series:
     - over: [training.ranks]
-      rows: [{{at: [1], value: 600, calibrates: true}}, {{at: [2], value: 1150}}, {{at: [4], value: 2100}}]
+      rows:
+        - {{at: [1], value: 600, calibrates: true, sweep: cluster}}
+        - {{at: [2], value: 1150, sweep: cluster}}
+        - {{at: [4], value: 2100, sweep: cluster}}
+        - {{at: [8], value: 2050, sweep: cluster}}
   parameters:
     - {{key: platform.device.calibration.alexnet-tf.throughput, unit: images/s, least: 100, most: 9000}}
+""")
+    (folder / "off.yaml").write_text("""
+mechanisms:
+  - {name: ring, why: each buffer goes through a tree, set: {collective.algorithm: double-binary-tree}}
+  - {name: nothing, why: as it is, set: {platform.fabric.topology: star}}
 """)
     return folder / "measured"
 
 
 def validation(driver, folder, syncline, _):
     page = folder / "report.html"
-    command = ["validate", measured_scenarios(folder), "--format", "json"]
+    command = ["validate", measured_scenarios(folder), "--format", "json", "--assumptions", "--ablate", folder / "off.yaml"]
     out = run(syncline, *command, "--report", page)
     assert out == run(syncline, *command), "a page changes the result"
     report = json.loads(out)
@@ -105,7 +117,11 @@ return [...document.querySelectorAll("table")].filter((table) => !table.closest(
         rows, [row for row in rows if not row["doubt"]], *(point["rows"] for point in report["points"]))]
     for point, lines in zip(report["points"], tables["Measured and predicted"], strict=True):
         for row, line in zip(point["rows"], lines, strict=True):
-            assert line[0] == row["name"] and line[6] == row["role"]
+            assert line[0] == row["name"]
+            if "predicted_lowest" in row:
+                assert len(line[4]) > 1 and len(line[5]) > 1
+                line = line[:4] + line[6:]
+            assert line[6] == row["role"]
             assert line[4].replace("−", "-") == f"{100 * row['error']:+.2f} %", line
             assert line[5] == ("–" if row["role"] == "calibrates" else f"{row['accuracy']:.3f}"), line
             assert line[7:] == ([] if point is report["points"][1] else [row["doubt"] or "–"]), line
@@ -123,6 +139,25 @@ return [...document.querySelectorAll("table")].filter((table) => !table.closest(
         assert [line[:2] for line in lines[2]] == [[one["row"], parameter["key"]] for one in point["leave_one_out"]
                                                    for parameter in one["parameters"]], lines[2]
         assert all(line[3] == "unchanged" for line in lines[2]), lines[2]
+    for line, of in zip(tables["Errors of predicted rows"][0], [report, report["without_doubtful"], *report["points"]],
+                        strict=True):
+        assert line[1:3] == [f"{100 * of[error]:.2f} %" for error in ("median_error", "mean_error")], line
+        assert line[3].replace("−", "-") == f"{100 * of['bias']:+.2f} %", line
+        assert line[4] == (f"{of['below_noise']} of {of['with_noise']}" if of["with_noise"] else "–"), line
+        assert line[5] == of["worst_row"], line
+    sweep, scaling = report["points"][1]["sweeps"][0], report["points"][1]["scaling"][0]
+    assert tables["Order of layouts"][0] == [
+        ["trainings", "cluster", "4", f"{sweep['rank_correlation']:.3f}", f"{100 * sweep['regret']:.2f} %"]]
+    assert [line[:3] for line in tables["Scaling"][0]] == [["trainings", scaling["series"], "4"]]
+    assumed = report["points"][0]["assumptions"]
+    assert [line[0] for line in tables["Accuracy under each assumption"][0]] == ["as written", "few", "trees"]
+    for line, of in zip(tables["Accuracy under each assumption"][0][1:], assumed, strict=True):
+        assert line[1] == str(of["rows"]) and line[5] == str(of["refused"]), line
+        assert line[2] == f"{of['median_accuracy']:.3f}", line
+    ring, nothing = tables["Median error without each mechanism"][0][1:]
+    assert ring[0] == "ring" and nothing == ["nothing", *["–"] * 3], nothing
+    for cell, of in zip(ring[1:], [*report["mechanisms"][0]["points"], report["mechanisms"][0]], strict=True):
+        assert cell.startswith(f"{100 * of['median_error']:.2f} % (") if of["applies"] else cell == "–", ring
     text = driver.execute_script("return document.body.innerText")
     for words in ("made up <b>for a test</b>", "states a spread of 4 %", "states no spread", "the switch was shared"):
         assert words in text, words

@@ -69,16 +69,16 @@ Plan plan_of(std::int64_t ranks, Optimizer optimizer, Sharding sharding) {
 TEST_CASE("optimizer step: bytes of a weight by hand") {
     Model model;
     model.element_bytes = 4;  // no master copy: 4 passes over the gradient, weight and values are read and written
-    CHECK(step_bytes_per_weight(Optimizer::sgd, model) == 16 + 8);
-    CHECK(step_bytes_per_weight(Optimizer::momentum, model) == 16 + 16);
-    CHECK(step_bytes_per_weight(Optimizer::adam, model) == 16 + 24);
+    CHECK(step_bytes(Optimizer::sgd, Offload::none, model).device == 16 + 8);
+    CHECK(step_bytes(Optimizer::momentum, Offload::none, model).device == 16 + 16);
+    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24);
     model.precision = Precision::mixed();  // gradients of 2 B, master and moments of 4 B, a weight of 2 B is written
-    CHECK(step_bytes_per_weight(Optimizer::adam, model) == 8 + 24 + 2);
+    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 8 + 24 + 2);
     model.precision.gradients = 4;  // Megatron-LM's main gradients
-    CHECK(step_bytes_per_weight(Optimizer::adam, model) == 16 + 24 + 2);
+    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24 + 2);
     model.precision.gradients = 2;  // with a buffer of 4 B beside them
     model.precision.accumulation = 4;
-    CHECK(step_bytes_per_weight(Optimizer::adam, model) == 16 + 24 + 2);
+    CHECK(step_bytes(Optimizer::adam, Offload::none, model).device == 16 + 24 + 2);
 }
 
 TEST_CASE("optimizer step: it follows the exchange, on the rank's shard, and weights are gathered after it") {
@@ -106,13 +106,13 @@ TEST_CASE("optimizer step: it is known with measured rates only, and a device's 
     std::mt19937 random(12);
     World world = world_of(random, 2);
     Plan plan = plan_of(2, Optimizer::adam, Sharding::none);
-    const double step_s = lower(world.cluster, world.model, plan).step_s.at(0);
+    const double step_s = lower(world.cluster, world.model, plan).steps.at(0).total_s();
     CHECK(step_s == Approx(static_cast<double>(world.parameters) * 40 / 2e10));
     world.cluster.device.speed = 0.8;
-    CHECK(lower(world.cluster, world.model, plan).step_s.at(0) == Approx(step_s / 0.8));
+    CHECK(lower(world.cluster, world.model, plan).steps.at(0).total_s() == Approx(step_s / 0.8));
     plan.compute = ComputeKind::roofline;
-    CHECK(lower(world.cluster, world.model, plan).step_s.at(0) == 0);
+    CHECK(lower(world.cluster, world.model, plan).steps.at(0).total_s() == 0);
     plan.compute = ComputeKind::tables;
     plan.exchange = ExchangeKind::parameter_server;
-    CHECK(lower(world.cluster, world.model, plan).step_s.at(0) == 0);
+    CHECK(lower(world.cluster, world.model, plan).steps.at(0).total_s() == 0);
 }

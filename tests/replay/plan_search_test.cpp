@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -269,6 +270,36 @@ TEST_CASE("plan search: where nothing fits, it names the closest plan and a numb
         has(next, fmt::format("would need {}", bytes(eight_B)));
         has(next + 1, fmt::format("4 ranks need devices with at least {}", bytes(four_B)));
     }
+}
+
+TEST_CASE("plan search: where nothing fits without it, offload is named if the platform gives its bandwidths") {
+    const config::Variant variant = world(4, "{topology: star, bandwidth: 100 Gbps, latency: 2 us}");
+    OpenPlan open = variant.open;
+    open.recomputation = false;
+    Plan offloaded = variant.plan;
+    offloaded.offload = Offload::optimizer;
+    Cluster cluster = variant.cluster;
+    cluster.device.host_link_Bps = 1e10;
+    cluster.host.memory_Bps = 1e11;
+    double none_B = endless, least_B = endless;
+    for (const FoundPlan& one : search(cluster, variant.model, variant.plan, open, {.simulated = 0}).plans)
+        none_B = std::min(none_B, one.memory.total_bytes());
+    for (const FoundPlan& one : search(cluster, variant.model, offloaded, open, {.simulated = 0}).plans)
+        least_B = std::min(least_B, one.memory.total_bytes());
+    REQUIRE(least_B < none_B);
+    const auto names = [](const std::vector<std::string>& remedies) {
+        return std::ranges::any_of(remedies, [](const std::string& one) {
+            return one.find("with `offload: optimizer`, `parallelism: {") == 0 &&
+                   one.find(" in the host's memory") != std::string::npos;
+        });
+    };
+    cluster.device.memory_bytes = least_B;
+    CHECK(names(search(cluster, variant.model, variant.plan, open, {}).remedies));
+    cluster.device.memory_bytes = least_B - 1;
+    CHECK_FALSE(names(search(cluster, variant.model, variant.plan, open, {}).remedies));
+    cluster.device.memory_bytes = least_B;
+    cluster.host.memory_Bps = unlimited;
+    CHECK_FALSE(names(search(cluster, variant.model, variant.plan, open, {}).remedies));
 }
 
 TEST_CASE("plan search: recomputation is chosen where nothing fits without it, unless it is written") {

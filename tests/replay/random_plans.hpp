@@ -288,6 +288,14 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         split.shard_ranks = chance.of<std::int64_t>({2, 3});
     if (split.layout.rows > 1 && split.ranges.empty() && chance.below(3) == 0)
         split.model_overlap = chance.of<ModelOverlap>({ModelOverlap::none, ModelOverlap::weight_gradients});
+    if (plan.exchange == ExchangeKind::allreduce && plan.overlap != Overlap::across_iterations &&
+        chance.below(4) == 0) {
+        const bool leave = split.pipeline.micro_batches == 1 && !plan.compression.any();
+        plan.offload = leave && chance.below(2) == 0 ? Offload::gradients : Offload::optimizer;
+        plan.optimizer = Optimizer::adam;
+        cluster.device.host_link_Bps = 1e8;
+        cluster.host.memory_Bps = chance.of<double>({1e8, 1e10});
+    }
     return made;
 }
 

@@ -108,6 +108,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     whole.results.front().run = WholeRun{1, 1, 1};
     whole.results.front().parallelism.layout.context = 2;
     whole.results.front().parallelism.experts = {2, 0.2};
+    whole.results.front().memory.host_bytes = 1;
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     CHECK(names == names_in_json<Result>());
     // Some fields are left out where they have no value.
@@ -117,11 +118,11 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
                         [&](const std::string& a, const std::string& b) {
                             return std::find(names.begin(), names.end(), a) < std::find(names.begin(), names.end(), b);
                         });
-    CHECK(if_given == std::vector<std::string>{"parallelism.context", "parallelism.context_exchange",
-                                               "parallelism.experts", "parallelism.expert_imbalance", "repeats",
-                                               "iteration_time_mean_s", "iteration_time_median_s",
-                                               "iteration_time_p05_s", "iteration_time_p95_s", "expected_slowest_s",
-                                               "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost"});
+    CHECK(if_given == std::vector<std::string>{
+                          "parallelism.context", "parallelism.context_exchange", "parallelism.experts",
+                          "parallelism.expert_imbalance", "repeats", "iteration_time_mean_s", "iteration_time_median_s",
+                          "iteration_time_p05_s", "iteration_time_p95_s", "expected_slowest_s",
+                          "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost", "memory.host_bytes"});
 
     names.clear();
     collect(Json::parse(to_json(CollectiveResult{})), "", names);

@@ -65,6 +65,7 @@ TEST_CASE("every shipped file has its name, of its kind, in any folder") {
         {"topology", {"topologies"}},
         {"workload", {"workloads"}},
         {"study", {"scenarios/studies"}},
+        {"ablation", {"scenarios/ablations"}},
         {"scenario", {"scenarios", "scenarios/published", "scenarios/lessons"}},
     };
     CHECK(std::size(kinds) == file_kinds().size());

@@ -40,14 +40,14 @@ TEST_CASE("ranking: Spearman's correlation of published examples") {
 }
 
 TEST_CASE("ranking: what is lost with the layout that is predicted to be the best") {
-    const std::vector<Sweep> times = sweeps(compared({10, 11, 15}, {12, 9, 20}));
+    const std::vector<Sweep> times = sweeps(compared({10, 11, 15, 16}, {12, 9, 20, 30}));
     REQUIRE(times.size() == 1);
-    CHECK(times[0].rows == 3);
+    CHECK(times[0].rows == 4);
     CHECK(times[0].regret == Approx(0.1));  // 11 s are taken, 10 s would be the best
-    const std::vector<Sweep> rates = sweeps(compared({10, 8, 5}, {9, 12, 4}, "throughput_samples_per_s"));
-    CHECK(rates[0].regret == Approx(0.25));  // 8 of 10 samples/s
-    CHECK(rates[0].rank_correlation == Approx(0.5));
-    CHECK(sweeps(compared({10, 11}, {12, 9})).empty());
+    const std::vector<Sweep> rates = sweeps(compared({10, 8, 5, 4}, {9, 12, 4, 3}, "throughput_samples_per_s"));
+    CHECK(rates[0].regret == Approx(0.25));           // 8 of 10 samples/s
+    CHECK(rates[0].rank_correlation == Approx(0.8));  // one pair of neighbours is exchanged: 1 - 6·2 / (4·15)
+    CHECK(sweeps(compared({10, 11, 15}, {12, 9, 20})).empty());
 }
 
 TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks") {

@@ -45,6 +45,7 @@ TEST_CASE("shipped files are correct and name their schema, which exists") {
 TEST_CASE("shipped schemas equal the output of `syncline schema`") {
     CHECK(text_of(root / "scenarios/schema.json") == config::schema_of("scenario"));
     CHECK(text_of(root / "scenarios/studies/schema.json") == config::schema_of("study"));
+    CHECK(text_of(root / "scenarios/ablations/schema.json") == config::schema_of("ablation"));
     CHECK(text_of(root / "platforms/schema.json") == config::schema_of("platform"));
     CHECK(text_of(root / "platforms/devices/schema.json") == config::schema_of("device"));
     CHECK(text_of(root / "platforms/transports/schema.json") == config::schema_of("transport"));

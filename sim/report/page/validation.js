@@ -1,13 +1,5 @@
 // Predictions compared with measurements: `data.report` is the JSON output of syncline validate.
 
-/// Formats as "+0.73 %", without a minus sign if it rounds to zero.
-function signed_percent(part) {
-    const text = (100 * Math.abs(part)).toFixed(2);
-    return (part < 0 && Number(text) > 0 ? "−" : "+") + text + " %";
-}
-const percent = (part) => (part === null ? "–" : (100 * part).toFixed(2) + " %");
-const accuracy_text = (value) => (value === null ? "–" : value.toFixed(3));
-
 const unit_of = (field) => data.units[field] ?? "number";
 /// Formats a value in the unit of its field.
 const in_unit = (value, {field}) => units[unit_of(field)](value);
@@ -22,7 +14,9 @@ const predicted_rows = (point) => point.rows.filter((row) => row.role === "predi
 
 function validation_summary({points, without_doubtful, ...all}) {
     const doubted = points.some((point) => point.rows.some((row) => row.doubt !== null));
+    const {sample} = all;
     document.getElementById("lead").textContent = figures_text(all, all.rows) +
+        (sample ? ` A sample: ${sample.rows} of ${sample.of} rows, seed ${sample.seed}.` : "") +
         (doubted ? ` Reliable rows only: ${figures_text(without_doubtful, without_doubtful.rows)}` : "");
     const line = (name, rows, figures) =>
         [name, rows, accuracy_text(figures.median_accuracy), accuracy_text(figures.worst_accuracy),
@@ -46,7 +40,10 @@ function validation_summary({points, without_doubtful, ...all}) {
             [
                 line("all", all.rows, all), line("reliable rows", without_doubtful.rows, without_doubtful),
                 ...points.map((point) => line(point.name, predicted_rows(point), point))
-            ])));
+            ]),
+        errors_table(
+            [["all", all], ["reliable rows", without_doubtful], ...points.map((point) => [point.name, point])])));
+    order_figure(parent, points);
 }
 
 const endings = {
@@ -91,11 +88,13 @@ function parameters_table(parameters, noise) {
 }
 
 function rows_table(rows) {
-    const doubts = rows.some((row) => row.doubt !== null);
+    const doubts = rows.some((row) => row.doubt !== null), assumed = rows.some((row) => "predicted_lowest" in row);
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
-        {name: "predicted", unit: "written"}, {name: "error", unit: "written"}, {name: "accuracy", unit: "written"},
-        {name: "role", unit: "text"}, ...(doubts ? [{name: "doubt", unit: "text"}] : [])
+        {name: "predicted", unit: "written"},
+        ...(assumed ? [{name: "lowest", unit: "written"}, {name: "highest", unit: "written"}] : []),
+        {name: "error", unit: "written"}, {name: "accuracy", unit: "written"}, {name: "role", unit: "text"},
+        ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
     return make(
         "div", {class: "figure"}, make("h3", {}, "Rows"),
@@ -104,6 +103,7 @@ function rows_table(rows) {
             rows.map(
                 (row) =>
                     [row.name, words_of(row.field), in_unit(row.measured, row), in_unit(row.predicted, row),
+                     ...(assumed ? [in_unit(row.predicted_lowest, row), in_unit(row.predicted_highest, row)] : []),
                      signed_percent(row.error), row.role === "predicted" ? accuracy_text(row.accuracy) : null, row.role,
                      ...(doubts ? [row.doubt] : [])])));
 }
@@ -153,6 +153,7 @@ function point_section(point, index) {
     if (!point.converged) parent.append(note("The parameter fit stopped before it converged."));
     if (point.parameters.length > 0) parent.append(parameters_table(point.parameters, point.noise));
     parent.append(rows_table(point.rows));
+    if (point.assumptions) parent.append(assumptions_figure(point));
     if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));
 }
 
@@ -172,5 +173,6 @@ function validation_page() {
         kinds.get(title).rows.push(row);
     }
     for (const [title, kind] of kinds) scatter_figure(grid, title, kind.unit, points, kind.rows);
+    if (data.report.mechanisms) mechanisms_section(data.report);
     points.forEach(point_section);
 }

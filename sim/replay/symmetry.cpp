@@ -1,0 +1,287 @@
+#include "sim/replay/symmetry.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <tuple>
+#include <unordered_set>
+
+namespace syncline {
+
+namespace {
+
+constexpr std::uint32_t unset = ~std::uint32_t{0};
+
+/// Sets `known` unless it is set. Returns true if it then has this value.
+bool learn(std::uint32_t& known, std::uint32_t value) {
+    if (known == unset) known = value;
+    return known == value;
+}
+
+/// Returns true if the messages of all repetitions have the same sizes.
+bool sizes_alike(const Partition& partition, const Message& a, const Message& b) {
+    const auto counts = [](const Blocks& one, const Blocks& other) { return one.count == other.count; };
+    if (a.count != b.count || !std::equal(a.more.begin(), a.more.end(), b.more.begin(), b.more.end(), counts))
+        return false;
+    const auto blocks = [](const Blocks& one, const Blocks& other) { return one.block == other.block; };
+    return partition.even() || (a.block == b.block && a.shift == b.shift &&
+                                std::equal(a.more.begin(), a.more.end(), b.more.begin(), b.more.end(), blocks));
+}
+
+/// Returns true if the second program is the first one with all peers moved by `turn` places among `members`.
+bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::uint32_t members) {
+    const auto parts = [](const Program& of) {
+        return std::tuple{of.partition.bytes, of.partition.blocks, of.partition.filled, of.part, of.channel};
+    };
+    const auto messages = [&](const Message& one, const Message& other) {
+        return other.peer == (one.peer + turn) % members && one.turn == other.turn &&
+               sizes_alike(a.partition, one, other);
+    };
+    return parts(a) == parts(b) &&
+           std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                      [&](const Step& one, const Step& other) {
+                          return one.reduce == other.reduce && one.repeat == other.repeat && one.body == other.body &&
+                                 one.after_lane == other.after_lane && one.after_steps == other.after_steps &&
+                                 std::equal(one.sends.begin(), one.sends.end(), other.sends.begin(), other.sends.end(),
+                                            messages) &&
+                                 std::equal(one.receives.begin(), one.receives.end(), other.receives.begin(),
+                                            other.receives.end(), messages);
+                      });
+}
+
+}  // namespace
+
+/// Checks one shift.
+class SymmetryCheck {
+public:
+    SymmetryCheck(const TaskGraph& graph, const Lanes& lanes, const Wires& wires,
+                  const std::vector<std::vector<StreamId>>& streams, const std::vector<std::uint32_t>& positions,
+                  std::uint32_t period)
+        : graph_(graph),
+          lanes_(lanes),
+          wires_(wires),
+          streams_(streams),
+          positions_(positions),
+          shift_(graph.block(), period) {}
+
+    std::optional<Symmetry> run() {
+        images_.resize(graph_.exchanges());
+        if (!nodes() || !processes() || !exchanges() || !links()) return std::nullopt;
+        return shift_;
+    }
+
+private:
+    /// The exchange to which the shift takes an exchange, and the places by which it moves members.
+    struct Image {
+        ExchangeId exchange = Task::no_exchange;
+        std::uint32_t turn = 0;
+    };
+
+    ProcessId next(ProcessId process) const { return shift_.moved(process, 1); }
+    std::uint32_t count() const { return static_cast<std::uint32_t>(graph_.processes().size()); }
+
+    /// Returns true if the shift takes the processes of a node to places of the same kind on one node.
+    bool nodes() const {
+        std::vector<std::uint32_t> image;
+        for (ProcessId process = 0; process < count(); ++process) {
+            const Place &from = wires_.places()[process], &to = wires_.places()[next(process)];
+            if (from.device != to.device || from.in_fabric()) return false;
+            if (image.size() <= from.node) image.resize(from.node + 1, unset);
+            if (!learn(image[from.node], to.node)) return false;
+        }
+        return true;
+    }
+
+    bool processes() {
+        for (ProcessId process = 0; process < count(); ++process) {
+            const Process &a = graph_.processes()[process], &b = graph_.processes()[next(process)];
+            const std::vector<StreamId>&one = streams_[process], &other = streams_[next(process)];
+            if (a.pace.varies() || a.pace.slowdown != b.pace.slowdown || one.size() != other.size() ||
+                !(a.speed_beside_exchange == b.speed_beside_exchange) || !same_task(a.begins_with, b.begins_with))
+                return false;
+            for (std::size_t i = 0; i < one.size(); ++i)
+                if (!same_stream(one[i], other[i])) return false;
+        }
+        return true;
+    }
+
+    bool same_stream(StreamId a, StreamId b) {
+        const std::span<const TaskId> one = graph_.tasks_of(a), other = graph_.tasks_of(b);
+        if (graph_.streams()[a].kind != graph_.streams()[b].kind || one.size() != other.size()) return false;
+        for (std::size_t i = 0; i < one.size(); ++i)
+            if (!alike(one[i], other[i])) return false;
+        return true;
+    }
+
+    bool alike(TaskId a, TaskId b) {
+        const Task &one = graph_.tasks()[a], &other = graph_.tasks()[b];
+        const std::span<const Dependency> before = graph_.dependencies_of(a), after = graph_.dependencies_of(b);
+        const ProcessId process = graph_.streams()[one.stream].process;
+        return one.phase == other.phase && one.subject == other.subject && one.seconds == other.seconds &&
+               one.priority == other.priority && one.micro_batch == other.micro_batch && one.tick_s == other.tick_s &&
+               same_member(one, other) &&
+               std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                          [&](const Dependency& x, const Dependency& y) {
+                              return x.previous_iteration == y.previous_iteration && same_task(x.on, y.on) &&
+                                     graph_.streams()[graph_.tasks()[x.on].stream].process == process;
+                          });
+    }
+
+    /// Returns true if the tasks have the same places in their processes.
+    bool same_task(TaskId a, TaskId b) const {
+        if (a == no_task || b == no_task) return a == b;
+        const StreamId one = graph_.tasks()[a].stream, other = graph_.tasks()[b].stream;
+        const std::vector<StreamId>& before = streams_[graph_.streams()[one].process];
+        const std::vector<StreamId>& after = streams_[graph_.streams()[other].process];
+        const auto place = [](const std::vector<StreamId>& all, StreamId stream) {
+            return std::lower_bound(all.begin(), all.end(), stream) - all.begin();
+        };
+        return next(graph_.streams()[one].process) == graph_.streams()[other].process &&
+               positions_[a] == positions_[b] && place(before, one) == place(after, other);
+    }
+
+    bool same_member(const Task& a, const Task& b) {
+        if (a.exchange == Task::no_exchange || b.exchange == Task::no_exchange) return a.exchange == b.exchange;
+        const auto members = static_cast<std::uint32_t>(graph_.group(graph_.exchange(a.exchange).group).size());
+        const std::uint32_t turn = (b.member + members - a.member) % members;
+        Image& image = images_[a.exchange];
+        if (image.exchange == Task::no_exchange) image = {b.exchange, turn};
+        return image.exchange == b.exchange && image.turn == turn;
+    }
+
+    bool exchanges() {
+        for (ExchangeId id = 0; id < images_.size(); ++id) {
+            if (images_[id].exchange == Task::no_exchange) continue;
+            if (!same_exchange(graph_.exchange(id), graph_.exchange(images_[id].exchange), images_[id].turn))
+                return false;
+        }
+        return true;
+    }
+
+    bool same_exchange(const Exchange& a, const Exchange& b, std::uint32_t turn) {
+        const std::span<const ProcessId> one = graph_.group(a.group), other = graph_.group(b.group);
+        const auto members = static_cast<std::uint32_t>(one.size());
+        if (a.channel != b.channel || a.bytes != b.bytes || a.gamma_s_per_B != b.gamma_s_per_B || a.kind != b.kind ||
+            !(a.protocol == b.protocol) || other.size() != members || a.algorithm->period() != 1 ||
+            b.algorithm->period() != 1 || a.algorithm->lanes() != b.algorithm->lanes() ||
+            a.algorithm->parts() != b.algorithm->parts())
+            return false;
+        for (std::uint32_t i = 0; i < members; ++i)
+            if (next(one[i]) != other[(i + turn) % members]) return false;
+        if (turn == 0 && a.algorithm == b.algorithm) return true;
+        if (!compared_.insert({a.algorithm.get(), b.algorithm.get(), a.bytes, members, turn}).second) return true;
+        for (std::uint32_t lane = 0; lane < a.algorithm->lanes(); ++lane)
+            for (std::uint32_t i = 0; i < members; ++i)
+                if (!same_program(a.algorithm->lane_program(lane, i, members, a.bytes, 0),
+                                  b.algorithm->lane_program(lane, (i + turn) % members, members, b.bytes, 0), turn,
+                                  members))
+                    return false;
+        return true;
+    }
+
+    /// Finds the images of the links of all routes.
+    bool links() {
+        after_.assign(wires_.links(), unset);
+        before_.assign(wires_.links(), unset);
+        std::unordered_set<Pair, Pair::Hash> pairs;
+        std::set<std::tuple<ExchangeId, std::uint32_t>> seen;
+        for (ProcessId process = 0; process < count(); ++process) {
+            if (!shift_.simulated(process)) continue;
+            for (const StreamId stream : streams_[process])
+                for (const TaskId id : graph_.tasks_of(stream)) {
+                    const Task& task = graph_.tasks()[id];
+                    if (task.exchange != Task::no_exchange && seen.insert({task.exchange, task.member}).second)
+                        add_pairs(process, task, pairs);
+                }
+        }
+        for (const Pair& pair : pairs)
+            if (!follow(pair)) return false;
+        return orbits() && std::none_of(pairs.begin(), pairs.end(), [&](const Pair& pair) { return revisits(pair); });
+    }
+
+    void add_pairs(ProcessId process, const Task& task, std::unordered_set<Pair, Pair::Hash>& pairs) const {
+        const Exchange& exchange = graph_.exchange(task.exchange);
+        const std::span<const ProcessId> group = graph_.group(exchange.group);
+        const auto members = static_cast<std::uint32_t>(group.size());
+        for (std::uint32_t lane = 0; lane < exchange.algorithm->lanes(); ++lane) {
+            const Program program = exchange.algorithm->lane_program(lane, task.member, members, exchange.bytes, 0);
+            const std::uint32_t channel = wires_.routes_by_channel() ? lanes_.channel(exchange, program) : 0;
+            for (const Step& step : program.steps)
+                for (const Message& message : step.sends)
+                    for (std::uint32_t i = 0; i < (message.turn == 0 ? 1 : step.repeat); ++i)
+                        pairs.insert({channel, process, group[peer_of(message, i, members)]});
+        }
+    }
+
+    bool follow(const Pair& pair) {
+        std::vector<std::uint32_t> route = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        for (std::uint32_t image = 1; image <= shift_.images(); ++image) {
+            const ProcessId from = shift_.moved(pair.from, image), to = shift_.moved(pair.to, image);
+            std::vector<std::uint32_t> moved = wires_.route_numbers(from, to, pair.channel);
+            if (moved.size() != route.size() || wires_.inside_node(from, to) != wires_.inside_node(pair.from, pair.to))
+                return false;
+            for (std::size_t i = 0; i < route.size(); ++i)
+                if (!learn(after_[route[i]], moved[i]) || !learn(before_[moved[i]], route[i]) ||
+                    wires_.bandwidth_Bps(route[i]) != wires_.bandwidth_Bps(moved[i]) ||
+                    wires_.link_latency_s(route[i]) != wires_.link_latency_s(moved[i]))
+                    return false;
+            route = std::move(moved);
+        }
+        return true;
+    }
+
+    /// Chooses the image of each link that is simulated.
+    bool orbits() {
+        std::vector<std::uint32_t>& chosen = shift_.links_;
+        chosen.assign(wires_.links(), unset);
+        for (std::uint32_t link = 0; link < chosen.size(); ++link) {
+            if (chosen[link] != unset) continue;
+            std::uint32_t size = 0;
+            for (std::uint32_t at = link; at != unset && chosen[at] == unset; at = after_[at], ++size)
+                chosen[at] = link;
+            if (shift_.images() % size != 0 && after_[link] != unset) return false;
+        }
+        return true;
+    }
+
+    bool revisits(const Pair& pair) const {
+        std::vector<std::uint32_t> route = wires_.route_numbers(pair.from, pair.to, pair.channel);
+        for (std::uint32_t& link : route) link = shift_.links_[link];
+        std::sort(route.begin(), route.end());
+        return std::adjacent_find(route.begin(), route.end()) != route.end();
+    }
+
+    const TaskGraph& graph_;
+    const Lanes& lanes_;
+    const Wires& wires_;
+    const std::vector<std::vector<StreamId>>& streams_;  // by process
+    const std::vector<std::uint32_t>& positions_;        // by task: in its stream
+    Symmetry shift_;
+    std::vector<Image> images_;  // by exchange
+    std::set<
+        std::tuple<const CollectiveAlgorithm*, const CollectiveAlgorithm*, std::uint64_t, std::uint32_t, std::uint32_t>>
+        compared_;
+    std::vector<std::uint32_t> after_, before_;  // by link: its image, and the link of which it is the image
+};
+
+std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires) {
+    const std::uint32_t block = graph.block();
+    if (block < 2 || graph.processes().size() % block != 0 || !graph.queues().empty() || graph.lateness().varies() ||
+        !wires.streams_wait() || wires.native() != nullptr || !wires.single_way())
+        return std::nullopt;
+    std::vector<std::vector<StreamId>> streams(graph.processes().size());
+    std::vector<std::uint32_t> positions(graph.tasks().size());
+    for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
+        streams[graph.streams()[stream].process].push_back(stream);
+        std::uint32_t position = 0;
+        for (const TaskId task : graph.tasks_of(stream)) positions[task] = position++;
+    }
+    for (std::uint32_t period = 1; period < block; ++period) {
+        if (block % period != 0) continue;
+        if (std::optional<Symmetry> found = SymmetryCheck(graph, lanes, wires, streams, positions, period).run())
+            return found;
+    }
+    return std::nullopt;
+}
+
+}  // namespace syncline

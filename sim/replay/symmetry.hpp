@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/replay/lanes.hpp"
+#include "sim/replay/simulator.hpp"
+#include "sim/replay/wires.hpp"
+#include "sim/taskgraph/task_graph.hpp"
+
+/// Symmetry of a simulation: a shift of all processes after which everything is as before.
+///
+/// Processes come in blocks of B (TaskGraph::set_block), such as the ranks of a stage, which its replicas have in
+/// order. The shift moves process i of each block to place i + k (mod B), where k divides B. If it takes tasks to equal
+/// tasks, groups to groups, their members' programs to the same programs among the shifted peers, and routes to routes
+/// over equal links, then each process does at every moment what its n = B/k images do, because a simulation is
+/// deterministic and links are shared by max-min fairness, which knows no numbers. So one image is simulated, the first
+/// k processes of each block, and stands for all (the quotient of the simulation by the cyclic group of the shift):
+///
+/// - A message from p to q is that of its image whose sender is simulated: pairs are `canonical`. The receiver, if it
+/// is
+///   not simulated, is represented by the process k places or a multiple of it before, which waits for the same
+///   message.
+/// - Links have images, too. Of a link's s images, which divide n, one is simulated, with s/n of its bandwidth, since
+///   each simulated message stands for n/s on that link. (A node's port has n images; a link that all nodes share,
+///   one.)
+///
+/// This is exact, up to rounding. Everything is checked on the graph and on the routes; where the smallest shift that
+/// maps nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which
+/// members differ; noise; queues; messages that choose their path.
+///
+/// Time of the search: O(tasks + members · steps of the programs + images · routes). Memory: 4 bytes for each task.
+namespace syncline {
+
+class Symmetry {
+public:
+    /// Returns the number of processes that each simulated one stands for.
+    std::uint32_t images() const { return block_ / period_; }
+    bool simulated(ProcessId process) const { return process % block_ < period_; }
+    ProcessId representative(ProcessId process) const { return process / block_ * block_ + process % block_ % period_; }
+    /// Returns the image of the pair whose sender is simulated.
+    Pair canonical(const Pair& pair) const {
+        const std::uint32_t times = images() - pair.from % block_ / period_;
+        return {pair.channel, moved(pair.from, times), moved(pair.to, times)};
+    }
+    /// Returns the simulated image of each link.
+    const std::vector<std::uint32_t>& links() const { return links_; }
+
+private:
+    friend std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires);
+    friend class SymmetryCheck;
+
+    Symmetry(std::uint32_t block, std::uint32_t period) : block_(block), period_(period) {}
+    /// Returns the process after that many shifts.
+    ProcessId moved(ProcessId process, std::uint32_t times) const {
+        return process / block_ * block_ + (process % block_ + times * period_) % block_;
+    }
+
+    std::uint32_t block_, period_;
+    std::vector<std::uint32_t> links_;
+};
+
+/// Returns the symmetry of this graph on these links, with the smallest period; nothing if there is none.
+std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires);
+
+}  // namespace syncline

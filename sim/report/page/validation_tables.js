@@ -1,0 +1,112 @@
+// Tables of a validation's errors, order of layouts, scaling, assumptions and mechanisms.
+
+/// Formats as "+0.73 %", without a minus sign if it rounds to zero.
+function signed_percent(part) {
+    const text = (100 * Math.abs(part)).toFixed(2);
+    return (part < 0 && Number(text) > 0 ? "−" : "+") + text + " %";
+}
+const percent = (part) => (part === null ? "–" : (100 * part).toFixed(2) + " %");
+const signed_or_dash = (part) => (part === null ? "–" : signed_percent(part));
+const accuracy_text = (value) => (value === null ? "–" : value.toFixed(3));
+
+/// `lines`: [name, figures].
+function errors_table(lines) {
+    const below = (of) => (of.with_noise === 0 ? "–" : `${of.below_noise} of ${of.with_noise}`);
+    return table(
+        "Errors of predicted rows",
+        [
+            {name: "scenario", unit: "text"}, {name: "median", unit: "written"}, {name: "mean", unit: "written"},
+            {name: "bias", unit: "written"}, {name: "below the source's spread", unit: "written"},
+            {name: "worst row", unit: "text"}
+        ],
+        lines.map(
+            ([name, of]) =>
+                [name, percent(of.median_error), percent(of.mean_error), signed_or_dash(of.bias), below(of),
+                 of.worst_row]));
+}
+
+/// Adds how well the order of layouts and the growth with the ranks are predicted, if something says so.
+function order_figure(parent, points) {
+    const all = (key) => points.flatMap((point) => (point[key] ?? []).map((one) => ({...one, point: point.name})));
+    const layouts = all("sweeps"), growth = all("scaling");
+    if (layouts.length + growth.length === 0) return;
+    const parts = [];
+    if (layouts.length > 0)
+        parts.push(
+            make(
+                "p", {},
+                "Layouts of the same training: Spearman's rank correlation of predicted and measured values, and the " +
+                    "loss by taking the layout that is predicted to be the best."),
+            table(
+                "Order of layouts",
+                [
+                    {name: "scenario", unit: "text"}, {name: "layouts of", unit: "text"},
+                    {name: "rows", unit: "number"}, {name: "rank correlation", unit: "written"},
+                    {name: "lost", unit: "written"}
+                ],
+                layouts.map(
+                    (one) => [one.point, one.name, one.rows, one.rank_correlation.toFixed(3), percent(one.regret)])));
+    if (growth.length > 0)
+        parts.push(
+            make("p", {}, "Scaling: error of the ratio between the values with the most and with the fewest ranks."),
+            table(
+                "Scaling",
+                [
+                    {name: "scenario", unit: "text"}, {name: "series", unit: "text"}, {name: "rows", unit: "number"},
+                    {name: "error of the ratio", unit: "written"}
+                ],
+                growth.map((one) => [one.point, one.series, one.rows, signed_percent(one.ratio_error)])));
+    parent.append(make("div", {class: "figure"}, make("h3", {}, "Layouts and scaling"), ...parts));
+}
+
+/// Returns a note for each alternative that is refused for some rows.
+const refusals = (alternatives) =>
+    alternatives.filter((one) => one.refused_because !== null)
+        .map((one) => note(`“${one.name}” is refused for ${one.refused} predicted rows: ${one.refused_because}.`));
+
+function assumptions_figure(point) {
+    const line = (name, of, refused, why) =>
+        [name, of.rows, accuracy_text(of.median_accuracy), accuracy_text(of.worst_accuracy), signed_or_dash(of.bias),
+         refused, why];
+    return make(
+        "div", {class: "figure"}, make("h3", {}, "Assumptions"),
+        make(
+            "p", {},
+            "Figures with another plausible value of what the source leaves open, one at a time, with parameters fitted " +
+                "again. Rows for which it is invalid are counted as refused."),
+        table(
+            "Accuracy under each assumption",
+            [
+                {name: "assumption", unit: "text"}, {name: "rows", unit: "number"}, {name: "median", unit: "written"},
+                {name: "minimum", unit: "written"}, {name: "bias", unit: "written"}, {name: "refused", unit: "number"},
+                {name: "what it is", unit: "text"}
+            ],
+            [
+                line("as written", {...point, rows: predicted_rows(point)}, 0, null),
+                ...point.assumptions.map((one) => line(one.name, one, one.refused, one.why))
+            ]),
+        ...refusals(point.assumptions));
+}
+
+function mechanisms_section({points, mechanisms, ...all}) {
+    const cell = (one) =>
+        (one.applies && one.rows > 0 ? `${percent(one.median_error)} (${signed_percent(one.change)})` : "–");
+    const parent = section("mechanisms", "Mechanisms");
+    parent.append(make(
+        "div", {class: "figure"},
+        make(
+            "p", {},
+            "Median error with each mechanism of the simulation switched off, with parameters fitted again, and in " +
+                "brackets its change over the same rows: above zero, the mechanism helps. A dash: no prediction changes."),
+        table(
+            "Median error without each mechanism",
+            [
+                {name: "switched off", unit: "text"}, ...points.map(({name}) => ({name, unit: "written"})),
+                {name: "all", unit: "written"}
+            ],
+            [
+                ["nothing", ...points.map((point) => percent(point.median_error)), percent(all.median_error)],
+                ...mechanisms.map((one) => [one.name, ...one.points.map(cell), cell(one)])
+            ]),
+        ...refusals(mechanisms)));
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/measured/measured.hpp"
+#include "sim/validation/calibration.hpp"
+#include "sim/validation/simulator.hpp"
+
+namespace syncline::validation {
+
+/// Predictions under an alternative: an assumption on what the source leaves open, or a mechanism that is off.
+///
+/// The parameters are estimated again, from the same rows, so that a constant error is not the alternative's. An
+/// alternative is refused for a row if the scenario is then invalid, or does not fit into the devices' memory; if it is
+/// refused for a calibration row, it is for all rows. Several seeds are not tried. Left out: combinations of
+/// alternatives.
+struct Alternate {
+    config::Alternative of;
+    Calibration calibration;           ///< if it is refused for all rows: empty
+    std::vector<std::string> refused;  ///< by row: the reason; empty: it is predicted
+
+    /// Returns the prediction of a row, unless it is refused.
+    std::optional<double> predicted(std::size_t row) const;
+};
+
+/// Predicts the rows under an alternative. Throws ReplayError.
+Alternate alternate(const config::MeasuredScenario& scenario, const config::Alternative& alternative,
+                    Simulator& simulator, RowOptions options);
+
+}  // namespace syncline::validation
