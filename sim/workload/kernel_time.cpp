@@ -79,7 +79,7 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     LayerTime total;
     std::array<double, bound_kinds> bound_s{};  // by Bound
-    double core = 0;                       // kernels of the core's forward pass
+    double core = 0;                            // kernels of the core's forward pass
     const auto run = [&](Pass pass) {
         double pass_s = 0, launched = 0;
         for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_)) {
