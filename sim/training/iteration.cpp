@@ -131,8 +131,9 @@ private:
 /// Exchange of gradients by collectives, among ranks that hold the same weights.
 class GradientExchange {
 public:
-    GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers)
-        : graph_(graph), training_(training), workers_(workers) {}
+    GradientExchange(TaskGraph& graph, const Lowered& training, const std::vector<ProcessId>& workers,
+                     const Passes& passes)
+        : graph_(graph), training_(training), workers_(workers), passes_(passes) {}
 
     /// Adds the exchanges of gradients.
     Arrivals reduce(const Ready& ready) {
@@ -157,6 +158,7 @@ public:
         };
         const Coordination coordination = coordinate(buckets, training_.plan);
         add_runs(collectives, &ready, coordination, streams_, among, results);
+        order_beside_gatherings(ready, results);
         if (training_.shard_exchanges.empty()) return results;
         const Ready scattered = tasks_of(results);
         for (std::size_t b = 0; b < buckets.size(); ++b) {
@@ -206,6 +208,25 @@ private:
         return tasks;
     }
 
+    /// Orders the exchanges of gradients and the gatherings of weights of one group as they are issued: what is
+    /// gathered for the next pass goes before the gradients of a pass, what is gathered for later ones after them.
+    void order_beside_gatherings(const Ready& ready, const Arrivals& exchanged) {
+        for (std::size_t rank = 0; rank < workers_.size(); ++rank) {
+            const std::vector<Gathering>& gatherings = passes_.ranks()[rank].gatherings;
+            if (gatherings.empty()) continue;
+            for (const auto& [bucket, task] : exchanged.own[rank]) {
+                const TaskId computed = ready[bucket][rank];
+                const auto earlier = [&](const Gathering& one) { return one.after == no_task || one.after < computed; };
+                const auto alike = [&](const Gathering& one) { return one.among == training_.buckets[bucket].shards; };
+                const auto later = std::ranges::partition_point(gatherings, earlier);
+                const auto next = std::find_if(later, gatherings.end(), alike);
+                if (next != gatherings.end()) graph_.depend(next->task, task);
+                const auto last = std::find_if(std::make_reverse_iterator(later), gatherings.rend(), alike);
+                if (last != gatherings.rend()) graph_.depend(task, last->task);
+            }
+        }
+    }
+
     /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
     /// Priorities and negotiations require plans in which all ranks form one group.
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, const Coordination& coordination,
@@ -239,6 +260,7 @@ private:
     TaskGraph& graph_;
     const Lowered& training_;
     const std::vector<ProcessId>& workers_;
+    const Passes& passes_;
     Streams streams_, shard_streams_;  ///< by rank
     Ready reduced_;                    ///< the last exchanges of gradients, if there are several; else empty
 };
@@ -290,7 +312,7 @@ TaskGraph build_iteration(const Lowered& training) {
         for (std::size_t b = 0; b < buckets.size(); ++b) ready[b][rank] = releases[b];
     }
     Arrivals results{{}, std::vector<std::vector<Arrival>>(ranks)};
-    GradientExchange exchange(graph, training, workers);
+    GradientExchange exchange(graph, training, workers, passes);
     if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));

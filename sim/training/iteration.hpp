@@ -5,6 +5,10 @@
 
 /// One synchronous iteration as a task graph.
 ///
+/// With sharded weights a group's gatherings and its exchanges of gradients are one after the other, in the order in
+/// which PyTorch's FSDP issues them (BackwardPrefetch.BACKWARD_PRE in torch/distributed/fsdp/api.py: "For NCCL backend,
+/// any collectives … contend for the same per-device NCCL stream").
+///
 /// Each rank runs its forward and backward passes (passes.hpp); ranks that hold the same weights exchange their
 /// gradients in buckets (see Overlap, Fusion, Sharding) when the gradients of the last micro-batch are ready; then
 /// comes the update, which ends the iteration: the next forward pass starts after it. With Overlap::across_iterations

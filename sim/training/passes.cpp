@@ -374,14 +374,14 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
     PlacedLayer::each_weights(arrangement_.layers[layer], [&](const Grouping& shards, std::uint64_t bytes,
-                                                              const auto& gathering) {
-        if (!gathering) return;
+                                                              const auto& algorithm) {
+        if (!algorithm) return;
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
             const std::uint32_t rank = rank_of(stage, index), first = shards.first(index);
             if (!has_part(rank, layer)) continue;
-            const auto [found, added] = exchanges_.try_emplace({&gathering, first});
+            const auto [found, added] = exchanges_.try_emplace({&algorithm, first});
             if (added)
-                found->second = graph_.add_exchange({gathering, group(stage, shards, first), weight_channel, bytes});
+                found->second = graph_.add_exchange({algorithm, group(stage, shards, first), weight_channel, bytes});
             Task task{open(rank, cursors_[rank].weights, StreamKind::weights), Phase::weights, layer};
             task.exchange = found->second;
             task.member = shards.member(index);
@@ -389,8 +389,9 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
             const TaskId id = graph_.add_task(task);
             // The weights are gathered while the pass before theirs computes.
             RankPasses& passes = ranks_[rank];
+            Gathering& gathering = passes.gatherings.emplace_back(shards, id);
             if (passes.computed.size() > 1)
-                graph_.depend(id, passes.computed[passes.computed.size() - 2]);
+                graph_.depend(id, gathering.after = passes.computed[passes.computed.size() - 2]);
             else
                 passes.gathered.push_back(id);
             gathered[index] = id;  // gatherings of a rank are in order

@@ -51,6 +51,13 @@ bool weights_apart(const Plan& plan, const LayerExchanges& exchanges);
 /// more waits for both: it adds up what has arrived, which takes no time.
 std::size_t computing_tasks(const std::vector<Round>& rounds);
 
+/// A gathering of weights by a rank.
+struct Gathering {
+    Grouping among;
+    TaskId task = 0;
+    TaskId after = no_task;  ///< the computation that it waits for, if there is one in this iteration
+};
+
 /// Tasks of a rank that the rest of an iteration refers to.
 struct RankPasses {
     ProcessId process = 0;
@@ -61,6 +68,7 @@ struct RankPasses {
     std::vector<TaskId> inputs;     ///< exchanges of the model's inputs, which wait for nothing in this iteration
     /// Gatherings of weights that depend on nothing in this iteration, but on the update in the previous one.
     std::vector<TaskId> gathered;
+    std::vector<Gathering> gatherings;  ///< all gatherings of weights, in order
 };
 
 class Passes {
