@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/scaling.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/training/slowest.hpp"
@@ -142,6 +143,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
         result.notes.push_back(std::move(note));
     if (std::string note = above_peak_note(result.utilisation, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
+    if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));
     return result;
 }

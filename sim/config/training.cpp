@@ -197,6 +197,11 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.offload, {{"none", Offload::none}, {"optimizer", Offload::optimizer}, {"gradients", Offload::gradients}});
     describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
+    fields.one_of({"launches",
+                   "Launches of kernels: one by one by the host, as in eager PyTorch (`eager`), so that a layer's pass "
+                   "takes at least the device's `kernels.host_launch` for each kernel; or captured and launched "
+                   "together, as CUDA graphs (`graph`). It has no effect with other compute models than `tables`."},
+                  plan.launches, {{"eager", Launches::eager}, {"graph", Launches::graph}});
     describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "

@@ -25,12 +25,18 @@ std::string name_of(ComputeKind kind) {
 /// Returns an empty text if the bound is unknown.
 std::string name_of(const std::optional<Bound>& bound) {
     if (!bound) return "";
-    return *bound == Bound::compute ? "compute" : *bound == Bound::memory ? "memory" : "latency";
+    constexpr std::array<const char*, bound_kinds> names{"compute", "memory", "latency", "host"};  // by Bound
+    return names[static_cast<std::size_t>(*bound)];
 }
 
 /// Returns a layer's memory stall; empty if its times were measured.
 std::optional<double> stall(const LayerTable& table, const LayerRow& row) {
     return table.compute == ComputeKind::measured ? std::nullopt : std::optional(row.time.stall_s);
+}
+
+/// Returns a layer's waits for launches; empty if its times were measured.
+std::optional<double> host_bound(const LayerTable& table, const LayerRow& row) {
+    return table.compute == ComputeKind::measured ? std::nullopt : std::optional(row.time.host_bound_s);
 }
 
 std::uint64_t whole_bytes(double bytes) {
@@ -51,6 +57,7 @@ Json row_json(const LayerTable& table, const LayerRow& row) {
             {"forward_time_s", row.time.forward_s},
             {"backward_time_s", row.time.backward_s()},
             {"memory_stall_s", number_or_null(stall(table, row))},
+            {"host_bound_s", number_or_null(host_bound(table, row))},
             {"bound", text_or_null(name_of(row.time.bound))}};
 }
 
@@ -63,6 +70,7 @@ Row row_cells(const LayerTable& table, const LayerRow& row) {
             seconds(row.time.forward_s),
             seconds(row.time.backward_s()),
             seconds(stall(table, row)),
+            seconds(host_bound(table, row)),
             bound.empty() ? "-" : bound};
 }
 
@@ -83,13 +91,14 @@ std::string to_json(const LayerTable& table) {
 }
 
 std::string to_csv(const LayerTable& table) {
-    std::string text = line({"workload", "device", "compute", "batch", "layer", "parameters", "macs",
-                             "activation_bytes", "forward_time_s", "backward_time_s", "memory_stall_s", "bound"});
+    std::string text =
+        line({"workload", "device", "compute", "batch", "layer", "parameters", "macs", "activation_bytes",
+              "forward_time_s", "backward_time_s", "memory_stall_s", "bound", "host_bound_s"});
     for (const LayerRow& row : table.layers)
         text += line({quoted(table.workload), quoted(table.device), name_of(table.compute), field(table.batch),
                       quoted(row.name), field(row.parameters), field(row.macs),
                       field(whole_bytes(row.activation_bytes)), field(row.time.forward_s), field(row.time.backward_s()),
-                      field(stall(table, row)), name_of(row.time.bound)});
+                      field(stall(table, row)), name_of(row.time.bound), field(host_bound(table, row))});
     return text;
 }
 
@@ -101,6 +110,7 @@ std::vector<Column> table_columns(const LayerTable& table) {
                                 {"forward", "forward_time_s"},
                                 {"backward", "backward_time_s"},
                                 {"memory stall", "memory_stall_s", Shown::if_any},
+                                {"host-bound", "host_bound_s", Shown::if_any},
                                 {"bound", "", Shown::if_any}};
     std::vector<LayerRow> rows = table.layers;
     rows.push_back(table.total);

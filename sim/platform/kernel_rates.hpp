@@ -24,6 +24,9 @@
 /// Products of 8-bit factors (FP8) compute faster by the ratio of the rates of large products, whatever their shape;
 /// their fixed cost and their bytes stay the same.
 ///
+/// Launches: in an eager framework the host issues kernels one after the other, ahead of the device, so that n kernels
+/// take the device at least n·h, with the host's time h for each (compute_model.hpp).
+///
 /// Left out: caches, products whose k is divided among multiprocessors (split-K), clocks that fall under load except
 /// for those of the measurements, the contents of matrices.
 namespace syncline {
@@ -36,6 +39,7 @@ struct KernelRates {
     double narrow_flops_per_s = 0;     ///< rate of large products of 8-bit factors; 0: unknown
     double memory_Bps = 0;             ///< M: measured memory bandwidth
     double fixed_s = 0;                ///< c: fixed cost of a kernel
+    double host_launch_s = 0;          ///< h: time of the host to issue a kernel in an eager framework
     std::int64_t multiprocessors = 1;  ///< P
     std::string source;
     std::shared_ptr<const ProductTable> table;  ///< null: no shape was measured

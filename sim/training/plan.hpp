@@ -149,6 +149,7 @@ struct Plan {
     Recomputation recomputation = Recomputation::none;
     Saved saved;
     ComputeKind compute = ComputeKind::calibrated;
+    Launches launches = Launches::eager;
     Optimizer optimizer = Optimizer::momentum;
     Offload offload = Offload::none;
     Precision precision = {};  ///< replaces the model's

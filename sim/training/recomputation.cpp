@@ -58,7 +58,7 @@ std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint
 }
 
 double recompute_seconds(Recomputation recomputation, const Model& model, std::uint32_t layer, const LayerTime& time) {
-    if (recomputation == Recomputation::selective) return keeps_scores(model.layers[layer]) ? time.core_forward_s : 0;
+    if (recomputation == Recomputation::selective) return keeps_scores(model.layers[layer]) ? time.core_again_s : 0;
     const bool again =
         recomputation == Recomputation::full && (!is_transformer(model) || in_block(model.layers[layer]));
     return again ? time.forward_s : 0;

@@ -22,7 +22,8 @@ std::vector<LayerTime> times_of(const ComputeModel& computation, std::size_t lay
 constexpr double LayerTime::*parts_of_time[] = {
     &LayerTime::forward_s,         &LayerTime::input_gradient_s,   &LayerTime::weight_gradient_s,
     &LayerTime::core_forward_s,    &LayerTime::core_backward_s,    &LayerTime::inputs_forward_s,
-    &LayerTime::outputs_forward_s, &LayerTime::outputs_backward_s, &LayerTime::stall_s};
+    &LayerTime::outputs_forward_s, &LayerTime::outputs_backward_s, &LayerTime::stall_s,
+    &LayerTime::core_again_s,      &LayerTime::host_bound_s};
 
 LayerTime scaled(LayerTime time, double factor) {
     for (double LayerTime::*part : parts_of_time) time.*part *= factor;
@@ -140,7 +141,8 @@ ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Devic
 
 namespace {
 
-std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& model, const Device& device) {
+std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& model, const Device& device,
+                                                 Launches launches) {
     switch (kind_used(kind, model.name, device)) {
         case ComputeKind::roofline:
             break;
@@ -154,29 +156,33 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             if (!device.kernels) throw std::logic_error("the device has no rates of kernels");
             if (model.precision.fp8_products && device.kernels->narrow_flops_per_s == 0)
                 throw std::logic_error("the device has no rate of products of 8-bit factors");
-            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
-                                                          table_clock(device, model.precision.fp8_products));
+            // The device's speed, by which all times are divided, does not make the host faster.
+            return std::make_unique<const KernelByKernel>(
+                model, Lowering::implicit, table_clock(device, model.precision.fp8_products),
+                launches == Launches::eager ? device.kernels->host_launch_s * device.speed : 0);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);
             throw std::logic_error("the device has no times of this model's layers");
         case ComputeKind::calibrated:
-            return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device), model,
-                                                      device);
+            return std::make_unique<const Calibrated>(at_speed_one(ComputeKind::roofline, model, device, launches),
+                                                      model, device);
     }
     return std::make_unique<const KernelByKernel>(model, Lowering::implicit, roofline_clock(device));
 }
 
 }  // namespace
 
-std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device) {
-    auto computation = at_speed_one(kind, model, device);
+std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device,
+                                                       Launches launches) {
+    auto computation = at_speed_one(kind, model, device, launches);
     if (device.speed == 1) return computation;
     return std::make_unique<const Paced>(std::move(computation), device.speed);
 }
 
-std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind) {
-    return times_of(*make_compute_model(kind, model, device), model.layers.size(), batch);
+std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch, ComputeKind kind,
+                                   Launches launches) {
+    return times_of(*make_compute_model(kind, model, device, launches), model.layers.size(), batch);
 }
 
 }  // namespace syncline

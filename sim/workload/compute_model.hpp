@@ -26,7 +26,13 @@
 ///
 /// `tables`: the device's measured rates of kernels (sim/platform/kernel_rates.hpp): matrix products by shape, fused
 /// attention at its own rate, other kernels by their bytes at the measured memory bandwidth. A kernel takes at least l.
-/// Layers are lowered as for the roofline.
+/// Layers are lowered as for the roofline. With eager launches (Launches) a pass of n kernels takes max(t, n·h): t on
+/// the device, and h on the host for each kernel (KernelRates::host_launch_s). The passes are the forward pass, the
+/// backward pass with both gradients, and the core alone where it is computed again. The host runs ahead of the device,
+/// but on average it cannot issue kernels faster. Kernels are counted as they are lowered: parts of a layer have as
+/// many as the whole layer, so that narrow parts become host-bound. Sources: A. Paszke et al., "PyTorch: an imperative
+/// style, high-performance deep learning library", NeurIPS 2019 (asynchronous launches); J. Fernandez et al., "The
+/// framework tax", EMNLP 2023 (latency that is bound by the framework).
 ///
 /// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model. If
 /// there is no such measurement, the same as `tables`, or as `roofline` if the device has no tables.
@@ -39,27 +45,36 @@
 ///
 /// All times are divided by the device's `speed`, a factor to calibrate.
 ///
-/// Left out: kernels that run concurrently, clocks that fall with temperature, launches that are hidden behind other
-/// kernels (they cost nothing as long as kernels take longer than l).
+/// Left out: kernels that run concurrently, clocks that fall with temperature. Of launches: those of the optimizer's
+/// step, of collectives, of further chunks and rounds of a layer; element-wise kernels that a framework does not fuse
+/// as the lowering does; Python between layers, data loading, and a lead of the host from one layer to the next.
 namespace syncline {
 
 enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured, tables };
 
-/// The term that determines a kernel's time: flops/F, bytes/M, or l.
-enum class Bound { compute, memory, latency };
+/// How kernels reach the device: `eager`, issued one by one while the training runs; `graph`, captured once and
+/// launched together (CUDA graphs), so that the host does not limit them.
+enum class Launches { eager, graph };
+
+/// The term that determines a kernel's time: flops/F, bytes/M, or l; or a pass's: its launches.
+enum class Bound { compute, memory, latency, host };
+constexpr std::size_t bound_kinds = 4;
 
 struct LayerTime {
     double forward_s = 0;
     double input_gradient_s = 0;  ///< 0 if has_input_gradient (kernels.hpp) is false
     double weight_gradient_s = 0;
-    /// The layer's core (Kernel::core), which is part of forward_s and of input_gradient_s.
+    /// The layer's core (Kernel::core) on the device, which is part of forward_s and of input_gradient_s.
     double core_forward_s = 0, core_backward_s = 0;
+    double core_again_s = 0;  ///< its forward pass alone, with its launches
     /// The products at the layer's edges (Kernel::edge), which are part of the same: those that read its inputs, and
     /// those that give its outputs, or the gradients of what they read.
     double inputs_forward_s = 0, outputs_forward_s = 0, outputs_backward_s = 0;
     double stall_s = 0;  ///< time for moving data beyond the time for computing, per kernel; part of the three times
-    /// Bound of the kernels that take most of the three times; nothing if these are measured, or zero.
+    /// Bound of the kernels that take most of the three times, or `host` if more of them is host_bound_s; nothing if
+    /// these are measured, or zero.
     std::optional<Bound> bound = std::nullopt;
+    double host_bound_s = 0;  ///< time for which the device waits for launches; part of the three times
 
     double backward_s() const { return input_gradient_s + weight_gradient_s; }
 };
@@ -77,7 +92,8 @@ public:
 
 /// `model` and `device` must outlive the result, and the device must have what the kind needs: an efficiency curve,
 /// rates of kernels, or times of every layer of the model (measured_layers). Throws std::logic_error otherwise.
-std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device);
+std::unique_ptr<const ComputeModel> make_compute_model(ComputeKind kind, const Model& model, const Device& device,
+                                                       Launches launches = Launches::eager);
 
 /// Returns the kind that determines the times: for `calibrated` without a calibration, `tables` or `roofline`.
 ComputeKind kind_used(ComputeKind kind, const std::string& workload, const Device& device);
@@ -89,6 +105,6 @@ const MeasuredLayers* measured_layers(const Device& device, const std::string& w
 
 /// Returns the times in seconds of each layer of `model` for a batch of `batch` samples, on one device.
 std::vector<LayerTime> layer_times(const Model& model, const Device& device, std::int64_t batch,
-                                   ComputeKind kind = ComputeKind::calibrated);
+                                   ComputeKind kind = ComputeKind::calibrated, Launches launches = Launches::eager);
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace syncline {
 
@@ -77,14 +78,19 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
 
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     LayerTime total;
-    std::array<double, 3> bound_s{};  // by Bound
+    std::array<double, bound_kinds> bound_s{};  // by Bound
+    double core = 0;                            // kernels of the core's forward pass
     const auto run = [&](Pass pass) {
-        double pass_s = 0;
+        double pass_s = 0, launched = 0;
         for (const Kernel& kernel : kernels(model_.layers[layer], pass, share, lowering_)) {
             const auto count = static_cast<double>(kernel.count);
             const KernelTime one = clock_->time(kernel, kernel.moved(model_.element_bytes), share);
             pass_s += count * one.seconds;
-            if (kernel.core && pass == Pass::forward) total.core_forward_s += count * one.seconds;
+            launched += count;
+            if (kernel.core && pass == Pass::forward) {
+                total.core_forward_s += count * one.seconds;
+                core += count;
+            }
             if (kernel.core && pass == Pass::input_gradient) total.core_backward_s += count * one.seconds;
             if (pass == Pass::forward && kernel.edge == Edge::inputs) total.inputs_forward_s += count * one.seconds;
             if (pass == Pass::forward && kernel.edge == Edge::outputs) total.outputs_forward_s += count * one.seconds;
@@ -93,11 +99,24 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
             total.stall_s += count * one.stall_s;
             bound_s[static_cast<std::size_t>(one.bound)] += count * one.seconds;
         }
-        return pass_s;
+        return std::pair(pass_s, launched);
     };
-    total.forward_s = run(Pass::forward);
-    if (has_input_gradient(model_, layer)) total.input_gradient_s = run(Pass::input_gradient);
-    total.weight_gradient_s = run(Pass::weight_gradient);
+    const auto waiting = [&](double device_s, double launched) {
+        return std::max(0.0, launched * launch_s_ - device_s);
+    };
+    const auto [forward_s, forward] = run(Pass::forward);
+    const auto [inputs_s, inputs] = has_input_gradient(model_, layer) ? run(Pass::input_gradient) : std::pair(0.0, 0.0);
+    const auto [weights_s, weights] = run(Pass::weight_gradient);
+    const double forward_wait_s = waiting(forward_s, forward);
+    const double backward_wait_s = waiting(inputs_s + weights_s, inputs + weights);
+    // The host issues the kernels of both gradients in turn: each waits in proportion to its kernels.
+    const double inputs_wait_s = backward_wait_s > 0 ? backward_wait_s * inputs / (inputs + weights) : 0;
+    total.forward_s = forward_s + forward_wait_s;
+    total.input_gradient_s = inputs_s + inputs_wait_s;
+    total.weight_gradient_s = weights_s + (backward_wait_s - inputs_wait_s);
+    total.core_again_s = total.core_forward_s + waiting(total.core_forward_s, core);
+    total.host_bound_s = forward_wait_s + backward_wait_s;
+    bound_s[static_cast<std::size_t>(Bound::host)] = total.host_bound_s;
     const auto most = std::max_element(bound_s.begin(), bound_s.end());
     if (*most > 0) total.bound = static_cast<Bound>(most - bound_s.begin());
     return total;

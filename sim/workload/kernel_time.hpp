@@ -34,8 +34,9 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
 
 class KernelByKernel : public ComputeModel {
 public:
-    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock)
-        : model_(model), lowering_(lowering), clock_(std::move(clock)) {}
+    /// `launch_s`: time of the host for each kernel, which limits how fast a pass can be.
+    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock, double launch_s = 0)
+        : model_(model), lowering_(lowering), clock_(std::move(clock)), launch_s_(launch_s) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
@@ -43,6 +44,7 @@ private:
     const Model& model_;
     Lowering lowering_;
     std::unique_ptr<const KernelClock> clock_;
+    double launch_s_;
 };
 
 }  // namespace syncline

@@ -16,7 +16,7 @@ LayerTable layer_table(const Model& model, const Device& device, std::int64_t ba
     const std::vector<LayerTime> times = layer_times(model, device, batch, compute);
     LayerRow& total = table.total;
     total.name = "total";
-    std::array<double, 3> bound_s{};  // by Bound
+    std::array<double, bound_kinds> bound_s{};  // by Bound
     for (std::size_t i = 0; i < times.size(); ++i) {
         const Layer& layer = model.layers[i];
         const LayerTime& time = times[i];
@@ -29,6 +29,7 @@ LayerTable layer_table(const Model& model, const Device& device, std::int64_t ba
         total.time.input_gradient_s += time.input_gradient_s;
         total.time.weight_gradient_s += time.weight_gradient_s;
         total.time.stall_s += time.stall_s;
+        total.time.host_bound_s += time.host_bound_s;
         if (time.bound) bound_s[static_cast<std::size_t>(*time.bound)] += time.forward_s + time.backward_s();
     }
     const auto most = std::max_element(bound_s.begin(), bound_s.end());

@@ -86,8 +86,8 @@ TEST_CASE("workload: JSON is one object with the documented fields") {
     CHECK(table["batch"] == 64);
     CHECK(table["notes"][0].get<std::string>().find("assume the device's peak") != std::string::npos);
     REQUIRE(table["layers"].size() == 8);
-    const std::set<std::string> fields{
-        "parameters", "macs", "activation_bytes", "forward_time_s", "backward_time_s", "memory_stall_s", "bound"};
+    const std::set<std::string> fields{"parameters",      "macs",           "activation_bytes", "forward_time_s",
+                                       "backward_time_s", "memory_stall_s", "host_bound_s",     "bound"};
     CHECK(keys(table["total"]) == fields);
     std::set<std::string> layer_fields = fields;
     layer_fields.insert("layer");
