@@ -14,8 +14,7 @@ std::string host_bound_note(const Lowered& training) {
     if (waiting_s <= least * passes_s) return "";
     return fmt::format(
         "host-bound: for {:.0f} % of its layers' passes the device waits for launches of kernels (`launches: graph` "
-        "has no "
-        "such waits)",
+        "has no such waits)",
         100 * waiting_s / passes_s);
 }
 
