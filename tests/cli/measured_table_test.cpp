@@ -74,7 +74,7 @@ TEST_CASE("measured table: words have texts, and an unknown one is reported with
     CHECK(run_in(bench, {"validate", "ring.yaml"}).status == 0);
 }
 
-TEST_CASE("measured table: an empty cell is a dash in names, and no setting; a tilde is refused") {
+TEST_CASE("measured table: an empty cell is a dash in names and no setting, and a tilde is refused") {
     const Table bench;
     const std::string size = "      - {column: size, key: collective.bytes, unit: KB}\n";
     bench.write_table("GPUs,size,time\n4,,20\n,8,20\n", size);

@@ -88,11 +88,10 @@ function parameters_table(parameters, noise) {
 }
 
 function rows_table(rows) {
-    const doubts = rows.some((row) => row.doubt !== null), assumed = rows.some((row) => "predicted_lowest" in row);
+    const doubts = rows.some((row) => row.doubt !== null);
     const columns = [
         {name: "row", unit: "text"}, {name: "quantity", unit: "text"}, {name: "measured", unit: "written"},
         {name: "predicted", unit: "written"},
-        ...(assumed ? [{name: "lowest", unit: "written"}, {name: "highest", unit: "written"}] : []),
         {name: "error", unit: "written"}, {name: "accuracy", unit: "written"}, {name: "role", unit: "text"},
         ...(doubts ? [{name: "doubt", unit: "text"}] : [])
     ];
@@ -103,9 +102,21 @@ function rows_table(rows) {
             rows.map(
                 (row) =>
                     [row.name, words_of(row.field), in_unit(row.measured, row), in_unit(row.predicted, row),
-                     ...(assumed ? [in_unit(row.predicted_lowest, row), in_unit(row.predicted_highest, row)] : []),
                      signed_percent(row.error), row.role === "predicted" ? accuracy_text(row.accuracy) : null, row.role,
                      ...(doubts ? [row.doubt] : [])])));
+}
+
+function assumed_table(rows) {
+    const keys = ["measured", "predicted_lowest", "predicted", "predicted_highest"];
+    return make(
+        "div", {class: "figure"}, make("h3", {}, "Range over the assumptions"),
+        table(
+            "Lowest and highest prediction",
+            [
+                {name: "row", unit: "text"}, {name: "measured", unit: "written"}, {name: "lowest", unit: "written"},
+                {name: "as written", unit: "written"}, {name: "highest", unit: "written"}
+            ],
+            rows.map((row) => [row.name, ...keys.map((key) => in_unit(row[key], row))])));
 }
 
 function left_out_tables(lines, parameters) {
@@ -153,6 +164,7 @@ function point_section(point, index) {
     if (!point.converged) parent.append(note("The parameter fit stopped before it converged."));
     if (point.parameters.length > 0) parent.append(parameters_table(point.parameters, point.noise));
     parent.append(rows_table(point.rows));
+    if (point.rows.some((row) => "predicted_lowest" in row)) parent.append(assumed_table(point.rows));
     if (point.assumptions) parent.append(assumptions_figure(point));
     if (point.leave_one_out.length > 0) parent.append(left_out_tables(point.leave_one_out, point.parameters));
 }
