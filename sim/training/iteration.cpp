@@ -216,8 +216,9 @@ private:
             if (gatherings.empty()) continue;
             for (const auto& [bucket, task] : exchanged.own[rank]) {
                 const TaskId computed = ready[bucket][rank];
+                const Grouping among = training_.buckets[bucket].shards;
                 const auto earlier = [&](const Gathering& one) { return one.after == no_task || one.after < computed; };
-                const auto alike = [&](const Gathering& one) { return one.among == training_.buckets[bucket].shards; };
+                const auto alike = [&](const Gathering& one) { return one.among == among; };
                 const auto later = std::ranges::partition_point(gatherings, earlier);
                 const auto next = std::find_if(later, gatherings.end(), alike);
                 if (next != gatherings.end()) graph_.depend(next->task, task);

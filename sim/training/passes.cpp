@@ -389,7 +389,7 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
             const TaskId id = graph_.add_task(task);
             // The weights are gathered while the pass before theirs computes.
             RankPasses& passes = ranks_[rank];
-            Gathering& gathering = passes.gatherings.emplace_back(shards, id);
+            Gathering& gathering = passes.gatherings.emplace_back(Gathering{shards, id});
             if (passes.computed.size() > 1)
                 graph_.depend(id, gathering.after = passes.computed[passes.computed.size() - 2]);
             else
