@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "sim/collective/runs.hpp"
 
@@ -251,6 +252,13 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
     around.sole = around.sole && (places.each == 1 || together);
     std::size_t most_runs = 0;
     for (const Outline& outline : outlines) most_runs = std::max(most_runs, outline.runs.size());
+    std::vector<std::uint32_t> represented;  // by place, with a symmetry: the place that is simulated for it
+    if (symmetry != nullptr) {
+        std::unordered_map<ProcessId, std::uint32_t> member_of;
+        for (std::uint32_t member = 0; member < group.size(); ++member) member_of[group[member]] = member;
+        for (std::uint32_t place = 0; place < members; ++place)
+            represented.push_back(places.beside(place, member_of.at(symmetry->representative(places.process(place)))));
+    }
     std::vector<std::vector<Part>> parts;  // by ring
     std::vector<std::uint32_t> first;      // by ring: a member
     for (std::uint32_t number = 0; number < most_runs; ++number) {
@@ -259,7 +267,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         for (std::uint32_t member = 0; member < members; ++member)
             if (const Repeating* run = run_of(outlines, member, number))
                 for (const std::uint32_t peer : run->sends) sets.join(member, peer);
-        std::vector<std::uint32_t> ring_of_set(members, none);
+        std::vector<std::uint32_t> ring_of_set(members, none), ring_of(members, none);
         for (std::uint32_t member = 0; member < members; ++member) {
             const Repeating* run = run_of(outlines, member, number);
             if (run == nullptr) continue;
@@ -273,6 +281,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
                 first.push_back(member);
             }
             FoldedRing& of = layout.rings[ring];
+            ring_of[member] = ring;
             of.joined = of.joined && run->sends.size() == 1 && run->receives.size() == 1 &&
                         sets.of(member) == sets.of(first[ring]);
             of.keeps_largest = of.keeps_largest && run->keeps_largest;
@@ -281,6 +290,10 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
             parts[ring].push_back({member, number});
             layout.sections[member][run->section].ring = ring;
         }
+        // The messages of members that are not simulated are their representatives', which must be in the same ring.
+        for (std::uint32_t member = 0; symmetry != nullptr && member < members; ++member)
+            if (ring_of[member] != none && ring_of[member] != ring_of[represented[member]])
+                layout.rings[ring_of[member]].whole = false;
     }
     std::vector<std::uint32_t> loads(wires.resources(), 0);
     for (std::size_t ring = 0; ring < layout.rings.size(); ++ring)
@@ -301,7 +314,7 @@ FoldLayout fold_layout(const Exchange& exchange, std::span<const ProcessId> grou
         for (RingSection& section : sections) {
             if (section.ring != RingSection::no_ring) {
                 const FoldedRing& ring = layout.rings[section.ring];
-                if (ring.padded && !pads(ring)) section.ring = RingSection::no_ring;
+                if (!ring.whole || (ring.padded && !pads(ring))) section.ring = RingSection::no_ring;
             }
             if (section.ring != RingSection::no_ring) {
                 if (!seen[section.ring]) before[section.ring] = last;

@@ -60,6 +60,7 @@ struct FoldedRing {
     bool overtakes = false;     ///< a member whose messages have arrived already takes less time for a step
     bool padded = false;        ///< all blocks count as the largest
     bool joined = true;         ///< each sends to one and receives from one, and all form one cycle
+    bool whole = true;          ///< it has the representatives of all its members: see symmetry.hpp
     bool gathers = false;       ///< its members begin together
     bool alike = false;         ///< a member's messages share no resource with earlier work of others
     bool delays = false;        ///< gathering may make it end later

@@ -44,8 +44,10 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     // Never destroyed: if iterations are found to repeat, programs that have not ended still refer to these.
     static const Lanes* const lanes = new Lanes(graph);
     static Wires* const wires = new Wires(cluster, places, lanes->channels(), options.contention);
-    static const std::optional<Symmetry>* const symmetry = new std::optional<Symmetry>(
-        options.fold && !options.messages ? find_symmetry(graph, *lanes, *wires) : std::nullopt);
+    static const std::optional<Symmetry>* const symmetry =
+        new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
+                                        ? find_symmetry(graph, *lanes, *wires)
+                                        : std::nullopt);
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
     static Session* const session =

@@ -168,6 +168,8 @@ private:
             return false;
         for (std::uint32_t i = 0; i < members; ++i)
             if (next(one[i]) != other[(i + turn) % members]) return false;
+        if (!closed(one)) return false;
+        if (a.group == b.group && &a != &b) return false;
         if (turn == 0 && a.algorithm == b.algorithm) return true;
         if (!compared_.insert({a.algorithm.get(), b.algorithm.get(), a.bytes, members, turn}).second) return true;
         for (std::uint32_t lane = 0; lane < a.algorithm->lanes(); ++lane)
@@ -177,6 +179,16 @@ private:
                                   members))
                     return false;
         return true;
+    }
+
+    /// Returns true if a group with simulated members has the representatives of all its members, so that those who
+    /// wait for each other's messages are in one exchange.
+    bool closed(std::span<const ProcessId> group) const {
+        const auto simulated = [&](ProcessId process) { return shift_.simulated(process); };
+        if (std::none_of(group.begin(), group.end(), simulated)) return true;
+        const std::unordered_set<ProcessId> members(group.begin(), group.end());
+        return std::all_of(group.begin(), group.end(),
+                           [&](ProcessId process) { return members.contains(shift_.representative(process)); });
     }
 
     /// Finds the images of the links of all routes.
@@ -233,13 +245,12 @@ private:
     /// Chooses the image of each link that is simulated.
     bool orbits() {
         std::vector<std::uint32_t>& chosen = shift_.links_;
-        chosen.assign(wires_.links(), unset);
+        chosen.assign(wires_.links(), Wires::no_link);
         for (std::uint32_t link = 0; link < chosen.size(); ++link) {
-            if (chosen[link] != unset) continue;
+            if (after_[link] == unset || chosen[link] != Wires::no_link) continue;
             std::uint32_t size = 0;
-            for (std::uint32_t at = link; at != unset && chosen[at] == unset; at = after_[at], ++size)
-                chosen[at] = link;
-            if (shift_.images() % size != 0 && after_[link] != unset) return false;
+            for (std::uint32_t at = link; chosen[at] == Wires::no_link; at = after_[at], ++size) chosen[at] = link;
+            if (shift_.images() % size != 0) return false;
         }
         return true;
     }

@@ -26,6 +26,8 @@
 ///   each simulated message stands for n/s on that link. (A node's port has n images; a link that all nodes share,
 ///   one.)
 ///
+/// A group with simulated members must have the representatives of all its members.
+///
 /// This is exact, up to rounding. Everything is checked on the graph and on the routes; where the smallest shift that
 /// maps nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which
 /// members differ; noise; queues; messages that choose their path.

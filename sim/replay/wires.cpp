@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 namespace syncline {
@@ -38,9 +39,10 @@ Wires::Wires(const Cluster& cluster, const std::vector<Place>& places, std::uint
 
 void Wires::represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images) {
     std::vector<std::uint32_t> alike(chosen.size(), 0);
-    for (const std::uint32_t link : chosen) ++alike[link];
+    for (const std::uint32_t link : chosen)
+        if (link != no_link) ++alike[link];
     for (std::size_t link = 0; link < chosen.size(); ++link)
-        links_[link].times = std::max(images / alike[chosen[link]], 1u);
+        if (chosen[link] != no_link) links_[link].times = images / alike[chosen[link]];
     chosen_ = chosen;
 }
 
@@ -79,7 +81,7 @@ std::vector<LinkUse> Wires::uses() const {
     std::size_t busiest_use = 0, busiest_link = 0;
     for (std::size_t i = 0; i < links_.size(); ++i) {
         Known link = links_[i];
-        if (!chosen_.empty()) link.bytes = links_[chosen_[i]].bytes * link.times;
+        if (!chosen_.empty() && chosen_[i] != no_link) link.bytes = links_[chosen_[i]].bytes * link.times;
         if (link.bytes == 0 || !link.shared) continue;
         const double used_s = static_cast<double>(link.bytes) / link.bandwidth_Bps;
         if (used_s > highest) {
@@ -112,8 +114,11 @@ std::vector<std::uint32_t> Wires::route_numbers(std::uint32_t from, std::uint32_
     if (native_) return native_->route(places_[from].node, places_[to].node);
     std::vector<std::uint32_t> numbers;
     wiring_->route(places_[from], places_[to], numbers, channel, in_flight);
-    if (!chosen_.empty())
-        for (std::uint32_t& number : numbers) number = chosen_[number];
+    if (chosen_.empty()) return numbers;
+    for (std::uint32_t& number : numbers) {
+        number = chosen_[number];
+        if (number == no_link) throw std::logic_error("a message takes a route that the symmetry does not know");
+    }
     return numbers;
 }
 

@@ -67,7 +67,9 @@ public:
     bool weightless(std::uint32_t from, std::uint32_t to) const;
 
     /// Simulates one of several links that are alike, with the part of its bandwidth that the messages have for which
-    /// simulated ones stand: see symmetry.hpp. `chosen`: by link, the simulated one; `images`: of each message.
+    /// simulated ones stand: see symmetry.hpp. `chosen`: by link, the simulated one, or no_link if no message uses it;
+    /// `images`: of each message.
+    static constexpr std::uint32_t no_link = ~std::uint32_t{0};
     void represent(const std::vector<std::uint32_t>& chosen, std::uint32_t images);
     /// Returns true if messages on this link stand for several on it.
     bool stands_for_several(std::size_t resource) const {
@@ -89,7 +91,8 @@ public:
     }
     double bandwidth_Bps(std::size_t resource) const {
         if (resource >= links_.size()) return std::numeric_limits<double>::infinity();
-        return links_[resource].bandwidth_Bps / links_[resource].times;
+        const Known& link = links_[resource];
+        return link.shared && link.bandwidth_Bps < unlimited_Bps ? link.bandwidth_Bps / link.times : link.bandwidth_Bps;
     }
     /// Appends the resources that a message sent by `from` shares with others, except for its receiver's copies.
     void append_shared(std::uint32_t from, std::uint32_t to, std::uint32_t channel,

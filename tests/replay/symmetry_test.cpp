@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sim/analysis/experiment.hpp"
+#include "sim/replay/replay.hpp"
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
@@ -127,6 +128,66 @@ TEST_CASE("symmetry: a link that all nodes share is shared by their messages") {
     const Pairs pairs = both(cluster, even_layers(chance, 4, 64), plan);
     check_equal(pairs);
     CHECK(pairs.some.timeline.images == 4);  // by racks; inside a rack messages go other ways than between racks
+}
+
+TEST_CASE("symmetry: messages of all images share a cable that there is once") {
+    // Two stages in two racks: what the first one sends goes over one cable.
+    Chance chance(8);
+    Cluster cluster = nodes_of(8, 1, 1);
+    cluster.fabric.topology.shape = Shape::fat_tree;
+    cluster.fabric.topology.down = {4, 2};
+    cluster.fabric.topology.up = {1, 1};
+    Plan plan;
+    plan.ranks = 8;
+    plan.compute = ComputeKind::roofline;
+    plan.algorithm.name = "ring";
+    plan.parallelism.pipeline.stages = 2;
+    plan.parallelism.pipeline.micro_batches = 4;
+    plan.batch_per_rank = 4;
+    const Model model = even_layers(chance, 4, 64);
+    const Pairs pairs = both(cluster, model, plan);
+    check_equal(pairs);
+    CHECK(pairs.some.timeline.images == 4);
+    // Without contention each message has the cable for itself, in the quotient, too.
+    plan.fidelity = Fidelity::message;
+    const TaskGraph graph = build_iteration(lower(cluster, model, plan));
+    ReplayOptions options;
+    options.contention = false;
+    const double alone_s = replay_isolated(cluster, graph, options).iteration_end_s.back();
+    options.fold = true;
+    CHECK(replay_isolated(cluster, graph, options).iteration_end_s.back() == Approx(alone_s).epsilon(1e-9));
+    CHECK(alone_s < pairs.all.timeline.iteration_end_s.front());
+}
+
+TEST_CASE("symmetry: groups that the period divides are in step with the groups of their representatives") {
+    // Two rows that exchange nothing among themselves, on nodes of three devices: the replicas of a row are every
+    // second rank, and the node after the first one begins with the other row.
+    for (const std::int64_t ranks : {12, 24, 48}) {
+        for (const Latency latency : {Latency::travelling, Latency::blocking}) {
+            for (const double link_Bps : {3e8, 1.25e9, 2e10}) {
+                CAPTURE(ranks, link_Bps);
+                Chance chance(9);
+                Model model = even_layers(chance, 1, 192);
+                Dense shape;
+                shape.inputs = shape.outputs = 192;
+                shape.bias = false;
+                shape.gathered = false;
+                model.layers = {dense("alone", shape)};
+                Cluster cluster = nodes_of(ranks / 3, 3, 3);
+                cluster.latency = latency;
+                cluster.node.link = {link_Bps, 2e-6};
+                Plan plan;
+                plan.ranks = ranks;
+                plan.compute = ComputeKind::roofline;
+                plan.algorithm.name = "ring";
+                plan.parallelism.layout.rows = 2;
+                plan.iterations = 2;
+                const Pairs pairs = both(cluster, model, plan);
+                check_equal(pairs);
+                CHECK(pairs.some.timeline.images == ranks / 6);
+            }
+        }
+    }
 }
 
 TEST_CASE("symmetry: what makes ranks differ is simulated on all of them") {
