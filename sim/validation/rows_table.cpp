@@ -48,7 +48,7 @@ bool repeated(const Validation& one) {
 }
 
 std::string rows_table(const Validation& one, const text::TableLayout& layout) {
-    std::vector<Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
+    std::vector<text::Row> table{{"row", "measured", "predicted", "error", "accuracy", ""}};
     const bool seeds = repeated(one), assumed = !one.assumptions.empty();
     if (assumed) table.front().insert(table.front().begin() + 3, {"lowest", "highest"});
     if (seeds) table.front().insert(table.front().begin() + 3, {"median", "5 %", "95 %"});
@@ -63,7 +63,7 @@ std::string rows_table(const Validation& one, const text::TableLayout& layout) {
             table.back().insert(table.back().begin() + 3, {in_unit(all.lowest, series), in_unit(all.highest, series)});
         }
         if (!seeds) continue;
-        Row& line = table.back();
+        text::Row& line = table.back();
         const Spread* const spread = one.spread(row);
         const auto cell = [&](double Spread::*number) { return spread ? in_unit(spread->*number, series) : "-"; };
         line.insert(line.begin() + 3, {cell(&Spread::median), cell(&Spread::p05), cell(&Spread::p95)});
