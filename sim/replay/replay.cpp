@@ -25,11 +25,6 @@ Simulator* make_simulator(const Cluster& cluster, const TaskGraph& graph, const 
     return engine().actors(wires, processes);
 }
 
-/// The program of a stream whose process is represented by another one.
-Coroutine<> nothing() {
-    co_return;
-}
-
 }  // namespace
 
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options) {
@@ -57,13 +52,13 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
     for (StreamId stream = 0; stream < graph.streams().size(); ++stream) {
         const bool simulated = session->simulated(graph.streams()[stream].process);
         streams->push_back(simulated ? std::make_unique<StreamReplay>(*session, stream) : nullptr);
-        programs->push_back(simulated ? streams->back()->run() : nothing());
+        programs->push_back(simulated ? streams->back()->run() : StreamReplay::nothing());
     }
     for (StreamId stream = 0; stream < streams->size(); ++stream) {
         if ((*streams)[stream] != nullptr)
             for (Coroutine<>& program : (*streams)[stream]->further()) programs->push_back(std::move(program));
         else
-            while (programs->size() < lanes->end(stream)) programs->push_back(nothing());
+            while (programs->size() < lanes->end(stream)) programs->push_back(StreamReplay::nothing());
     }
     const auto stuck = [&cluster] {
         const std::string where = session->stuck([](StreamId stream) { return (*streams)[stream]->at(); });
