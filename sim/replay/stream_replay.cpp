@@ -17,10 +17,6 @@ std::vector<Coroutine<>> StreamReplay::further() {
     return programs;
 }
 
-Coroutine<> StreamReplay::nothing() {
-    co_return;
-}
-
 Coroutine<> StreamReplay::run() {
     const TaskGraph& graph = session_.graph;
     const auto tasks = static_cast<std::uint32_t>(graph.tasks_of(stream_).size());

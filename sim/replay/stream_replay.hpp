@@ -18,8 +18,6 @@ public:
     StreamReplay(Session& session, StreamId stream);
 
     Coroutine<> run();
-    /// Returns the program of a stream whose process is represented by another one: it does nothing.
-    static Coroutine<> nothing();
     /// Returns the program of each further lane.
     std::vector<Coroutine<>> further();
     /// Returns the step that the stream is at in its exchange, and its repetition, in its first lane.
