@@ -8,7 +8,7 @@
 #include "sim/measured/measured_parts.hpp"
 #include "sim/measured/mechanisms.hpp"
 
-// What the source leaves open, and alternatives to it.
+// Alternatives to what a scenario assumes where its source is silent are predicted, too.
 
 namespace syncline::config {
 

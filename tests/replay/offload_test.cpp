@@ -17,7 +17,7 @@ namespace {
 
 constexpr Star star{1e9, 5e-6};
 constexpr double link_Bps = 2e9, host_Bps = 1.6e10;
-// Of a weight in 4 bytes without a master copy, with Adam.
+// A weight in 4 bytes has no master copy; the optimizer is Adam.
 constexpr double stored_bytes = 4, update_bytes = 4 + 24, clipping_bytes = 12;
 
 struct World {
