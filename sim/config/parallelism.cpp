@@ -194,6 +194,15 @@ void describe_sharding(Fields& fields, Parallelism& parallelism) {
     parallelism.sharding = states[state];
 }
 
+void describe_gathering(Fields& fields, Parallelism& parallelism) {
+    fields.one_of({"gathering",
+                   "Gathering of the weights of which ranks update a share each, with `sharding: optimizer` or "
+                   "`gradients`: at the end of the iteration (`after-update`), or bucket by bucket before the next "
+                   "forward pass needs them (`before-forward`), as with Megatron-Core's `--overlap-param-gather`."},
+                  parallelism.gather,
+                  {{"after-update", Gather::after_update}, {"before-forward", Gather::before_forward}});
+}
+
 void describe_model_overlap(Fields& fields, Parallelism& parallelism) {
     int way = -1;
     fields.choice_or_section(
@@ -231,6 +240,7 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
                 parallelism.sequence);
     describe_model_overlap(fields, parallelism);
     describe_sharding(fields, parallelism);
+    describe_gathering(fields, parallelism);
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
                  "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},

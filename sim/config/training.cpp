@@ -197,6 +197,15 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
         plan.offload, {{"none", Offload::none}, {"optimizer", Offload::optimizer}, {"gradients", Offload::gradients}});
     describe(fields, plan.precision);
     describe_compute(fields, plan.compute);
+    fields.one_of({"accumulation",
+                   "Addition of the gradients of several micro-batches: a kernel of its own for each weight, as in "
+                   "PyTorch (`separate`), or a part of the product that computes them (`fused`), as with Megatron-LM's "
+                   "`gradient_accumulation_fusion`. It has no effect with other compute models than `tables`."},
+                  plan.accumulation, {{"separate", Accumulation::separate}, {"fused", Accumulation::fused}});
+    fields.texts({"free_layers",
+                  "Names of layers whose computation takes no time, to see what the others take: `[embedding, head]`. "
+                  "Their exchanges and memory remain."},
+                 plan.free_layers);
     fields.one_of({"launches",
                    "Launches of kernels: one by one by the host, as in eager PyTorch (`eager`), so that a layer's pass "
                    "takes at least the device's `kernels.host_launch` for each kernel; or captured and launched "

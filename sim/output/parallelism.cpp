@@ -119,6 +119,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (parallelism.shard_ranks)
         result += *parallelism.shard_ranks == ranks_of_node ? std::string(" within nodes")
                                                             : fmt::format(" among {}", *parallelism.shard_ranks);
+    if (parallelism.gather == Gather::before_forward) result += ", gathered before the forward pass";
     return result;
 }
 

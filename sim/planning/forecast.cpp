@@ -149,13 +149,16 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
     if (plan.offload == Offload::gradients) end_s = std::max(end_s, copies_end(training, passes, reduced_s, stage));
     const double step_s = training.steps[stage].total_s();
     if (step_s > 0) end_s = std::max(end_s, shards_s) + step_s;
+    double gathered_s = 0;
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
-        if (bucket.stage == stage)
-            end_s = std::max(end_s, reduced_s[b]) + wires.exchange_s(members, among(bucket), *training.gatherings[b],
-                                                                     plan.parallelism.weight_gathering(),
-                                                                     bucket.weight_bytes);
+        if (bucket.stage != stage) continue;
+        gathered_s = wires.exchange_s(members, among(bucket), *training.gatherings[b],
+                                      plan.parallelism.weight_gathering(), bucket.weight_bytes);
+        if (plan.parallelism.gather == Gather::after_update) end_s = std::max(end_s, reduced_s[b]) + gathered_s;
     }
+    // Before the forward pass only the lowest layers' weights are waited for, unless computation is shorter.
+    if (plan.parallelism.gather == Gather::before_forward && stage == 0) end_s += gathered_s;
     return std::max(end_s, shards_s);
 }
 

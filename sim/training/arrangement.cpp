@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "sim/training/accumulation.hpp"
 #include "sim/training/chunked_products.hpp"
 #include "sim/training/context.hpp"
 #include "sim/training/experts.hpp"
@@ -108,6 +109,12 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
     return placed;
 }
 
+void take_no_time(PlacedLayer& placed) {
+    placed.time = {};
+    placed.chunked = {};
+    if (placed.experts) placed.experts->times.clear();
+}
+
 /// Returns the first layers of the parts, followed by the number of layers.
 std::vector<std::uint32_t> cut_parts(const std::vector<PlacedLayer>& layers, const Pipeline& pipeline) {
     const std::uint32_t parts = narrow(pipeline.stages * pipeline.chunks);
@@ -152,6 +159,8 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         placed.time = computation->time(i, placed.share);
         time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
         chunk_products(*computation, narrow(static_cast<std::int64_t>(i)), parallelism, placed);
+        accumulate_gradients(cluster.device, model, plan, placed);
+        if (std::ranges::count(plan.free_layers, model.layers[i].name) > 0) take_no_time(placed);
         placed.recompute_s =
             recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
         if (plan.compression.any() && plan.ranks > 1)

@@ -99,9 +99,17 @@ public:
         return step;
     }
 
+    /// Makes the first forward pass of a bucket's layers, the lowest one's, wait for its weights, which are gathered
+    /// after the previous iteration's update. The gatherings of a rank are in order.
+    void forward_after(const Bucket& bucket, TaskId gathered) {
+        graph_.depend(passes_.forward[bucket.layers.back()], gathered);
+        if (gathered_.empty()) gathered_.push_back(gathered);
+    }
+
     void add_update() {
         update_ = graph_.add_task({passes_.compute, Phase::update, 0, 0});
-        for (const std::vector<TaskId>* first : {&passes_.inputs, &passes_.gathered})
+        const std::vector<TaskId>* const firsts[] = {&passes_.inputs, &passes_.gathered, &gathered_};
+        for (const std::vector<TaskId>* first : firsts)
             for (const TaskId task : *first) graph_.depend(task, update_, true);
     }
 
@@ -124,6 +132,7 @@ private:
     const RankPasses& passes_;
     TaskId computed_;  ///< the last task of the passes and of what follows them
     TaskId update_ = 0;
+    std::vector<TaskId> gathered_;  ///< the first gathering of updated weights before the forward pass
     std::optional<StreamId> host_copies_;
     std::optional<TaskId> gradients_on_host_;  ///< the last copy
 };
@@ -193,6 +202,28 @@ public:
         }
         const auto among = [](const Bucket& bucket) { return bucket.shards; };
         add_runs(collectives, updated.empty() ? nullptr : &updated, {}, streams_, among, results);
+    }
+
+    /// Adds the same gatherings to the start of the iteration, in the order of the forward passes.
+    void gather_before_forward(std::vector<RankIteration>& iterations) {
+        Streams streams;
+        for (std::size_t b = training_.gatherings.size(); b-- > 0;) {
+            const Bucket& bucket = training_.buckets[b];
+            for (const std::vector<std::uint32_t>& group : groups_of(bucket, bucket.shards, training_.plan)) {
+                std::vector<ProcessId> members;
+                for (const std::uint32_t rank : group) members.push_back(workers_[rank]);
+                const ExchangeId exchange = graph_.add_exchange(
+                    {training_.gatherings[b], graph_.add_group(members), weight_channel, bucket.weight_bytes});
+                for (std::uint32_t member = 0; member < group.size(); ++member) {
+                    const std::uint32_t rank = group[member];
+                    const auto [found, added] = streams.try_emplace(rank);
+                    if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::weights);
+                    const TaskId task =
+                        graph_.add_task({found->second, Phase::weights, bucket.layers.back(), 0, exchange, member});
+                    iterations[rank].forward_after(bucket, task);
+                }
+            }
+        }
     }
 
 private:
@@ -334,7 +365,10 @@ TaskGraph build_iteration(const Lowered& training) {
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
             for (const Arrival& arrival : *arrivals) graph.depend(steps.back()->first, arrival.task);
     }
-    exchange.gather(steps, results);
+    if (plan.parallelism.gather == Gather::before_forward)
+        exchange.gather_before_forward(iterations);
+    else
+        exchange.gather(steps, results);
     if (!training.gatherings.empty()) results = last_of(graph, results);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         RankIteration& iteration = iterations[rank];

@@ -160,7 +160,7 @@ public:
                     gathering = made(stage, shards, parallelism.weight_gathering(), bytes);
             });
         }
-        if (parallelism.sharding == Sharding::optimizer || parallelism.sharding == Sharding::gradients)
+        if (divides_updates(parallelism.sharding))
             for (const Bucket& bucket : training_.buckets)
                 training_.gatherings.push_back(
                     made(bucket.stage, bucket.shards, parallelism.weight_gathering(), bucket.weight_bytes));

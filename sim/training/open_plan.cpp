@@ -148,6 +148,10 @@ void judge_layouts(const Plan& plan, const OpenPlan& open, Complaints& complaint
         complaints.push_back(
             {"parallelism.sequence", "'sequence' needs more than one row", "write for example `model: 8`"});
     judge_model_overlap(plan, open, complaints);
+    if (parallelism.gather == Gather::before_forward && !open.everything && !divides_updates(parallelism.sharding))
+        complaints.push_back({"parallelism.gathering",
+                              "only weights of which ranks update a share each are gathered before the forward pass",
+                              "write `sharding: optimizer`, or remove it"});
 }
 
 void judge_context(const Plan& plan, Complaints& complaints) {

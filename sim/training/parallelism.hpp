@@ -87,6 +87,18 @@ enum class ModelOverlap { as_gradients, none, weight_gradients };
 /// all of it. Gradients are reduced and scattered within each group, and the shards are all-reduced across groups.
 enum class Sharding { none, optimizer, gradients, parameters };
 
+/// Returns true if ranks have all weights, but update a share of them each, which are then gathered.
+constexpr bool divides_updates(Sharding sharding) {
+    return sharding == Sharding::optimizer || sharding == Sharding::gradients;
+}
+
+/// Time at which the weights are gathered of which every rank has updated its share. `after_update`: at the end of the
+/// iteration (ZeRO's optimizer in DeepSpeed, Megatron-LM's distributed one). `before_forward`: at the start of the
+/// next, bucket by bucket in the order of the forward pass, which waits for a bucket's weights at its first layer
+/// (Megatron-Core's `--overlap-param-gather`, NeMo's `overlap_param_sync`). The first iteration begins with them, too.
+/// Left out: Megatron-Core issues a gathering only when the forward pass reaches the bucket before it.
+enum class Gather { after_update, before_forward };
+
 /// Value of Parallelism::shard_ranks: those of a node.
 inline constexpr std::int64_t ranks_of_node = 0;
 
@@ -115,6 +127,7 @@ struct Parallelism {
     Sharding sharding = Sharding::none;
     /// Number of ranks that divide the state among them; nothing: all that have the same weights.
     std::optional<std::int64_t> shard_ranks = {};
+    Gather gather = Gather::after_update;  ///< of weights, if only their updates are divided
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }

@@ -187,11 +187,12 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_forward_s;
+        const TaskId first = static_cast<TaskId>(graph_.tasks().size());
         add_arriving(rank, inputs, phase, layer, micro_batch, chunked.inputs_forward_s, weights[index]);
         const double rest_s = std::max(0.0, time.forward_s - core_s - chunked.forward_s());
         const TaskId pass = compute(rank, phase, layer, micro_batch, rest_s, weights[index]);
         cursors_[rank].data = pass;
-        if (micro_batch == 0 && phase == Phase::forward) ranks_[rank].forward[layer] = pass;
+        if (micro_batch == 0 && phase == Phase::forward) ranks_[rank].forward[layer] = first;
         add_rounds(rank, rounds, phase, layer, micro_batch, core_s);
     }
     if (chunked.outputs_forward_s > 0)

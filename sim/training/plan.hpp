@@ -67,6 +67,9 @@ enum class PullStart { together, each };
 /// Copy of the next input batch to the device: none, during the computation (prefetched), or before it.
 enum class InputCopy { none, overlapped, blocking };
 
+/// Addition of the gradients of several micro-batches: see accumulation.hpp.
+enum class Accumulation { separate, fused };
+
 /// State of the training that is in the host's memory: see offload.hpp.
 enum class Offload { none, optimizer, gradients };
 
@@ -149,7 +152,9 @@ struct Plan {
     Recomputation recomputation = Recomputation::none;
     Saved saved;
     ComputeKind compute = ComputeKind::calibrated;
+    std::vector<std::string> free_layers;  ///< names of layers whose computation takes no time
     Launches launches = Launches::eager;
+    Accumulation accumulation = Accumulation::separate;
     Optimizer optimizer = Optimizer::momentum;
     Offload offload = Offload::none;
     Precision precision = {};  ///< replaces the model's

@@ -14,7 +14,8 @@ namespace syncline {
 
 namespace {
 
-void judge_ranges(const Model& model, const Parallelism& parallelism, Complaints& complaints) {
+void judge_names(const Model& model, const Plan& plan, Complaints& complaints) {
+    const Parallelism& parallelism = plan.parallelism;
     std::vector<std::string> names;
     for (const Layer& layer : model.layers) names.push_back(layer.name);
     const auto find = [&](const std::string& key, const std::string& name) {
@@ -27,6 +28,7 @@ void judge_ranges(const Model& model, const Parallelism& parallelism, Complaints
         }
         return found - names.begin();
     };
+    for (const std::string& name : plan.free_layers) find("free_layers", name);
     std::vector<std::size_t> item_of(names.size(), 0);  // counted from 1; 0: in none
     for (std::size_t i = 0; i < parallelism.ranges.size(); ++i) {
         const LayerRange& range = parallelism.ranges[i];
@@ -146,7 +148,7 @@ Complaint no_grid_fits(const OpenPlan& open, const Complaints& why, const std::v
 
 void judge_split(const Cluster& cluster, const Model& model, const Plan& plan, const OpenPlan& open,
                  Feasibility& found) {
-    judge_ranges(model, plan.parallelism, found.complaints);
+    judge_names(model, plan, found.complaints);
     judge_parts(model, plan.parallelism.pipeline, found.complaints);
     if (!found.complaints.empty()) return;
     if (!open.automatic()) {

@@ -296,6 +296,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         cluster.device.host_link_Bps = 1e8;
         cluster.host.memory_Bps = chance.of<double>({1e8, 1e10});
     }
+    if (divides_updates(split.sharding) && chance.below(2) == 0) split.gather = Gather::before_forward;
     return made;
 }
 

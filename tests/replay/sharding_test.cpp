@@ -78,6 +78,34 @@ TEST_CASE("sharded optimizer and gradients take a reduce-scatter and an allgathe
     }
 }
 
+TEST_CASE("sharded optimizer: weights that are gathered before the forward pass hide behind the layers below") {
+    std::mt19937 random(4);
+    for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {
+        for (const std::size_t layers : {1u, 2u, 5u}) {
+            const World world = world_of(random, ranks, layers);
+            const auto n = static_cast<double>(ranks);
+            double gathered_s = 0, by_hand_s = 0, all_bytes = 0;
+            for (std::size_t i = 0; i < layers; ++i) {
+                gathered_s += star.ring_s(n, world.bytes(i));
+                by_hand_s = std::max(by_hand_s, gathered_s) + world.forward_s[i];
+                all_bytes += world.bytes(i);
+            }
+            for (std::size_t i = 0; i < layers; ++i)
+                by_hand_s += world.backward_s[i] + star.ring_s(n, world.bytes(i)) + (n - 1) / n * world.bytes(i) / 2e10;
+            for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients})
+                for (const std::int64_t iterations : {1, 3}) {
+                    CAPTURE(ranks, layers, static_cast<int>(sharding), iterations);
+                    Plan plan = plan_of(ranks, sharding);
+                    plan.iterations = iterations;
+                    plan.parallelism.gather = Gather::before_forward;
+                    const Result result = simulate(lower(world.cluster, world.model, plan));
+                    CHECK(result.time.iteration_s == Approx(by_hand_s).epsilon(1e-6));
+                    CHECK(static_cast<double>(result.bytes_sent) == 2 * (n - 1) * all_bytes);
+                }
+        }
+    }
+}
+
 TEST_CASE("sharded parameters take two allgathers and a reduce-scatter of each layer, with the expected times") {
     std::mt19937 random(5);
     for (std::int64_t ranks = 2; ranks <= 7; ++ranks) {

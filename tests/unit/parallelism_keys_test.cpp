@@ -403,6 +403,20 @@ TEST_CASE("the overlap of exchanges among rows is a word, or a number of chunks 
     for (const Mistake& mistake : mistakes) check_mistake(mistake);
 }
 
+TEST_CASE("weights are gathered before the forward pass only where ranks update a share of them each") {
+    CHECK(plan_of("ranks: 2, parallelism: {sharding: optimizer}").parallelism.gather == Gather::after_update);
+    for (const char* sharding : {"optimizer", "gradients"})
+        CHECK(plan_of(fmt::format("ranks: 2, parallelism: {{sharding: {}, gathering: before-forward}}", sharding))
+                  .parallelism.gather == Gather::before_forward);
+    const Mistake mistakes[] = {
+        {"ranks: 2, parallelism: {gathering: before-forward}", "before", "a share each", "`sharding: optimizer`"},
+        {"ranks: 2, parallelism: {sharding: parameters, gathering: before-forward}", "before", "a share each",
+         "`sharding: optimizer`"},
+        {"ranks: 2, parallelism: {sharding: optimizer, gathering: later}", "later", "later", ""},
+    };
+    for (const Mistake& mistake : mistakes) check_mistake(mistake);
+}
+
 TEST_CASE("channels need a collective") {
     check_mistake(
         {"ranks: 2, channels: 2, parallelism: {pipeline: 2}", "2, parallelism", "this plan has none", "remove it"});

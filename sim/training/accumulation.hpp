@@ -1,0 +1,25 @@
+#pragma once
+
+#include "sim/platform/cluster.hpp"
+#include "sim/training/arrangement.hpp"
+#include "sim/training/plan.hpp"
+
+/// Time of adding the gradients of a micro-batch to those of the ones before it.
+///
+/// PyTorch computes the gradient of a weight of w bytes in w bytes, and adds it to a buffer of b bytes (AccumulateGrad
+/// in torch/csrc/autograd/functions/accumulate_grad.h), which moves w + 2b bytes through the device's memory. b is
+/// Precision::accumulation, or the size of a gradient. If b = w, the first micro-batch's gradient is the buffer, so
+/// that m micro-batches have m-1 additions, a mean of (m-1)/m each; if not, they have m. Where gradients are reduced
+/// and scattered for each micro-batch (Sharding::parameters), a rank adds up its shard.
+///
+/// With Accumulation::fused the product that computes a gradient adds it (Megatron-LM's
+/// `gradient_accumulation_fusion`), which takes no time of its own.
+///
+/// As the optimizer's step (optimizer_step.hpp), it takes time only with the compute model `tables`, at the measured
+/// bandwidth of the device's memory.
+namespace syncline {
+
+/// Adds that time to the gradients of the layer's weights.
+void accumulate_gradients(const Device& device, const Model& model, const Plan& plan, PlacedLayer& placed);
+
+}  // namespace syncline
