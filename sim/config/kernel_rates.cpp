@@ -29,8 +29,8 @@ void describe(Fields& fields, KernelRates& rates) {
                     Dimension::seconds, {.word = "none", .most = 3600});
     fields.quantity(
         {"host_launch",
-         "Time of the host to issue a kernel in an eager framework, with Python and dispatch: `7.5 us`. A "
-         "layer's pass takes at least that for each of its kernels, unless `training.launches` is `graph`."},
+         "Time of the host to issue a kernel in an eager framework, with Python and dispatch: `23 us`. A layer's pass "
+         "takes at least that for each of its kernels, or that longer, as `training.launches` says."},
         rates.host_launch_s, Dimension::seconds, {.word = "none", .most = 3600});
     fields.text({"source", "Sources of the rates: who measured them, and how; or that they are chosen.", true},
                 rates.source);

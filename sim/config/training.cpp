@@ -208,9 +208,12 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
                  plan.free_layers);
     fields.one_of({"launches",
                    "Launches of kernels: one by one by the host, as in eager PyTorch (`eager`), so that a layer's pass "
-                   "takes at least the device's `kernels.host_launch` for each kernel; or captured and launched "
-                   "together, as CUDA graphs (`graph`). It has no effect with other compute models than `tables`."},
-                  plan.launches, {{"eager", Launches::eager}, {"graph", Launches::graph}});
+                   "takes at least the device's `kernels.host_launch` for each kernel; the same, but the host waits "
+                   "for each kernel, whose time adds to that (`blocking`: `CUDA_LAUNCH_BLOCKING=1`); or captured and "
+                   "launched together, as CUDA graphs (`graph`). It has no effect with other compute models than "
+                   "`tables`."},
+                  plan.launches,
+                  {{"eager", Launches::eager}, {"blocking", Launches::blocking}, {"graph", Launches::graph}});
     describe_noise(fields, plan.noise);
     fields.one_of({"exchange",
                    "Exchange of gradients between ranks (`allreduce`) or with servers (`parameter-server`), or of "

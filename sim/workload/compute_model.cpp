@@ -157,9 +157,9 @@ std::unique_ptr<const ComputeModel> at_speed_one(ComputeKind kind, const Model& 
             if (model.precision.fp8_products && device.kernels->narrow_flops_per_s == 0)
                 throw std::logic_error("the device has no rate of products of 8-bit factors");
             // The device's speed, by which all times are divided, does not make the host faster.
-            return std::make_unique<const KernelByKernel>(
-                model, Lowering::implicit, table_clock(device, model.precision.fp8_products),
-                launches == Launches::eager ? device.kernels->host_launch_s * device.speed : 0);
+            return std::make_unique<const KernelByKernel>(model, Lowering::implicit,
+                                                          table_clock(device, model.precision.fp8_products),
+                                                          device.kernels->host_launch_s * device.speed, launches);
         case ComputeKind::measured:
             if (const MeasuredLayers* measured = measured_layers(device, model.name))
                 return std::make_unique<const Measured>(model, *measured);

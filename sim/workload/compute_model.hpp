@@ -30,9 +30,11 @@
 /// the device, and h on the host for each kernel (KernelRates::host_launch_s). The passes are the forward pass, the
 /// backward pass with both gradients, and the core alone where it is computed again. The host runs ahead of the device,
 /// but on average it cannot issue kernels faster. Kernels are counted as they are lowered: parts of a layer have as
-/// many as the whole layer, so that narrow parts become host-bound. Sources: A. Paszke et al., "PyTorch: an imperative
-/// style, high-performance deep learning library", NeurIPS 2019 (asynchronous launches); J. Fernandez et al., "The
-/// framework tax", EMNLP 2023 (latency that is bound by the framework).
+/// many as the whole layer, so that narrow parts become host-bound. With blocking launches the host waits for each
+/// kernel before it issues the next one, so that the pass takes t + n·h. Sources: A. Paszke et al., "PyTorch: an
+/// imperative style, high-performance deep learning library", NeurIPS 2019 (asynchronous launches); J. Fernandez et
+/// al., "The framework tax", EMNLP 2023 (latency that is bound by the framework); NVIDIA, CUDA C++ programming guide
+/// (CUDA_LAUNCH_BLOCKING).
 ///
 /// `calibrated`: the roofline's times, scaled so that a single device reaches its measured throughput of the model. If
 /// there is no such measurement, the same as `tables`, or as `roofline` if the device has no tables.
@@ -52,9 +54,10 @@ namespace syncline {
 
 enum class ComputeKind { calibrated, roofline, im2col, efficiency, measured, tables };
 
-/// How kernels reach the device: `eager`, issued one by one while the training runs; `graph`, captured once and
-/// launched together (CUDA graphs), so that the host does not limit them.
-enum class Launches { eager, graph };
+/// How kernels reach the device: `eager`, issued one by one while the training runs; `blocking`, the same, but the host
+/// waits for each (CUDA_LAUNCH_BLOCKING=1); `graph`, captured once and launched together (CUDA graphs), so that the
+/// host does not limit them.
+enum class Launches { eager, blocking, graph };
 
 /// The term that determines a kernel's time: flops/F, bytes/M, or l; or a pass's: its launches.
 enum class Bound { compute, memory, latency, host };

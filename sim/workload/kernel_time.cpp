@@ -76,6 +76,18 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
     return std::make_unique<const Tables>(device, fp8_products);
 }
 
+double KernelByKernel::waiting_s(double device_s, double launched) const {
+    switch (launches_) {
+        case Launches::eager:
+            return std::max(0.0, launched * launch_s_ - device_s);
+        case Launches::blocking:
+            return launched * launch_s_;
+        case Launches::graph:
+            break;
+    }
+    return 0;
+}
+
 LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     LayerTime total;
     std::array<double, bound_kinds> bound_s{};  // by Bound
@@ -101,20 +113,17 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
         }
         return std::pair(pass_s, launched);
     };
-    const auto waiting = [&](double device_s, double launched) {
-        return std::max(0.0, launched * launch_s_ - device_s);
-    };
     const auto [forward_s, forward] = run(Pass::forward);
     const auto [inputs_s, inputs] = has_input_gradient(model_, layer) ? run(Pass::input_gradient) : std::pair(0.0, 0.0);
     const auto [weights_s, weights] = run(Pass::weight_gradient);
-    const double forward_wait_s = waiting(forward_s, forward);
-    const double backward_wait_s = waiting(inputs_s + weights_s, inputs + weights);
+    const double forward_wait_s = waiting_s(forward_s, forward);
+    const double backward_wait_s = waiting_s(inputs_s + weights_s, inputs + weights);
     // The host issues the kernels of both gradients in turn: each waits in proportion to its kernels.
     const double inputs_wait_s = backward_wait_s > 0 ? backward_wait_s * inputs / (inputs + weights) : 0;
     total.forward_s = forward_s + forward_wait_s;
     total.input_gradient_s = inputs_s + inputs_wait_s;
     total.weight_gradient_s = weights_s + (backward_wait_s - inputs_wait_s);
-    total.core_again_s = total.core_forward_s + waiting(total.core_forward_s, core);
+    total.core_again_s = total.core_forward_s + waiting_s(total.core_forward_s, core);
     total.host_bound_s = forward_wait_s + backward_wait_s;
     bound_s[static_cast<std::size_t>(Bound::host)] = total.host_bound_s;
     const auto most = std::max_element(bound_s.begin(), bound_s.end());

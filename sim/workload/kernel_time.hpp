@@ -34,17 +34,22 @@ std::unique_ptr<const KernelClock> table_clock(const Device& device, bool fp8_pr
 
 class KernelByKernel : public ComputeModel {
 public:
-    /// `launch_s`: time of the host for each kernel, which limits how fast a pass can be.
-    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock, double launch_s = 0)
-        : model_(model), lowering_(lowering), clock_(std::move(clock)), launch_s_(launch_s) {}
+    /// `launch_s`: time of the host for each kernel, for which a pass waits as `launches` says.
+    KernelByKernel(const Model& model, Lowering lowering, std::unique_ptr<const KernelClock> clock, double launch_s = 0,
+                   Launches launches = Launches::eager)
+        : model_(model), lowering_(lowering), clock_(std::move(clock)), launch_s_(launch_s), launches_(launches) {}
 
     LayerTime time(std::size_t layer, const Share& share) const override;
 
 private:
+    /// Returns for how long a pass of this time on the device and this number of kernels waits for launches.
+    double waiting_s(double device_s, double launched) const;
+
     const Model& model_;
     Lowering lowering_;
     std::unique_ptr<const KernelClock> clock_;
     double launch_s_;
+    Launches launches_;
 };
 
 }  // namespace syncline

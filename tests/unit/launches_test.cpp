@@ -93,6 +93,22 @@ TEST_CASE("launches: a pass takes at least the host's time for its kernels") {
     check_same(time_of(small_feed_forward(), 10 * us, Launches::graph), device);
 }
 
+TEST_CASE("launches: the host that waits for each kernel adds its time") {
+    // 13 us and 5 kernels forward, 23 us and 7 kernels backward, of which 5 are for the inputs' gradients.
+    const LayerTime time = time_of(small_feed_forward(), 2 * us, Launches::blocking);
+    CHECK(time.forward_s == Approx((13 + 5 * 2) * us));
+    CHECK(time.input_gradient_s == Approx((13 + 5 * 2) * us));
+    CHECK(time.weight_gradient_s == Approx((10 + 2 * 2) * us));
+    CHECK(time.host_bound_s == Approx(12 * 2 * us));
+    CHECK(time.bound != Bound::host);
+    CHECK(time_of(small_feed_forward(), 4 * us, Launches::blocking).bound == Bound::host);  // 48 of 84 us
+    // What is computed again: 3 kernels, 11 us on the device.
+    const Layer layer = attention(
+        "attention", Attention{.positions = 128, .width = 128, .heads = 1, .dropout = false, .scores = Scores::stored});
+    CHECK(time_of(layer, 2 * us, Launches::blocking).core_again_s == Approx((11 + 3 * 2) * us));
+    check_same(time_of(small_feed_forward(), 0, Launches::blocking), time_of(small_feed_forward(), 0));
+}
+
 TEST_CASE("launches: a pass without kernels takes no time") {
     const Layer table = embedding("embedding", Embedding{.vocabulary = 1000, .positions = 16, .width = 64});
     const LayerTime time = time_of(table, 10 * us);
