@@ -1,12 +1,62 @@
 #include "sim/config/kernel_rates.hpp"
 
+#include <fmt/format.h>
+
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/base/diagnostics.hpp"
+#include "sim/config/attention_rows.hpp"
 #include "sim/config/bandwidths.hpp"
 #include "sim/config/product_rows.hpp"
 
 namespace syncline::config {
+
+namespace {
+
+void describe_attention(Fields& fields, KernelRates& rates) {
+    fields.quantity({"attention_rate",
+                     "One rate of attention that is fused into one kernel (`attention: flash`), in place of the file "
+                     "`attention`: `180 Tflops`. Default: that file, or `product_rate`."},
+                    rates.attention_flops_per_s, Dimension::flops, {.least = 1, .most = 1e24});
+    const bool one_rate = fields.given("attention_rate");
+    if (!one_rate) rates.attention_flops_per_s = rates.product_flops_per_s;
+    std::string name;
+    fields.text({"attention_kernel",
+                 "Kernel of fused attention that the software has, by its name in the file `attention`: `cudnn`. "
+                 "Needed with that file."},
+                name);
+    fields.file({"attention",
+                 "File with measured rates of kernels of fused attention: "
+                 "`kernel,pass,mask,head_size,sequence,tflops`, with the pass `forward` or `backward` and the mask "
+                 "`causal` or `none`. Between its points the logarithm of the rate is linear in the logarithms of "
+                 "sequence and head size; outside of them it is the nearest one's."},
+                [&](const std::string& path, const std::string& text, const Fields::Beside&) {
+                    if (!fields.sound()) return;
+                    const AttentionRows rows = read_attention(path, text);
+                    const auto kernel = rows.find(name);
+                    if (kernel == rows.end()) {
+                        std::string names;
+                        for (const auto& known : rows) names += (names.empty() ? "" : ", ") + known.first;
+                        fields.reject("attention_kernel", fmt::format("{} has no kernel '{}'", path, name), names);
+                        return;
+                    }
+                    try {
+                        auto table = std::make_shared<const AttentionTable>(kernel->second);
+                        if (!one_rate) rates.attention = std::move(table);
+                    } catch (const std::invalid_argument& error) {
+                        throw ConfigError({{{path, 1, 1, ""},
+                                            fmt::format("{}: {}", name, error.what()),
+                                            "a kernel has rows of both passes"}});
+                    }
+                });
+    if (fields.given("attention_kernel") && !fields.given("attention"))
+        fields.reject("attention_kernel", "there is no file that has the rates of this kernel",
+                      "give `attention`, too");
+}
+
+}  // namespace
 
 void describe(Fields& fields, KernelRates& rates) {
     const QuantityRange speeds{.least = 1, .most = 1e24};
@@ -18,11 +68,7 @@ void describe(Fields& fields, KernelRates& rates) {
     fields.quantity({"fp8_product_rate",
                      "The same for products of 8-bit factors: `1382 Tflops`. Needed by `precision: {products: fp8}`."},
                     rates.narrow_flops_per_s, Dimension::flops, {.word = "none", .least = 1, .most = 1e24});
-    fields.quantity({"attention_rate",
-                     "Rate of attention that is fused into one kernel (`attention: flash`): `180 Tflops`. Default: "
-                     "`product_rate`."},
-                    rates.attention_flops_per_s, Dimension::flops, speeds);
-    if (!fields.given("attention_rate")) rates.attention_flops_per_s = rates.product_flops_per_s;
+    describe_attention(fields, rates);
     fields.quantity({"memory_bandwidth", "Measured bandwidth of the device's memory: `1.7 TBps`.", true},
                     rates.memory_Bps, Dimension::bandwidth, bandwidths);
     fields.quantity({"fixed_cost", "Fixed cost of each kernel on the device: `4.5 us`."}, rates.fixed_s,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/platform/attention_table.hpp"
 #include "sim/platform/product_table.hpp"
 
 namespace syncline {
@@ -24,6 +25,10 @@ double KernelRates::product_s(const MatrixProduct& product, double bytes) const 
 double KernelRates::narrow_product_s(const MatrixProduct& product, double bytes) const {
     const double computing_s = (product_s(product, 0) - fixed_s) * product_flops_per_s / narrow_flops_per_s;
     return fixed_s + std::max(computing_s, bytes / memory_Bps);
+}
+
+double KernelRates::attention_rate(const AttentionWork& work) const {
+    return attention ? attention->rate(work) * table_speed : attention_flops_per_s;
 }
 
 void KernelRates::speed_up(double factor) {

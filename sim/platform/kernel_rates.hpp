@@ -9,8 +9,8 @@
 /// Measured rates of a device's kernels, in the precision of its `flops`.
 ///
 /// A kernel takes c + max(computing, moving): a fixed cost c, and the larger of its computation and of bytes/M, with a
-/// measured memory bandwidth M. Fused attention computes at its own rate, and every other kernel at the rate of large
-/// matrix products.
+/// measured memory bandwidth M. Fused attention computes at the rate of the software's kernel for its shape
+/// (attention_table.hpp), or at one rate, and every other kernel at the rate of large matrix products.
 ///
 /// Tiles and waves: a matrix product computes its result in tiles of 128×128, one on each of the P multiprocessors at a
 /// time, so
@@ -31,19 +31,22 @@
 /// for those of the measurements, the contents of matrices.
 namespace syncline {
 
+class AttentionTable;
 class ProductTable;
+struct AttentionWork;
 
 struct KernelRates {
     double product_flops_per_s = 0;    ///< R: rate of large matrix products
-    double attention_flops_per_s = 0;  ///< rate of fused attention
+    double attention_flops_per_s = 0;  ///< rate of fused attention, if it has no table
     double narrow_flops_per_s = 0;     ///< rate of large products of 8-bit factors; 0: unknown
     double memory_Bps = 0;             ///< M: measured memory bandwidth
     double fixed_s = 0;                ///< c: fixed cost of a kernel
     double host_launch_s = 0;          ///< h: time of the host to issue a kernel in an eager framework
     std::int64_t multiprocessors = 1;  ///< P
     std::string source;
-    std::shared_ptr<const ProductTable> table;  ///< null: no shape was measured
-    double table_speed = 1;                     ///< relative speed of the table's products, for what-if questions
+    std::shared_ptr<const ProductTable> table;        ///< null: no shape was measured
+    std::shared_ptr<const AttentionTable> attention;  ///< of the kernel that the software has; null: one rate for all
+    double table_speed = 1;                           ///< relative speed of both tables, for what-if questions
 
     /// Returns the time of a product that moves this many bytes.
     double product_s(const MatrixProduct& product, double bytes) const;
@@ -52,6 +55,9 @@ struct KernelRates {
 
     /// Returns the time of a product of 8-bit factors.
     double narrow_product_s(const MatrixProduct& product, double bytes) const;
+
+    /// Returns the rate of fused attention.
+    double attention_rate(const AttentionWork& work) const;
 
     /// Makes computation faster by this factor; fixed costs and memory stay the same.
     void speed_up(double factor);

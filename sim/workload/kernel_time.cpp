@@ -41,7 +41,7 @@ public:
 
     KernelTime time(const Kernel& kernel, double bytes, const Share&) const override {
         const double products = fp8_products_ && kernel.linear ? rates_.narrow_flops_per_s : rates_.product_flops_per_s;
-        const double rate = kernel.attention ? rates_.attention_flops_per_s : products;
+        const double rate = kernel.attention ? rates_.attention_rate(*kernel.attention) : products;
         const double computing_s = kernel.flops / rate, moving_s = bytes / rates_.memory_Bps;
         const double busy_s =
             kernel.product ? product_s(kernel, bytes) - rates_.fixed_s : std::max(computing_s, moving_s);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/platform/attention_table.hpp"
 #include "sim/platform/matrix_product.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/share.hpp"
@@ -77,7 +78,7 @@ struct Kernel {
     std::int64_t count = 1;  ///< number of such kernels, run one after the other
     std::optional<MatrixProduct> product = std::nullopt;
     /// Attention fused into one kernel, whose scores stay on the chip; it is no matrix product.
-    bool attention = false;
+    std::optional<AttentionWork> attention = std::nullopt;
     /// Part of the layer's core, which works on data of other ranks where these divide the layer: attention's scores
     /// and weighted sums, which need the keys and values of all positions; experts, with the tokens of all ranks.
     bool core = false;

@@ -54,15 +54,16 @@ struct HeadKernels {
         return 1 - (real(attention.seen()) - 1) / (2 * real(attention.positions));
     }
     /// Returns a kernel that keeps the scores on the chip, with products over `inner` elements for each score.
-    Kernel fused(double inner, double passes) const {
+    Kernel fused(bool backward, double inner, double passes) const {
         Kernel kernel = moving("attention", passes * samples * (own.queries + own.keys + own.values + own.sums));
         kernel.flops = 2 * samples * own.scores * inner * looked_at();
-        kernel.attention = true;
+        kernel.attention =
+            AttentionWork{backward, attention.causal && attention.context == 0, size, real(attention.seen())};
         return kernel;
     }
 
     Kernels forward() const {
-        if (attention.scores == Scores::flash) return {fused(long_size + size, 1)};
+        if (attention.scores == Scores::flash) return {fused(false, long_size + size, 1)};
         const double scores = samples * own.scores;
         Kernels result{score("scores", long_size), moving("softmax", 2 * scores)};
         if (attention.dropout) result.push_back(dropout(scores));
@@ -70,7 +71,7 @@ struct HeadKernels {
         return result;
     }
     Kernels backward() const {
-        if (attention.scores == Scores::flash) return {fused(3 * long_size + 2 * size, 2)};
+        if (attention.scores == Scores::flash) return {fused(true, 3 * long_size + 2 * size, 2)};
         const double scores = samples * own.scores;
         Kernels result{score("weighted sum: scores", size), value("weighted sum: values", size)};
         if (attention.dropout) result.push_back(dropout(scores));

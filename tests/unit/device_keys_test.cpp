@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "sim/config/attention_rows.hpp"
 #include "sim/config/files.hpp"
 #include "sim/config/product_rows.hpp"
 #include "sim/document/document.hpp"
@@ -206,6 +207,52 @@ TEST_CASE("a table of products is read and refused at its line") {
     CHECK(contains(refused("m,n,k\n"), "t.csv:1:1"));
     for (const char* row :
          {"1,2,3,4", "1,2,3,4,5,6", "1,2,3,4,x", "1,2,3,4,0", "1,2,3,4,nan", "1,,3,4,5", "1,2,3,4,5 "}) {
+        CAPTURE(row);
+        CHECK(contains(refused(head + row + "\n"), "t.csv:3:1"));
+    }
+}
+
+TEST_CASE("the kernel of fused attention is one of its file, unless one rate is given") {
+    const std::string start =
+        "multiprocessors: 10\nkernels:\n  product_rate: 0.8 Tflops\n  source: here\n  memory_bandwidth: 1 GBps\n";
+    const std::string file = "  attention: " SYNCLINE_SOURCE_DIR "/platforms/devices/h100-attention.csv\n";
+    CHECK(written(start + file + "  attention_kernel: cudnn\n").kernels->attention);
+    CHECK_FALSE(written(start + file + "  attention_kernel: cudnn\n  attention_rate: 1 Gflops\n").kernels->attention);
+    CHECK_FALSE(written(start).kernels->attention);
+    CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"), "has no kernel 'triton'"));
+    CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"),
+                   "cudnn, cudnn-9.1, flash-attention-2, flash-attention-3"));
+    CHECK(contains(refusal(start + file), "has no kernel ''"));
+    CHECK(contains(refusal(start + "  attention_kernel: cudnn\n"), "no file that has the rates"));
+}
+
+TEST_CASE("a table of attention's rates is read and refused at its line") {
+    using config::read_attention;
+    const auto refused = [](const std::string& text) -> std::string {
+        try {
+            read_attention("t.csv", text);
+        } catch (const ConfigError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const std::string head = "# source\nkernel,pass,mask,head_size,sequence,tflops\n";
+    const auto rows =
+        read_attention("t.csv", head + "a,forward,causal,64,512,5.5\r\n\n# more\na,backward,none,1,2,3\n");
+    REQUIRE(rows.size() == 1);
+    REQUIRE(rows.at("a").size() == 2);
+    CHECK_FALSE(rows.at("a")[0].work.backward);
+    CHECK(rows.at("a")[0].work.causal);
+    CHECK(rows.at("a")[0].work.head_size == 64);
+    CHECK(rows.at("a")[0].work.sequence == 512);
+    CHECK(rows.at("a")[0].flops_per_s == 5.5e12);
+    CHECK(rows.at("a")[1].work.backward);
+    CHECK_FALSE(rows.at("a")[1].work.causal);
+    CHECK(contains(refused(""), "the table is empty"));
+    CHECK(contains(refused("kernel,pass\n"), "t.csv:1:1"));
+    for (const char* row : {"a,forward,causal,64,512", "a,forward,causal,64,512,5,6", "a,both,causal,64,512,5",
+                            "a,forward,mask,64,512,5", "a,forward,causal,x,512,5", "a,forward,causal,64,0,5",
+                            "a,forward,causal,64,512,nan", ",forward,causal,64,512,5", "a,forward,causal,64,512,5 "}) {
         CAPTURE(row);
         CHECK(contains(refused(head + row + "\n"), "t.csv:3:1"));
     }
