@@ -87,6 +87,12 @@ enum class ModelOverlap { as_gradients, none, weight_gradients };
 /// all of it. Gradients are reduced and scattered within each group, and the shards are all-reduced across groups.
 enum class Sharding { none, optimizer, gradients, parameters };
 
+/// Micro-batches after whose backward pass a rank's gradients are exchanged. `last_micro_batch`: gradients of all are
+/// added up on the rank before. `each_micro_batch`: a bucket's gradients are exchanged in every backward pass, and
+/// added up in what the rank keeps of them. `automatic`: of each micro-batch if gradients are sharded and there is no
+/// pipeline. See gradient_sync.hpp.
+enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
+
 /// Value of Parallelism::shard_ranks: those of a node.
 inline constexpr std::int64_t ranks_of_node = 0;
 
@@ -115,6 +121,7 @@ struct Parallelism {
     Sharding sharding = Sharding::none;
     /// Number of ranks that divide the state among them; nothing: all that have the same weights.
     std::optional<std::int64_t> shard_ranks = {};
+    GradientSync gradient_sync = GradientSync::automatic;
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }
@@ -122,6 +129,10 @@ struct Parallelism {
         return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
     }
 
+    bool syncs_each_micro_batch() const {
+        if (gradient_sync != GradientSync::automatic) return gradient_sync == GradientSync::each_micro_batch;
+        return sharding >= Sharding::gradients && pipeline.stages == 1;
+    }
     /// Returns true if every rank has the whole model, and exchanges only whole gradients with others.
     bool data_only() const;
 };

@@ -296,6 +296,8 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         cluster.device.host_link_Bps = 1e8;
         cluster.host.memory_Bps = chance.of<double>({1e8, 1e10});
     }
+    if (split.pipeline.stages == 1 && split.pipeline.micro_batches > 1 && chance.below(2) == 0)
+        split.gradient_sync = chance.of<GradientSync>({GradientSync::last_micro_batch, GradientSync::each_micro_batch});
     return made;
 }
 
