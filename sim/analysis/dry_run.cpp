@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/training/gradient_sync.hpp"
 #include "sim/training/sweep.hpp"
 
 namespace syncline {
@@ -30,6 +31,7 @@ DryRun dry_run(const Lowered& training) {
     for (std::size_t b = 0; b < buckets.size(); ++b) {
         PlannedExchange exchange;
         exchange.bytes = buckets[b].bytes + buckets[b].second_bytes;
+        exchange.times = gradient_syncs(plan, training.arrangement);
         for (const std::uint32_t layer : buckets[b].layers)
             exchange.layers.push_back(training.model.layers[layer].name);
         if (plan.parallelism.data_only()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/analysis/carried_cost.hpp"
+#include "sim/training/gradient_sync.hpp"
 
 namespace syncline {
 
@@ -100,7 +101,7 @@ ClosedForm split_closed_form(const Lowered& training) {
     const auto message = message_cost(training.cluster, training.places, "ring");
     if (!message) return {"none for this platform", {}, {}};
 
-    const double times = arrangement.micro_batches;
+    const double times = arrangement.micro_batches, syncs = gradient_syncs(training.plan, arrangement);
     Sum exchanges(*message);
     double compute_s = training.steps.front().total_s();
     for (const PlacedLayer& layer : arrangement.layers) {
@@ -122,7 +123,7 @@ ClosedForm split_closed_form(const Lowered& training) {
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         const Chosen& chosen = training.exchanges[b];
-        exchanges.add(*chosen.algorithm, bucket.replicas.size, {bucket.bytes}, 1, chosen.protocol);
+        exchanges.add(*chosen.algorithm, bucket.replicas.size, {bucket.bytes}, syncs, chosen.protocol);
     }
     if (!exchanges.why_not().empty()) return {exchanges.why_not(), {}, {}};
 

@@ -241,6 +241,15 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
     describe_model_overlap(fields, parallelism);
     describe_sharding(fields, parallelism);
     describe_gathering(fields, parallelism);
+    fields.one_of(
+        {"gradient_sync",
+         "Micro-batches after which gradients are exchanged: each one, before the next begins (`each-micro-batch`); "
+         "the last one, when gradients of all are added up (`last-micro-batch`; `no_sync` in PyTorch); or each one if "
+         "gradients are sharded and there is one stage, as with FSDP and ZeRO-2, and else the last one (`auto`)."},
+        parallelism.gradient_sync,
+        {{"auto", GradientSync::automatic},
+         {"each-micro-batch", GradientSync::each_micro_batch},
+         {"last-micro-batch", GradientSync::last_micro_batch}});
     fields.each({"layers",
                  "Ranges of layers with a different layout or other algorithms: `[{first: fc6, last: fc8, grid: {rows: "
                  "8}}]`; each may have `model`, `data`, `grid`, `domain` and `activations` as above."},

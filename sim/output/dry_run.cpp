@@ -24,6 +24,7 @@ std::uint64_t counted(double count) {
 
 Json object(const PlannedExchange& exchange) {
     return {{"bytes", exchange.bytes},
+            {"times", exchange.times},
             {"layers", exchange.layers},
             {"ready_s", number_or_null(exchange.ready_s)},
             {"release_s", number_or_null(exchange.release_s)},
@@ -84,6 +85,7 @@ Table exchanges_of(const DryRun& run, const TableLayout& layout, Footnotes& reas
         return seconds(exchange.ready_s) != seconds(exchange.release_s);
     });
     std::vector<Column> columns{{"bytes"},
+                                {"times", "", Shown::if_any},
                                 {"layers", "", Shown::if_any},
                                 {"ready", "", Shown::if_any},
                                 {"released", "", released ? Shown::if_any : Shown::if_chosen},
@@ -91,9 +93,9 @@ Table exchanges_of(const DryRun& run, const TableLayout& layout, Footnotes& reas
                                 {"protocol", "", Shown::if_varied, Align::left},
                                 {"why", "", Shown::if_varied, Align::left}};
     for (const PlannedExchange& exchange : run.exchanges) {
-        add_row(columns,
-                {bytes(exchange.bytes), span(exchange.layers), seconds(exchange.ready_s), seconds(exchange.release_s),
-                 exchange.algorithm, exchange.protocol, reasons.mark(exchange.why)});
+        add_row(columns, {bytes(exchange.bytes), exchange.times > 1 ? fmt::format("{}", exchange.times) : "-",
+                          span(exchange.layers), seconds(exchange.ready_s), seconds(exchange.release_s),
+                          exchange.algorithm, exchange.protocol, reasons.mark(exchange.why)});
     }
     return Table(std::move(columns), layout);
 }
@@ -136,7 +138,7 @@ std::string to_json(const DryRunReport& report) {
 std::string to_csv(const DryRunReport& report) {
     std::string text = line({"variant", "workload", "ranks", "operation", "bytes", "layers", "ready_s", "release_s",
                              "algorithm", "protocol", "why", memory_names(), "fidelity", "messages_simulated",
-                             "simulation_memory_bytes", "simulation_wall_time_s"});
+                             "simulation_memory_bytes", "simulation_wall_time_s", "times"});
     for (const DryRun& run : report.results)
         for (const PlannedExchange& exchange : run.exchanges)
             text +=
@@ -144,7 +146,8 @@ std::string to_csv(const DryRunReport& report) {
                       quoted(fmt::format("{}", fmt::join(exchange.layers, " "))), field(exchange.ready_s),
                       field(exchange.release_s), exchange.algorithm, quoted(exchange.protocol), quoted(exchange.why),
                       memory_values(run.memory), fidelity(run.estimate.fidelity), field(counted(run.estimate.messages)),
-                      field(counted(run.estimate.memory_bytes)), field(run.estimate.time_s)});
+                      field(counted(run.estimate.memory_bytes)), field(run.estimate.time_s),
+                      field(static_cast<std::int64_t>(exchange.times))});
     return text;
 }
 

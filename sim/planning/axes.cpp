@@ -165,8 +165,9 @@ Axis sharding() {
                 Values values{static_cast<std::int64_t>(Sharding::none)};
                 if (plan.stage_ranks() == plan.parallelism.layout.rows) return values;
                 values.push_back(static_cast<std::int64_t>(Sharding::optimizer));
-                // Gradients of several micro-batches are added up first: sharding them changes nothing.
-                if (plan.parallelism.pipeline.micro_batches == 1)
+                // A pipeline adds up the gradients of several micro-batches first: sharding them changes nothing.
+                const Pipeline& pipeline = plan.parallelism.pipeline;
+                if (pipeline.micro_batches == 1 || pipeline.stages == 1)
                     values.push_back(static_cast<std::int64_t>(Sharding::gradients));
                 values.push_back(static_cast<std::int64_t>(Sharding::parameters));
                 if (!shards_in_nodes(space, plan)) return values;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/planning/pass_times.hpp"
+#include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
 #include "sim/training/pipeline.hpp"
 
@@ -14,8 +15,9 @@ namespace {
 /// The passes of all stages, one after the other.
 class Timetable {
 public:
-    Timetable(const Lowered& training, WireCosts& wires, const std::vector<PartTime>& parts)
-        : training_(training), plan_(training.plan), parts_(parts), micro_batches_(training.arrangement.micro_batches) {
+    /// `pipeline` has the number of micro-batches that follow each other without a barrier.
+    Timetable(const Lowered& training, const Pipeline& pipeline, WireCosts& wires, const std::vector<PartTime>& parts)
+        : training_(training), parts_(parts), micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)) {
         const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
         for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
             const auto stage = static_cast<std::uint32_t>(part % stages), next = (stage + 1) % stages;
@@ -24,7 +26,7 @@ public:
         }
         for (auto* data : {&forward_s_, &backward_s_}) data->assign(parts.size() * micro_batches_, std::nan(""));
         for (std::uint32_t stage = 0; stage < stages; ++stage)
-            rows_.push_back({slots(plan_.parallelism.pipeline, stage), 0, 0, 0, std::nan("")});
+            rows_.push_back({slots(pipeline, stage), 0, 0, 0, std::nan("")});
         std::vector<std::uint32_t> ready(stages);
         for (std::uint32_t stage = 0; stage < stages; ++stage) ready[stage] = stages - 1 - stage;
         while (!ready.empty()) {
@@ -95,7 +97,6 @@ private:
     }
 
     const Lowered& training_;
-    const Plan& plan_;
     const std::vector<PartTime>& parts_;
     const std::uint32_t micro_batches_;
     std::vector<double> transfers_s_;             ///< after each part
@@ -116,25 +117,37 @@ double copies_end(const Lowered& training, const Timetable& passes, const std::v
     return end_s;
 }
 
-/// Returns the end of a stage's exchanges of gradients and weights.
-double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable& passes, std::uint32_t stage) {
+/// Returns the ranks among which a bucket is exchanged, before shards are.
+Grouping among(const Bucket& bucket, const Plan& plan) {
+    return plan.parallelism.sharding == Sharding::none ? bucket.replicas : bucket.shards;
+}
+
+/// The exchanges of gradients on a stage.
+struct Reduction {
+    double end_s = 0, shards_s = 0;  ///< the last of the buckets, and of their shards
+    std::vector<double> reduced_s;   ///< by bucket
+
+    double last_s() const { return std::max(end_s, shards_s); }
+};
+
+/// Returns those of the micro-batches that follow each other without a barrier.
+Reduction reduction_of(const Lowered& training, WireCosts& wires, const Timetable& passes, std::uint32_t stage) {
     const Plan& plan = training.plan;
     const std::uint32_t ranks = training.arrangement.stage_ranks;
     const StageRanks members{stage * ranks, ranks};
     const bool hybrid = !training.shard_exchanges.empty();
-    const auto among = [&](const Bucket& bucket) {
-        return plan.parallelism.sharding == Sharding::none ? bucket.replicas : bucket.shards;
-    };
-    double end_s = 0, shards_s = 0;
-    std::vector<double> reduced_s(training.buckets.size());
+    Reduction result;
+    double &end_s = result.end_s, &shards_s = result.shards_s;
+    std::vector<double>& reduced_s = result.reduced_s;
+    reduced_s.resize(training.buckets.size());
     for (std::size_t b = 0; b < training.buckets.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage != stage) continue;
         const Chosen& chosen = training.exchanges[b];
         const double ready_s =
             plan.overlap == Overlap::none ? passes.end_s(stage) : passes.gradients_s(bucket.layers.back());
-        end_s = std::max(end_s, ready_s) +
-                wires.exchange_s(members, among(bucket), *chosen.algorithm, chosen.spec, bucket.bytes, chosen.protocol);
+        end_s = std::max(end_s, ready_s) + wires.exchange_s(members, among(bucket, plan), *chosen.algorithm,
+                                                            chosen.spec, bucket.bytes, chosen.protocol);
         reduced_s[b] = end_s;
         if (!hybrid) continue;
         // Shards are all-reduced while the next bucket is scattered.
@@ -145,21 +158,32 @@ double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable&
         reduced_s[b] = shards_s;
     }
     end_s = std::max(end_s, passes.end_s(stage));
+    return result;
+}
+
+/// Returns the end of a stage's exchanges of gradients and weights.
+double exchanges_end(const Lowered& training, WireCosts& wires, const Timetable& passes, const Reduction& reduction,
+                     std::uint32_t stage) {
+    const Plan& plan = training.plan;
+    const std::uint32_t ranks = training.arrangement.stage_ranks;
+    const StageRanks members{stage * ranks, ranks};
+    const std::vector<double>& reduced_s = reduction.reduced_s;
+    double end_s = reduction.end_s;
     // Shards are gathered one by one, unless a step updates all together.
     if (plan.offload == Offload::gradients) end_s = std::max(end_s, copies_end(training, passes, reduced_s, stage));
     const double step_s = training.steps[stage].total_s();
-    if (step_s > 0) end_s = std::max(end_s, shards_s) + step_s;
+    if (step_s > 0) end_s = std::max(end_s, reduction.shards_s) + step_s;
     double gathered_s = 0;
     for (std::size_t b = 0; b < training.gatherings.size(); ++b) {
         const Bucket& bucket = training.buckets[b];
         if (bucket.stage != stage) continue;
-        gathered_s = wires.exchange_s(members, among(bucket), *training.gatherings[b],
+        gathered_s = wires.exchange_s(members, among(bucket, plan), *training.gatherings[b],
                                       plan.parallelism.weight_gathering(), bucket.weight_bytes);
         if (plan.parallelism.gather == Gather::after_update) end_s = std::max(end_s, reduced_s[b]) + gathered_s;
     }
     // Before the forward pass only the lowest layers' weights are waited for, unless computation is shorter.
     if (plan.parallelism.gather == Gather::before_forward && stage == 0) end_s += gathered_s;
-    return std::max(end_s, shards_s);
+    return std::max(end_s, reduction.shards_s);
 }
 
 double bound(const Lowered& training, const std::vector<PartTime>& parts) {
@@ -183,10 +207,16 @@ double bound(const Lowered& training, const std::vector<PartTime>& parts) {
 
 Forecast forecast(const Lowered& training, WireCosts& wires) {
     const std::vector<PartTime> parts = part_times(training, wires);
-    const Timetable passes(training, wires, parts);
+    const std::uint32_t syncs = gradient_syncs(training.plan, training.arrangement);
+    Pipeline pipeline = training.plan.parallelism.pipeline;
+    pipeline.micro_batches /= syncs;
+    const Timetable passes(training, pipeline, wires, parts);
     double time_s = 0;
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
-        const double end_s = std::max(passes.end_s(stage), exchanges_end(training, wires, passes, stage));
+        const Reduction reduced = reduction_of(training, wires, passes, stage);
+        const double before_s = (syncs - 1) * reduced.last_s();  // the micro-batches before the last
+        const double end_s =
+            before_s + std::max(passes.end_s(stage), exchanges_end(training, wires, passes, reduced, stage));
         // The next iteration starts on the first stage, and reaches the others as this one did.
         time_s = std::max(time_s, end_s - (training.plan.iterations == 1 ? 0 : passes.start_s(stage)));
     }

@@ -10,8 +10,9 @@
 /// beside which they run. The passes of all stages then follow each other in the order of their schedule, each after
 /// the transfer of its activations or gradients. After them come the buckets, start[b] = max(end[b-1], released[b]) (S.
 /// Shi et al., INFOCOM 2019), with hybrid sharding the all-reduces of their shards, and the gathering of updated
-/// weights. Exchanges take the times of WireCosts. For equal stages this is the closed form of pipeline.hpp, m(f + b) +
-/// (p-1)(f + b)/v.
+/// weights. Where each micro-batch's gradients are exchanged before the next one begins (gradient_sync.hpp), that
+/// repeats for each. Exchanges take the times of WireCosts. For equal stages this is the closed form of pipeline.hpp,
+/// m(f + b) + (p-1)(f + b)/v.
 ///
 /// The bound counts computation alone: stage s computes all its passes, and before the first and after the last of them
 /// a micro-batch computes on the stages before it,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/training/gradient_sync.hpp"
 #include "sim/training/passes.hpp"
 
 namespace syncline::planning {
@@ -12,8 +13,9 @@ namespace {
 /// The clocks of a rank during a pass.
 class Walk {
 public:
-    Walk(const Lowered& training, WireCosts& wires, std::uint32_t part)
-        : training_(training), wires_(wires), ranks_(training.arrangement.stage_ranks) {
+    /// `fresh`: no pass on the same stage precedes it, during which its first weights could be gathered.
+    Walk(const Lowered& training, WireCosts& wires, std::uint32_t part, bool fresh = false)
+        : training_(training), wires_(wires), ranks_(training.arrangement.stage_ranks), first_(!fresh) {
         stage_ = {part % training.arrangement.stages * ranks_, ranks_};
     }
 
@@ -155,14 +157,15 @@ private:
     double data_s_ = 0, computed_s_ = 0, quiet_s_ = 0, gathered_s_ = 0;
     std::vector<double> arrivals_s_;  ///< of the chunks of the last exchange
     double before_last_s_ = 0;        ///< start of the last computation
-    bool first_ = true;
+    bool first_;                      ///< the next weights are the first, gathered during the pass before
 };
 
 PartTime part_time(const Lowered& training, WireCosts& wires, std::uint32_t part) {
     const Arrangement& arrangement = training.arrangement;
     const std::uint32_t first = arrangement.first_layer[part], end = arrangement.first_layer[part + 1];
     PartTime result;
-    Walk forward(training, wires, part), backward(training, wires, part), later(training, wires, part);
+    const bool fresh = part == 0 && gradient_syncs(training.plan, arrangement) == arrangement.micro_batches;
+    Walk forward(training, wires, part, fresh), backward(training, wires, part), later(training, wires, part);
     const Pipeline& pipeline = training.plan.parallelism.pipeline;
     const bool apart = pipeline.schedule == PipelineSchedule::zero_bubble_h1 && pipeline.stages > 1;
     for (std::uint32_t i = first; i < end; ++i) {

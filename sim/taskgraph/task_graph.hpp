@@ -107,7 +107,7 @@ struct Task {
     ExchangeId exchange = no_exchange;  ///< the collective, if the task is one ...
     std::uint32_t member = 0;           ///< ... and which member of its group this stream is
     std::uint32_t priority = 0;         ///< in take_by_priority: the lowest value goes first
-    std::uint32_t micro_batch = 0;      ///< of a pass, and of an exchange of activations
+    std::uint32_t micro_batch = 0;      ///< of a pass, and of its exchanges
     /// If positive, the stream is busy until the next tick of a clock with this period, whenever the task starts: see
     /// next_tick(). The clock restarts with each iteration of the process: see TaskGraph::begin_with().
     double tick_s = 0;

@@ -11,7 +11,8 @@ void accumulate_gradients(const Device& device, const Model& model, const Plan& 
     const double buffer = model.precision.accumulation > 0 ? model.precision.accumulation : gradient_element(model);
     const auto micro_batches = static_cast<double>(plan.parallelism.pipeline.micro_batches);
     const double additions = buffer == weight ? (micro_batches - 1) / micro_batches : 1;
-    const bool scattered = plan.parallelism.sharding == Sharding::parameters;
+    const Parallelism& parallelism = plan.parallelism;
+    const bool scattered = parallelism.sharding >= Sharding::gradients && parallelism.syncs_each_micro_batch();
     double weights = 0;
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
         weights += static_cast<double>(bytes) / weight / (scattered ? shards.size : 1);

@@ -82,7 +82,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             const ExchangeId id = graph.add_exchange(exchange);
             std::vector<TaskId> tasks;
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
-                tasks.push_back(graph.add_task({streams[rank], Phase::exchange, bucket, 0, id, rank, urgency}));
+                tasks.push_back(graph.add_task(
+                    {streams[rank], Phase::exchange, bucket, 0, id, rank, urgency, buckets[bucket].micro_batch}));
                 if (after) graph.depend(tasks.back(), (*after)[rank]);
                 if (and_after) graph.depend(tasks.back(), (*and_after)[rank]);
             }

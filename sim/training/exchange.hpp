@@ -54,6 +54,7 @@ struct Collective {
     std::shared_ptr<const CollectiveAlgorithm> second = nullptr;  ///< null: none
     Protocol second_protocol = {};
     double between_s = 0;
+    std::uint32_t micro_batch = 0;  ///< whose gradients they are, if each one's are exchanged
 };
 
 /// Adds one collective per bucket among `workers`, one after the other on one exchange stream per rank, negotiations

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/training/exchange.hpp"
+#include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
 #include "sim/training/passes.hpp"
 
@@ -144,8 +145,29 @@ public:
                      const Passes& passes)
         : graph_(graph), training_(training), workers_(workers), passes_(passes) {}
 
-    /// Adds the exchanges of gradients.
-    Arrivals reduce(const Ready& ready) {
+    /// Adds the exchanges of the gradients of all micro-batches but the last, if each one's are exchanged, before the
+    /// barriers behind them.
+    void sync_micro_batches() {
+        const std::uint32_t stage_ranks = training_.arrangement.stage_ranks;
+        for (std::size_t end = 0; end < passes_.ranks().front().ends.size(); ++end) {
+            Ready ready(training_.buckets.size(), std::vector<TaskId>(workers_.size(), no_task));
+            for (std::size_t b = 0; b < ready.size(); ++b) {
+                const Bucket& bucket = training_.buckets[b];
+                for (std::uint32_t rank = bucket.stage * stage_ranks; rank < (bucket.stage + 1) * stage_ranks; ++rank) {
+                    const MicroBatchEnd& of = passes_.ranks()[rank].ends[end];
+                    ready[b][rank] =
+                        training_.plan.overlap == Overlap::none ? of.computed : of.gradients[bucket.layers.back()];
+                }
+            }
+            const Arrivals results = last_of(graph_, reduce(ready, static_cast<std::uint32_t>(end)));
+            for (std::size_t rank = 0; rank < workers_.size(); ++rank)
+                for (const Arrival& arrival : results.own[rank])
+                    graph_.depend(passes_.ranks()[rank].ends[end].barrier, arrival.task);
+        }
+    }
+
+    /// Adds the exchanges of gradients, of a micro-batch or of all together.
+    Arrivals reduce(const Ready& ready, std::uint32_t micro_batch = 0) {
         Arrivals results{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         std::vector<Collective> collectives;
         const std::vector<Bucket>& buckets = training_.buckets;
@@ -160,6 +182,7 @@ public:
             collectives[b].second_protocol = second.protocol;
             collectives[b].between_s = buckets[b].between_s;
         }
+        for (Collective& collective : collectives) collective.micro_batch = micro_batch;
         const Parallelism& parallelism = training_.plan.parallelism;
         const Sharding sharding = parallelism.sharding;
         const auto among = [&](const Bucket& bucket) {
@@ -173,6 +196,7 @@ public:
         for (std::size_t b = 0; b < buckets.size(); ++b) {
             const Chosen& chosen = training_.shard_exchanges[b];
             collectives[b] = {buckets[b].shard_bytes(), chosen.algorithm, chosen.protocol};
+            collectives[b].micro_batch = micro_batch;
         }
         Arrivals shards{{}, std::vector<std::vector<Arrival>>(workers_.size())};
         add_runs(collectives, &scattered, coordination, shard_streams_, shard_copies, shards);
@@ -348,8 +372,10 @@ TaskGraph build_iteration(const Lowered& training) {
     if (!buckets.empty() && training.served())
         results = add_parameter_server(graph, workers, place(buckets, plan.servers), ready, plan.servers, cluster,
                                        coordinate(buckets, plan));
-    else if (!buckets.empty())
-        results = exchange.reduce(ready);
+    else if (!buckets.empty()) {
+        exchange.sync_micro_batches();
+        results = exchange.reduce(ready, gradient_syncs(plan, arrangement) - 1);
+    }
     const bool across = plan.overlap == Overlap::across_iterations;
     if (plan.compression.any())
         for (std::uint32_t rank = 0; rank < ranks; ++rank)

@@ -93,13 +93,17 @@ Memory memory_of_stage(const Model& model, const Plan& plan, const Arrangement& 
             const auto whole = static_cast<double>(weight_bytes), gradients = static_cast<double>(gradient_bytes);
             const double shard = std::ceil(whole / shards.size);
             memory.weights_bytes += sharding >= Sharding::parameters ? shard : whole;
-            // Gradients of several micro-batches are accumulated before they are reduced.
-            const bool reduced = sharding >= Sharding::gradients && arrangement.micro_batches == 1;
+            // Gradients of several micro-batches are added up before they are reduced, or after that in the shard.
+            const bool several = arrangement.micro_batches > 1;
+            const bool each = !several || plan.parallelism.syncs_each_micro_batch();
+            const bool reduced = sharding >= Sharding::gradients && each;
             const double gradient_shard = std::ceil(gradients / shards.size);
             const double stay = leave ? 0 : reduced ? gradient_shard : gradients;
             memory.gradients_bytes += stay * buffers;
+            // The layer's shard is there beside it if it has the sum of previous micro-batches.
+            const double own = several && shards.size > 1 ? 0 : stay;
             if (reduced || leave)
-                largest_gradient = std::max(largest_gradient, gradients * (leave ? buffers : 1) - stay);
+                largest_gradient = std::max(largest_gradient, gradients * (leave ? buffers : 1) - own);
             if (plan.compression.keeps_rest() && replicas.size > 1) memory.gradients_bytes += gradients;
             const double updated = sharding >= Sharding::optimizer ? shard : whole;
             (offloaded ? host : memory.optimizer_bytes) += (offloaded ? on_host : state) * updated;

@@ -10,7 +10,8 @@
 /// Elements have the model's size, or those of Plan::precision. weights: parameters · element size, 1/rows of them if
 /// they are split, 1/replicas with Sharding::parameters (plus the two largest layers whole, as gathered: the one that
 /// computes and the next). gradients: the same number, 1/replicas with Sharding::gradients or parameters, unless
-/// gradients of several micro-batches are added up first; once more if Plan::compression keeps what is not exchanged.
+/// gradients of several micro-batches are added up first (GradientSync); once more if Plan::compression keeps what is
+/// not exchanged.
 /// optimizer: the master copy of the weights, by default 4 bytes if a weight has fewer (P. Micikevicius et al., "Mixed
 /// precision training", ICLR 2018), and as much, or a weight's size if there is none, for each value that the optimizer
 /// keeps (momentum 1, adam 2); 1/replicas with any Sharding. With Adam, Ψ parameters in 2 bytes need (2 + 2 + 12)Ψ, and
@@ -27,8 +28,8 @@
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.
 ///
 /// While a language model's loss is computed, logits are there in several copies: see Saved. Gradients that are reduced
-/// as soon as they are computed are whole for one layer, the largest. With Precision::accumulation a buffer of as many
-/// elements is beside the gradients, and is sharded with them.
+/// as soon as they are computed are whole for one layer, the largest, beside the shards of previous micro-batches. With
+/// Precision::accumulation a buffer of as many elements is beside the gradients, and is sharded with them.
 ///
 /// With Offload the master copies and values of the optimizer are in the host's memory, which also has a copy of
 /// weights that have no master copy, and room for the gradients and weights that are copied: 16 bytes for each of Ψ

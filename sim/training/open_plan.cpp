@@ -57,6 +57,9 @@ void judge_compression(const Plan& plan, Complaints& complaints) {
 void judge_pipeline(const Plan& plan, Complaints& complaints) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     const std::string key = "parallelism.pipeline.";
+    if (plan.parallelism.gradient_sync == GradientSync::each_micro_batch && pipeline.stages > 1)
+        complaints.push_back({"parallelism.gradient_sync", "a pipeline exchanges gradients after its last micro-batch",
+                              "remove it, or write `last-micro-batch`"});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (interleaved && pipeline.chunks == 1)
         complaints.push_back({key + "schedule", "an interleaved schedule needs several chunks of layers on each stage",

@@ -98,6 +98,11 @@ constexpr bool divides_updates(Sharding sharding) {
 /// (Megatron-Core's `--overlap-param-gather`, NeMo's `overlap_param_sync`). The first iteration begins with them, too.
 /// Left out: Megatron-Core issues a gathering only when the forward pass reaches the bucket before it.
 enum class Gather { after_update, before_forward };
+/// Micro-batches after whose backward pass a rank's gradients are exchanged. `last_micro_batch`: gradients of all are
+/// added up on the rank before. `each_micro_batch`: a bucket's gradients are exchanged in every backward pass, and
+/// added up in what the rank keeps of them. `automatic`: of each micro-batch if gradients are sharded and there is no
+/// pipeline. See gradient_sync.hpp.
+enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
 
 /// Value of Parallelism::shard_ranks: those of a node.
 inline constexpr std::int64_t ranks_of_node = 0;
@@ -128,6 +133,7 @@ struct Parallelism {
     /// Number of ranks that divide the state among them; nothing: all that have the same weights.
     std::optional<std::int64_t> shard_ranks = {};
     Gather gather = Gather::after_update;  ///< of weights, if only their updates are divided
+    GradientSync gradient_sync = GradientSync::automatic;
 
     /// Return the algorithms that collect sharded weights and add up their gradients.
     AlgorithmSpec weight_gathering() const { return {.operation = "allgather", .name = algorithms.allgather}; }
@@ -135,6 +141,10 @@ struct Parallelism {
         return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
     }
 
+    bool syncs_each_micro_batch() const {
+        if (gradient_sync != GradientSync::automatic) return gradient_sync == GradientSync::each_micro_batch;
+        return sharding >= Sharding::gradients && pipeline.stages == 1;
+    }
     /// Returns true if every rank has the whole model, and exchanges only whole gradients with others.
     bool data_only() const;
 };

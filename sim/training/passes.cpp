@@ -5,6 +5,7 @@
 
 #include "sim/collective/direct.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/gradient_sync.hpp"
 
 namespace syncline {
 
@@ -26,6 +27,7 @@ Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const
       arrangement_(arrangement),
       workers_(workers),
       gamma_s_per_B_(gamma_of(reduction_Bps(cluster))),
+      syncs_(gradient_syncs(plan, arrangement)),
       ranks_(workers.size()),
       cursors_(workers.size()),
       pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
@@ -149,14 +151,29 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.outputs[slot.micro_batch] = cursor.data;
     }
+    if (part == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
+}
+
+void Passes::end_micro_batch(std::uint32_t stage) {
+    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        RankPasses& passes = ranks_[rank_of(stage, index)];
+        MicroBatchEnd& end = passes.ends.emplace_back();
+        end.computed = passes.computed.back();
+        end.gradients = passes.gradients;
+        Task barrier{passes.compute, Phase::barrier};
+        barrier.micro_batch = static_cast<std::uint32_t>(passes.ends.size()) - 1;
+        end.barrier = graph_.add_task(barrier);
+    }
 }
 
 TaskId Passes::add(std::uint32_t rank, const Task& task) {
     Cursor& cursor = cursors_[rank];
     const TaskId id = graph_.add_task(task);
-    // Tasks on the same stream are already in order.
-    if (cursor.data && graph_.tasks()[*cursor.data].stream != task.stream) graph_.depend(id, *cursor.data);
     RankPasses& passes = ranks_[rank];
+    std::optional<TaskId> after = cursor.data;
+    if (!passes.ends.empty()) after = std::max(after, std::optional(passes.ends.back().barrier));
+    // Tasks on the same stream are already in order.
+    if (after && graph_.tasks()[*after].stream != task.stream) graph_.depend(id, *after);
     if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
     return id;
 }
@@ -391,10 +408,13 @@ std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint
             // The weights are gathered while the pass before theirs computes.
             RankPasses& passes = ranks_[rank];
             Gathering& gathering = passes.gatherings.emplace_back(Gathering{shards, id});
-            if (passes.computed.size() > 1)
-                graph_.depend(id, gathering.after = passes.computed[passes.computed.size() - 2]);
-            else
+            if (passes.computed.size() > 1) {
+                gathering.after = passes.computed[passes.computed.size() - 2];
+                if (!passes.ends.empty()) gathering.after = std::max(gathering.after, passes.ends.back().barrier);
+                graph_.depend(id, gathering.after);
+            } else {
                 passes.gathered.push_back(id);
+            }
             gathered[index] = id;  // gatherings of a rank are in order
         }
     });

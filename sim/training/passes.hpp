@@ -25,7 +25,8 @@
 /// each of its passes, while the previous layer computes: at most two layers' weights at a time. Layers that are
 /// recomputed (recomputation.hpp) run their forward passes and exchanges once more before the backward pass of the
 /// segment's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
-/// are gathered for both passes together.
+/// are gathered for both passes together. Where the gradients of each micro-batch are exchanged, a barrier ends it,
+/// which everything that follows on the rank waits for (gradient_sync.hpp).
 ///
 /// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
 /// inputs that have to be gathered again are gathered for them.
@@ -58,6 +59,13 @@ struct Gathering {
     TaskId after = no_task;  ///< the computation that it waits for, if there is one in this iteration
 };
 
+/// End of a micro-batch whose gradients are exchanged before the next one begins: see gradient_sync.hpp.
+struct MicroBatchEnd {
+    TaskId computed = 0;            ///< its last computation
+    std::vector<TaskId> gradients;  ///< by layer: after which the gradients of its weights are computed
+    TaskId barrier = 0;             ///< takes no time; everything that follows on the rank waits for it
+};
+
 /// Tasks of a rank that the rest of an iteration refers to.
 struct RankPasses {
     ProcessId process = 0;
@@ -69,6 +77,7 @@ struct RankPasses {
     /// Gatherings of weights that depend on nothing in this iteration, but on the update in the previous one.
     std::vector<TaskId> gathered;
     std::vector<Gathering> gatherings;  ///< all gatherings of weights, in order
+    std::vector<MicroBatchEnd> ends;    ///< of all micro-batches but the last, if each one's gradients are exchanged
 };
 
 class Passes {
@@ -92,6 +101,8 @@ private:
 
     void add_receives(std::uint32_t stage, bool forward);
     void add_slot(std::uint32_t stage, const Slot& slot);
+    /// Adds the barrier at the end of a micro-batch, on the ranks of a stage.
+    void end_micro_batch(std::uint32_t stage);
     void add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch, Phase phase);
     void add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch);
     /// Add the parts of a layer's backward pass, each with its exchanges.
@@ -141,6 +152,7 @@ private:
     const Arrangement& arrangement_;
     const std::vector<ProcessId>& workers_;
     const double gamma_s_per_B_;
+    const std::uint32_t syncs_;  ///< gradient_syncs()
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
     std::map<std::pair<std::uint32_t, std::pair<Grouping, std::uint32_t>>, GroupId> groups_;

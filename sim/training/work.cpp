@@ -8,6 +8,7 @@
 #include "sim/collective/parameter_server.hpp"
 #include "sim/collective/runs.hpp"
 #include "sim/training/exchange.hpp"
+#include "sim/training/gradient_sync.hpp"
 #include "sim/training/offload.hpp"
 #include "sim/training/passes.hpp"
 #include "sim/training/sweep.hpp"
@@ -159,12 +160,12 @@ void add_bucket(Counter& counter, const Lowered& training, std::size_t number) {
     // The first ones of each row exchange it.
     const double ranks = static_cast<double>(training.arrangement.stage_ranks) *
                          std::min(bucket.contributors, bucket.replicas.stride) / bucket.replicas.stride;
-    const double groups = ranks / members;
+    const double groups = ranks / members, syncs = gradient_syncs(plan, training.arrangement);
     if (!training.shard_exchanges.empty()) {
         const std::uint32_t copies = bucket.replicas.size / members;
-        counter.add(*training.shard_exchanges[number].algorithm, copies, bucket.shard_bytes(), ranks / copies);
+        counter.add(*training.shard_exchanges[number].algorithm, copies, bucket.shard_bytes(), ranks / copies, syncs);
     }
-    counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups);
+    counter.add(*training.exchanges[number].algorithm, members, bucket.bytes, groups, syncs);
     if (plan.compression.any()) counter.add_tasks(groups * members);  // decoding
     if (!training.second_exchanges.empty()) {
         counter.add(*training.second_exchanges[number].algorithm, members, bucket.second_bytes, groups);
@@ -181,7 +182,7 @@ Work work_of(const Lowered& training) {
     const Arrangement& arrangement = training.arrangement;
     const auto ranks = static_cast<std::uint32_t>(plan.ranks);
     Counter counter(ranks + (training.served() ? static_cast<double>(plan.servers.count) : 0));
-    counter.add_tasks(ranks);  // updates
+    counter.add_tasks(ranks * gradient_syncs(plan, arrangement));  // updates, and ends of micro-batches
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         double parts = 0;
         if (plan.offload == Offload::gradients)

@@ -126,7 +126,7 @@ TEST_CASE("memory: a dry run reports the memory and refuses nothing") {
     CHECK(holds(csv,
                 ",why,memory_weights_bytes,memory_gradients_bytes,memory_optimizer_bytes,memory_activations_bytes,"
                 "memory_total_bytes,memory_device_bytes,memory_fraction,fidelity,messages_simulated,"
-                "simulation_memory_bytes,simulation_wall_time_s\n"));
+                "simulation_memory_bytes,simulation_wall_time_s,times\n"));
     CHECK(holds(csv, ",4000000,4000000,4000000,4000000,16000000,16000000,1,message,"));
     const json alone = json::parse(run_in(bench, {"collective", "--platform", "platform.yaml", "--ranks", "4",
                                                   "--bytes", "1kB", "--dry-run", "--format", "json"})

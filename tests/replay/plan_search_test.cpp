@@ -371,17 +371,23 @@ TEST_CASE("plan search: forecasts of plans without stages are their closed forms
     cluster.node.devices = 1;
     cluster.nodes = 4;
     for (const std::int64_t rows : {1, 2, 4})
-        for (const bool sequence : {false, true}) {
+        for (const auto& [sequence, sync] : {std::pair(false, GradientSync::last_micro_batch),
+                                             {false, GradientSync::each_micro_batch},
+                                             {true, GradientSync::last_micro_batch},
+                                             {true, GradientSync::each_micro_batch}}) {
             if (rows == 1 && sequence) continue;
             Plan plan = variant.plan;
+            plan.parallelism.gradient_sync = sync;
             plan.batch_per_rank = 16 * rows / 4;
             plan.parallelism.layout.rows = rows;
             plan.parallelism.sequence = sequence;
             plan.parallelism.pipeline.micro_batches = 2;
             const Lowered lowered = lower(cluster, variant.model, plan);
             WireCosts wires(cluster, lowered.places);
-            CAPTURE(rows, sequence);
+            CAPTURE(rows, sequence, static_cast<int>(sync));
             REQUIRE(closed_form(lowered).iteration_time_s);
+            CHECK(replay_iteration(lowered).time.iteration_s ==
+                  Approx(*closed_form(lowered).iteration_time_s).epsilon(1e-6));
             CHECK(forecast(lowered, wires).time_s == Approx(*closed_form(lowered).iteration_time_s).epsilon(1e-6));
         }
 }

@@ -125,7 +125,11 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
         const double inputs = samples * static_cast<double>(layer.inputs) * element_bytes;
         const double weights = static_cast<double>(layer.parameters) * element_bytes / rows;
         sent += columns * micro_batches * (rows - 1) * (outputs + (i > 0 ? 2 * inputs : 0));
-        const double rings = parallelism.sharding == Sharding::parameters ? 1 + 2 * micro_batches : 2;
+        // A reduce-scatter of gradients, for each micro-batch if they are sharded and there is no pipeline; and
+        // allgathers.
+        const bool each = parallelism.sharding >= Sharding::gradients && parallelism.pipeline.stages == 1;
+        const double gathered = parallelism.sharding == Sharding::parameters ? 2 * micro_batches : 1;
+        const double rings = (each ? micro_batches : 1) + gathered;
         sent += rows * rings * (columns - 1) * weights;
         const bool begins = i > 0 && arrangement.layers[i].part != arrangement.layers[i - 1].part;
         if (begins && parallelism.pipeline.stages > 1) sent += 2 * rows * columns * micro_batches * inputs;

@@ -203,6 +203,25 @@ TEST_CASE("schedules and sharding are chosen by words") {
     CHECK(plan_of("ranks: 2, optimizer: sgd").optimizer == Optimizer::sgd);
 }
 
+TEST_CASE("gradients are exchanged after each micro-batch if they are sharded, without a pipeline, or by word") {
+    const auto each = [](const std::string& keys) {
+        return plan_of("ranks: 4, parallelism: {" + keys + "}").parallelism.syncs_each_micro_batch();
+    };
+    for (const bool automatic : {false, true}) {
+        const std::string sync = automatic ? ", gradient_sync: auto" : "";
+        CHECK_FALSE(each("sharding: none" + sync));
+        CHECK_FALSE(each("sharding: optimizer" + sync));
+        CHECK(each("sharding: gradients" + sync));
+        CHECK(each("sharding: parameters" + sync));
+        CHECK_FALSE(each("pipeline: 2, sharding: parameters" + sync));
+    }
+    for (const std::string sharding : {"none", "optimizer", "gradients", "parameters"}) {
+        CHECK(each("gradient_sync: each-micro-batch, sharding: " + sharding));
+        CHECK_FALSE(each("gradient_sync: last-micro-batch, sharding: " + sharding));
+        CHECK_FALSE(each("pipeline: 2, gradient_sync: last-micro-batch, sharding: " + sharding));
+    }
+}
+
 TEST_CASE("an automatic grid is one variant for each factorisation that divides the batch") {
     for (std::int64_t ranks = 1; ranks <= 30; ++ranks) {
         for (const std::int64_t batch : {1, 7, 12, 60}) {
@@ -541,6 +560,8 @@ TEST_CASE("features for plain data parallelism are refused with any other") {
          "ring}]}",
          "{name", "no effect on sharded gradients", "remove"},
         {"ranks: 4, parallelism: {sequence: true}", "true", "'sequence' needs more than one row", "model: 8"},
+        {"ranks: 4, parallelism: {pipeline: 2, sharding: gradients, gradient_sync: each-micro-batch}",
+         "each-micro-batch", "a pipeline exchanges gradients after its last micro-batch", "last-micro-batch"},
     };
     for (const Mistake& mistake : mistakes) {
         check_mistake(mistake);

@@ -21,17 +21,17 @@ TEST_CASE("plan axes: the choices of two ranks, counted by hand") {
         CHECK(plan.parallelism.layout.replica() * plan.parallelism.pipeline.stages * plan.replicas() == 2);
         CHECK(plan_of(choice, base).parallelism.sharding == plan.parallelism.sharding);
     });
-    // Two columns of 2 samples: 1 micro-batch with four kinds of sharding, 2 with three. Two stages of 4 samples: 1, 2
-    // or 4 micro-batches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence:
-    // 1, 2 or 4 micro-batches with four or three kinds of sharding. Two rows: 3 numbers of micro-batches, with and
-    // without sequence parallelism.
-    CHECK(texts.size() == 7 + (2 + 5 + 5) + (4 + 3 + 3) + 6);
+    // Two columns of 2 samples: 1 or 2 micro-batches with four kinds of sharding. Two stages of 4 samples: 1, 2 or 4
+    // micro-batches with 1f1b and zb-h1; 2 and 4 also interleaved, in 2, 4 or 8 chunks. Two parts of a sequence: 1, 2
+    // or 4 micro-batches with four kinds of sharding. Two rows: 3 numbers of micro-batches, with and without sequence
+    // parallelism.
+    CHECK(texts.size() == 8 + (2 + 5 + 5) + 12 + 6);
     CHECK(std::set<std::string>(texts.begin(), texts.end()).size() == texts.size());
     CHECK(texts.front() == "{data: 2}");
     CHECK(texts[4] == "{data: 2, pipeline: {micro_batches: 2}}");
     CHECK(texts.back() == "{model: 2, data: 1, pipeline: {micro_batches: 4}, sequence: true}");
     const auto listed = [&](const std::string& text) { return std::ranges::count(texts, text); };
-    CHECK(texts[19] == "{data: 1, context: 2}");
+    CHECK(texts[20] == "{data: 1, context: 2}");
     CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 2, schedule: interleaved, chunks: 2}}") == 1);
     CHECK(listed("{data: 1, pipeline: {stages: 2, micro_batches: 4, schedule: zb-h1}}") == 1);
 }

@@ -127,9 +127,7 @@ Plan plan_of(const Row& row) {
     plan.optimizer = Optimizer::adam;
     plan.parallelism.layout.rows = row.number("tp");
     plan.parallelism.sharding = static_cast<Sharding>(row.number("zero"));
-    // PyTorch's FSDP reduces gradients after each micro-batch: one is as good as many.
-    const std::int64_t accumulation =
-        plan.parallelism.sharding == Sharding::parameters ? 1 : row.number("accumulation");
+    const std::int64_t accumulation = row.number("accumulation");
     plan.batch_per_rank = row.number("mbs") * accumulation;
     plan.ranks = row.number("dp") * row.number("tp") * pp;
     plan.parallelism.pipeline = {pp, accumulation, 1, PipelineSchedule::one_f_one_b, {}};
