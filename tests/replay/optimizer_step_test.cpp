@@ -41,7 +41,8 @@ World world_of(std::mt19937& random, std::int64_t ranks) {
                                                .fixed_s = 3e-6,
                                                .multiprocessors = 8,
                                                .source = {},
-                                               .table = {}};
+                                               .table = {},
+                                               .attention = {}};
     for (const LayerTime& time : layer_times(world.model, world.cluster.device, 2, ComputeKind::tables))
         world.passes_s += time.forward_s + time.backward_s();
     for (const Layer& layer : world.model.layers) {
