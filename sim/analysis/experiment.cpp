@@ -141,7 +141,9 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     result.notes = scaling_notes(training, alone ? training : *reference, result.scaling_efficiency);
     if (std::string note = peak_note(plan.compute, model.name, cluster.device); !note.empty())
         result.notes.push_back(std::move(note));
-    if (std::string note = above_peak_note(result.utilisation, cluster.device); !note.empty())
+    // The FLOP of free layers count, though they take no time.
+    if (std::string note = above_peak_note(result.utilisation, cluster.device);
+        !note.empty() && plan.free_layers.empty())
         result.notes.push_back(std::move(note));
     if (std::string note = host_bound_note(training); !note.empty()) result.notes.push_back(std::move(note));
     for (std::string& note : unused_ways_note(cluster, timeline.links)) result.notes.push_back(std::move(note));

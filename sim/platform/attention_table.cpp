@@ -29,8 +29,9 @@ AttentionTable::AttentionTable(const std::vector<Row>& rows) {
         if (masks[0].empty() && masks[1].empty())
             throw std::invalid_argument(&masks == &all_[0] ? "the forward pass has no rate"
                                                            : "the backward pass has no rate");
-        if (masks[0].empty()) masks[0] = masks[1];
-        if (masks[1].empty()) masks[1] = masks[0];
+        // Each head size that only one of the masks has.
+        masks[0].insert(masks[1].begin(), masks[1].end());
+        masks[1].insert(masks[0].begin(), masks[0].end());
     }
 }
 

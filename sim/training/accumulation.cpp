@@ -10,14 +10,15 @@ void accumulate_gradients(const Device& device, const Model& model, const Plan& 
     const double weight = weight_element(model);
     const double buffer = model.precision.accumulation > 0 ? model.precision.accumulation : gradient_element(model);
     const auto micro_batches = static_cast<double>(plan.parallelism.pipeline.micro_batches);
-    const double additions = buffer == weight ? (micro_batches - 1) / micro_batches : 1;
     const Parallelism& parallelism = plan.parallelism;
     const bool scattered = parallelism.sharding >= Sharding::gradients && parallelism.syncs_each_micro_batch();
+    const double added = scattered ? buffer : weight;
+    const double additions = buffer == added ? (micro_batches - 1) / micro_batches : 1;
     double weights = 0;
     PlacedLayer::each_weights(placed, [&](const Grouping& shards, std::uint64_t bytes, const auto&) {
         weights += static_cast<double>(bytes) / weight / (scattered ? shards.size : 1);
     });
-    const double seconds = additions * weights * (weight + 2 * buffer) / device.kernels->memory_Bps / device.speed;
+    const double seconds = additions * weights * (added + 2 * buffer) / device.kernels->memory_Bps / device.speed;
     placed.time.weight_gradient_s += seconds;
     if (!placed.experts) return;
     for (LayerTime& time : placed.experts->times) time.weight_gradient_s += seconds;

@@ -10,7 +10,8 @@
 /// in torch/csrc/autograd/functions/accumulate_grad.h), which moves w + 2b bytes through the device's memory. b is
 /// Precision::accumulation, or the size of a gradient. If b = w, the first micro-batch's gradient is the buffer, so
 /// that m micro-batches have m-1 additions, a mean of (m-1)/m each; if not, they have m. Where gradients are reduced
-/// and scattered for each micro-batch (gradient_sync.hpp), a rank adds up its shard.
+/// and scattered for each micro-batch (gradient_sync.hpp), a rank adds up its shard, which arrives with the buffer's
+/// elements (w = b).
 ///
 /// With Accumulation::fused the product that computes a gradient adds it (Megatron-LM's
 /// `gradient_accumulation_fusion`), which takes no time of its own.

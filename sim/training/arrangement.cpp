@@ -111,7 +111,8 @@ PlacedLayer place(const Cluster& cluster, const Model& model, const Layer& layer
 
 void take_no_time(PlacedLayer& placed) {
     placed.time = {};
-    placed.chunked = {};
+    placed.recompute_s = 0;
+    placed.chunked.inputs_forward_s = placed.chunked.outputs_forward_s = placed.chunked.outputs_backward_s = 0;
     if (placed.experts) placed.experts->times.clear();
 }
 
@@ -160,7 +161,6 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
         time_experts(*computation, narrow(static_cast<std::int64_t>(i)), placed);
         chunk_products(*computation, narrow(static_cast<std::int64_t>(i)), parallelism, placed);
         accumulate_gradients(cluster.device, model, plan, placed);
-        if (std::ranges::count(plan.free_layers, model.layers[i].name) > 0) take_no_time(placed);
         placed.recompute_s =
             recompute_seconds(plan.recomputation, model, narrow(static_cast<std::int64_t>(i)), placed.time);
         if (plan.compression.any() && plan.ranks > 1)
@@ -180,6 +180,8 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
     }
 
     result.first_layer = cut_parts(result.layers, parallelism.pipeline);
+    for (std::size_t i = 0; i < model.layers.size(); ++i)
+        if (std::ranges::count(plan.free_layers, model.layers[i].name) > 0) take_no_time(result.layers[i]);
     for (std::uint32_t part = 0; part + 1 < result.first_layer.size(); ++part) {
         for (std::uint32_t i = result.first_layer[part]; i < result.first_layer[part + 1]; ++i)
             result.layers[i].part = part;

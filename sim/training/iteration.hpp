@@ -10,13 +10,14 @@
 /// any collectives … contend for the same per-device NCCL stream").
 ///
 /// Each rank runs its forward and backward passes (passes.hpp); ranks that hold the same weights exchange their
-/// gradients in buckets (see Overlap, Fusion, Sharding) when the gradients of the last micro-batch are ready; then
-/// comes the update, which ends the iteration: the next forward pass starts after it. With Overlap::across_iterations
-/// the update waits for no exchange, and marks the end of the backward pass. The update takes no time. The optimizer's
-/// step (optimizer_step.hpp) comes before it, and before weights are gathered that are updated in shares; it is a task
-/// where its time is known (a calibrated throughput includes it). The input batch is copied to the ranks of the first
-/// stage, either for the next iteration during this one (`overlapped`) or before the iteration that uses it. A single
-/// rank exchanges nothing, so it is the reference for scaling.
+/// gradients in buckets (see Overlap, Fusion, Sharding) when the gradients of the last micro-batch, or of each one
+/// (gradient_sync.hpp), are ready; then comes the update, which ends the iteration: the next forward pass starts after
+/// it. With Overlap::across_iterations the update waits for no exchange, and marks the end of the backward pass. The
+/// update takes no time. The optimizer's step (optimizer_step.hpp) comes before it, and before weights are gathered
+/// that are updated in shares, at the iteration's end or at its start (Gather); it is a task where its time is known (a
+/// calibrated throughput includes it). The input batch is copied to the ranks of the first stage, either for the next
+/// iteration during this one (`overlapped`) or before the iteration that uses it. A single rank exchanges nothing, so
+/// it is the reference for scaling.
 namespace syncline {
 
 TaskGraph build_iteration(const Lowered& training);

@@ -57,8 +57,11 @@ void judge_compression(const Plan& plan, Complaints& complaints) {
 void judge_pipeline(const Plan& plan, Complaints& complaints) {
     const Pipeline& pipeline = plan.parallelism.pipeline;
     const std::string key = "parallelism.pipeline.";
-    if (plan.parallelism.gradient_sync == GradientSync::each_micro_batch && pipeline.stages > 1)
-        complaints.push_back({"parallelism.gradient_sync", "a pipeline exchanges gradients after its last micro-batch",
+    if (plan.parallelism.gradient_sync == GradientSync::each_micro_batch && !plan.parallelism.takes_turns())
+        complaints.push_back({"parallelism.gradient_sync",
+                              pipeline.stages > 1
+                                  ? "a pipeline exchanges gradients after its last micro-batch"
+                                  : "with this schedule the passes of several micro-batches are mixed on a rank",
                               "remove it, or write `last-micro-batch`"});
     const bool interleaved = pipeline.schedule == PipelineSchedule::interleaved;
     if (interleaved && pipeline.chunks == 1)

@@ -98,10 +98,11 @@ constexpr bool divides_updates(Sharding sharding) {
 /// (Megatron-Core's `--overlap-param-gather`, NeMo's `overlap_param_sync`). The first iteration begins with them, too.
 /// Left out: Megatron-Core issues a gathering only when the forward pass reaches the bucket before it.
 enum class Gather { after_update, before_forward };
+
 /// Micro-batches after whose backward pass a rank's gradients are exchanged. `last_micro_batch`: gradients of all are
 /// added up on the rank before. `each_micro_batch`: a bucket's gradients are exchanged in every backward pass, and
-/// added up in what the rank keeps of them. `automatic`: of each micro-batch if gradients are sharded and there is no
-/// pipeline. See gradient_sync.hpp.
+/// added up in what the rank keeps of them. `automatic`: of each micro-batch if gradients are sharded, there is no
+/// pipeline, and micro-batches take turns. See gradient_sync.hpp.
 enum class GradientSync { automatic, last_micro_batch, each_micro_batch };
 
 /// Value of Parallelism::shard_ranks: those of a node.
@@ -141,9 +142,12 @@ struct Parallelism {
         return {.operation = "reduce-scatter", .name = algorithms.reduce_scatter};
     }
 
+    /// Returns true if a rank's micro-batches follow each other, the backward pass of one before the next one's
+    /// forward.
+    bool takes_turns() const { return pipeline.stages == 1 && pipeline.schedule == PipelineSchedule::one_f_one_b; }
     bool syncs_each_micro_batch() const {
         if (gradient_sync != GradientSync::automatic) return gradient_sync == GradientSync::each_micro_batch;
-        return sharding >= Sharding::gradients && pipeline.stages == 1;
+        return sharding >= Sharding::gradients && takes_turns();
     }
     /// Returns true if every rank has the whole model, and exchanges only whole gradients with others.
     bool data_only() const;

@@ -170,10 +170,13 @@ TaskId Passes::add(std::uint32_t rank, const Task& task) {
     Cursor& cursor = cursors_[rank];
     const TaskId id = graph_.add_task(task);
     RankPasses& passes = ranks_[rank];
-    std::optional<TaskId> after = cursor.data;
-    if (!passes.ends.empty()) after = std::max(after, std::optional(passes.ends.back().barrier));
     // Tasks on the same stream are already in order.
-    if (after && graph_.tasks()[*after].stream != task.stream) graph_.depend(id, *after);
+    const auto wait_for = [&](TaskId before) {
+        if (graph_.tasks()[before].stream != task.stream) graph_.depend(id, before);
+    };
+    if (cursor.data) wait_for(*cursor.data);
+    if (!passes.ends.empty() && cursor.data < std::optional(passes.ends.back().barrier))
+        wait_for(passes.ends.back().barrier);
     if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
     return id;
 }

@@ -101,7 +101,7 @@ TEST_CASE("gradient sync: m micro-batches take m iterations of one, and updated 
     }
 }
 
-TEST_CASE("gradient sync: so do hybrid shards, rows, recomputed layers and chunks of one stage") {
+TEST_CASE("gradient sync: so do hybrid shards, rows and recomputed layers") {
     std::mt19937 random(5);
     for (const Overlap overlap : {Overlap::none, Overlap::wait_free}) {
         for (const Recomputation recomputation : {Recomputation::none, Recomputation::full}) {

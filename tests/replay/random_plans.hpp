@@ -297,7 +297,7 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
         cluster.host.memory_Bps = chance.of<double>({1e8, 1e10});
     }
     if (divides_updates(split.sharding) && chance.below(2) == 0) split.gather = Gather::before_forward;
-    if (split.pipeline.stages == 1 && split.pipeline.micro_batches > 1 && chance.below(2) == 0)
+    if (split.takes_turns() && split.pipeline.micro_batches > 1 && chance.below(2) == 0)
         split.gradient_sync = chance.of<GradientSync>({GradientSync::last_micro_batch, GradientSync::each_micro_batch});
     return made;
 }

@@ -127,7 +127,8 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
         sent += columns * micro_batches * (rows - 1) * (outputs + (i > 0 ? 2 * inputs : 0));
         // A reduce-scatter of gradients, for each micro-batch if they are sharded and there is no pipeline; and
         // allgathers.
-        const bool each = parallelism.sharding >= Sharding::gradients && parallelism.pipeline.stages == 1;
+        const bool each = parallelism.sharding >= Sharding::gradients && parallelism.pipeline.stages == 1 &&
+                          parallelism.pipeline.schedule == PipelineSchedule::one_f_one_b;
         const double gathered = parallelism.sharding == Sharding::parameters ? 2 * micro_batches : 1;
         const double rings = (each ? micro_batches : 1) + gathered;
         sent += rows * rings * (columns - 1) * weights;

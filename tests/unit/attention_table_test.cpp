@@ -79,6 +79,17 @@ TEST_CASE("attention: a pass without one of the masks has the rate of the other 
     CHECK_THROWS_WITH(AttentionTable({{{backward, causal, 128, 1024}, 100}}), "the forward pass has no rate");
 }
 
+TEST_CASE("attention: a head size without one of the masks has the rate of the other one") {
+    const AttentionTable table({{{forward, causal, 128, 1024}, 100},
+                                {{backward, causal, 128, 1024}, 50},
+                                {{backward, whole, 128, 1024}, 70},
+                                {{backward, whole, 64, 1024}, 40}});
+    CHECK(table.rate({backward, causal, 64, 1024}) == Approx(40));
+    CHECK(table.rate({backward, causal, 128, 1024}) == Approx(50));
+    CHECK(table.rate({backward, whole, 128, 1024}) == Approx(70));
+    CHECK(table.rate({forward, whole, 128, 1024}) == Approx(100));
+}
+
 TEST_CASE("attention: a layer's passes take their FLOP at the rates of its shape") {
     Device device = shipped_device("h100-sxm");
     device.kernels->fixed_s = 0;

@@ -497,6 +497,7 @@ TEST_CASE("ranges of layers are of the model, and each layer is in one range") {
     const Mistake mistakes[] = {
         {"ranks: 4, parallelism: {layers: [{first: haed, model: 2}]}", "haed", "workload 'net' has no layer 'haed'",
          "'head'"},
+        {"ranks: 4, free_layers: [stem, haed]", "[stem, haed", "workload 'net' has no layer 'haed'", "'head'"},
         {"ranks: 4, parallelism: {layers: [{first: stem, data: 4}, {first: body, last: nek, model: 2}]}", "nek",
          "workload 'net' has no layer 'nek'", "'neck'"},
         {"ranks: 4, parallelism: {layers: [{first: classifier, model: 2}]}", "classifier", "has no layer 'classifier'",
