@@ -4,10 +4,9 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
-#include "sim/base/diagnostics.hpp"
+#include "sim/config/rate_rows.hpp"
 
 namespace syncline::config {
 
@@ -48,22 +47,9 @@ std::optional<double> number(std::string_view cell) {
 
 AttentionRows read_attention(const std::string& path, const std::string& text) {
     AttentionRows rows;
-    std::istringstream lines(text);
-    std::string line;
-    bool headed = false;
-    for (int at = 1; std::getline(lines, line); ++at) {
-        if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (line.empty() || line.front() == '#') continue;
-        const auto fail = [&](const char* message, const char* hint) {
-            throw ConfigError({{{path, at, 1, line}, message, hint}});
-        };
-        if (!headed) {
-            if (line != header)
-                fail("this is not the header of a table of attention's rates",
-                     "`kernel,pass,mask,head_size,sequence,tflops`");
-            headed = true;
-            continue;
-        }
+    const RateTable table{header, "this is not the header of a table of attention's rates",
+                          "it begins with its header"};
+    each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
         const auto cell = cells(line);
         const auto backward = cell ? second_of((*cell)[1], "forward", "backward") : std::nullopt;
         const auto causal = cell ? second_of((*cell)[2], "none", "causal") : std::nullopt;
@@ -75,8 +61,7 @@ AttentionRows read_attention(const std::string& path, const std::string& text) {
                  "`cudnn,forward,causal,128,4096,616`; passes are forward and backward, masks causal and none");
         else
             rows[std::string((*cell)[0])].push_back({{*backward, *causal, *head_size, *sequence}, *tflops * 1e12});
-    }
-    if (!headed) throw ConfigError({{{path, 1, 1, ""}, "the table is empty", "it begins with its header"}});
+    });
     return rows;
 }
 

@@ -5,10 +5,9 @@
 #include <array>
 #include <charconv>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
-#include "sim/base/diagnostics.hpp"
+#include "sim/config/rate_rows.hpp"
 
 namespace syncline::config {
 
@@ -36,21 +35,9 @@ std::optional<std::array<double, 5>> numbers(std::string_view line) {
 
 std::vector<MeasuredProduct> read_products(const std::string& path, const std::string& text) {
     std::vector<MeasuredProduct> rows;
-    std::istringstream lines(text);
-    std::string line;
-    bool headed = false;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        if (!line.empty() && line.back() == '\r') line.pop_back();
-        if (line.empty() || line.front() == '#') continue;
-        const auto fail = [&](const std::string& message, const std::string& hint) {
-            throw ConfigError({{{path, number, 1, line}, message, hint}});
-        };
-        if (!headed) {
-            if (line != product_header)
-                fail("this is not the header of a table of matrix products", fmt::format("`{}`", product_header));
-            headed = true;
-            continue;
-        }
+    const RateTable table{product_header, "this is not the header of a table of matrix products",
+                          fmt::format("it begins with `{}`", product_header)};
+    each_rate_row(path, text, table, [&](const std::string& line, const FailAtLine& fail) {
         const auto row = numbers(line);
         if (!row)
             fail("this is not a row of five numbers from 1e-6 to 1e9",
@@ -58,10 +45,7 @@ std::vector<MeasuredProduct> read_products(const std::string& path, const std::s
         else
             rows.push_back({{(*row)[1], (*row)[2], (*row)[3], (*row)[0]}, (*row)[4] * 1e12});
         if (rows.size() > most_products) fail(fmt::format("the table has more than {} rows", most_products), "");
-    }
-    if (!headed)
-        throw ConfigError(
-            {{{path, 1, 1, ""}, "the table is empty", fmt::format("it begins with `{}`", product_header)}});
+    });
     return rows;
 }
 

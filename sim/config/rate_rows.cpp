@@ -1,0 +1,31 @@
+#include "sim/config/rate_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "sim/base/diagnostics.hpp"
+
+namespace syncline::config {
+
+void each_rate_row(const std::string& path, const std::string& text, const RateTable& table,
+                   const std::function<void(const std::string& line, const FailAtLine& fail)>& read) {
+    std::istringstream lines(text);
+    std::string line;
+    bool headed = false;
+    for (int at = 1; std::getline(lines, line); ++at) {
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        if (line.empty() || line.front() == '#') continue;
+        const FailAtLine fail = [&](const std::string& message, const std::string& hint) {
+            throw ConfigError({{{path, at, 1, line}, message, hint}});
+        };
+        if (headed)
+            read(line, fail);
+        else if (line != table.header)
+            fail(table.without, fmt::format("`{}`", table.header));
+        headed = true;
+    }
+    if (!headed) throw ConfigError({{{path, 1, 1, ""}, "the table is empty", table.begins_with}});
+}
+
+}  // namespace syncline::config
