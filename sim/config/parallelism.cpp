@@ -110,6 +110,17 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
     fields.integer_list(
         {"layers", "Number of layers of each of the model's chunks × stages parts. Default: balanced by time."},
         pipeline.layers, 1, 1 << 24);
+    fields.one_of(
+        {"transfers",
+         "Transfers to other stages: the next pass waits until they have arrived (`blocking`), or computes "
+         "beside them (`overlapped`). `auto`: `blocking` with the schedule `1f1b`, otherwise `overlapped`, as "
+         "in Megatron-LM."},
+        pipeline.transfers,
+        {{"auto", Transfers::as_schedule}, {"blocking", Transfers::blocking}, {"overlapped", Transfers::overlapped}});
+    fields.flag({"scatter_gather",
+                 "Rows send a share of their equal outputs each, which the rows of the other stage gather, as in "
+                 "Megatron-LM and DeepSpeed; `false`: each row sends all."},
+                pipeline.scatter_gather);
 }
 
 /// Describes the key of a context group. The number of ranks may also be given alone.

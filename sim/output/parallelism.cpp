@@ -70,6 +70,21 @@ std::string schedule_of(const Parallelism& parallelism) {
     return parallelism.pipeline.stages == 1 ? "" : name_of(parallelism.pipeline.schedule);
 }
 
+std::string transfers_of(const Parallelism& parallelism) {
+    if (parallelism.pipeline.stages == 1) return "";
+    return parallelism.pipeline.blocks() ? "blocking" : "overlapped";
+}
+
+std::string gathering_of(const Parallelism& parallelism) {
+    if (!divides_updates(parallelism.sharding)) return "";
+    return parallelism.gather == Gather::before_forward ? "before-forward" : "after-update";
+}
+
+std::string gradient_sync_of(const Parallelism& parallelism) {
+    if (parallelism.pipeline.micro_batches == 1) return "";
+    return parallelism.syncs_each_micro_batch() ? "each-micro-batch" : "last-micro-batch";
+}
+
 Json ranges_of(const Parallelism& parallelism, std::int64_t ranks) {
     Json ranges = Json::array();
     for (const LayerRange& range : parallelism.ranges) {
@@ -119,7 +134,7 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (parallelism.shard_ranks)
         result += *parallelism.shard_ranks == ranks_of_node ? std::string(" within nodes")
                                                             : fmt::format(" among {}", *parallelism.shard_ranks);
-    if (parallelism.gather == Gather::before_forward) result += ", gathered before the forward pass";
+    if (gathering_of(parallelism) == "before-forward") result += ", gathered before the forward pass";
     return result;
 }
 

@@ -17,16 +17,27 @@ class Timetable {
 public:
     /// `pipeline` has the number of micro-batches that follow each other without a barrier.
     Timetable(const Lowered& training, const Pipeline& pipeline, WireCosts& wires, const std::vector<PartTime>& parts)
-        : training_(training), parts_(parts), micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)) {
+        : training_(training),
+          parts_(parts),
+          micro_batches_(static_cast<std::uint32_t>(pipeline.micro_batches)),
+          blocks_(pipeline.stages > 1 && pipeline.blocks()) {
         const std::uint32_t stages = training.arrangement.stages, ranks = training.arrangement.stage_ranks;
         for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
             const auto stage = static_cast<std::uint32_t>(part % stages), next = (stage + 1) % stages;
-            const std::uint64_t bytes = training.arrangement.transfer_bytes[part];
-            transfers_s_.push_back(stage == next ? 0 : wires.transfer_s({stage * ranks, ranks}, next * ranks, bytes));
+            const Boundary& boundary = training.arrangement.boundaries[part];
+            const double sent_s =
+                stage == next ? 0 : wires.transfer_s({stage * ranks, ranks}, next * ranks, boundary.bytes);
+            const auto gathered_s = [&](const std::optional<ActivationExchange>& one, std::uint32_t by) {
+                if (!one || stage == next) return 0.0;
+                return wires.exchange_s({by * ranks, ranks}, one->groups, *one->algorithm, one->spec,
+                                        one->bytes.front());
+            };
+            transfers_.push_back(
+                {sent_s, gathered_s(boundary.activations, next), gathered_s(boundary.gradients, stage)});
         }
         for (auto* data : {&forward_s_, &backward_s_}) data->assign(parts.size() * micro_batches_, std::nan(""));
         for (std::uint32_t stage = 0; stage < stages; ++stage)
-            rows_.push_back({slots(pipeline, stage), 0, 0, 0, std::nan("")});
+            rows_.push_back({slots(pipeline, stage), 0, 0, 0, std::nan(""), 0});
         std::vector<std::uint32_t> ready(stages);
         for (std::uint32_t stage = 0; stage < stages; ++stage) ready[stage] = stages - 1 - stage;
         while (!ready.empty()) {
@@ -53,6 +64,12 @@ private:
         std::vector<Slot> slots;
         std::size_t next = 0;
         double computed_s = 0, quiet_s = 0, start_s = 0;
+        double sent_s = 0;  ///< end of the transfer that the next pass waits for
+    };
+
+    /// Times of a passage to another stage: of the transfer, and of what the receivers gather, forward and backward.
+    struct Transfer {
+        double sent_s = 0, activations_s = 0, gradients_s = 0;
     };
 
     std::size_t at(std::size_t part, std::uint32_t micro_batch) const { return part * micro_batches_ + micro_batch; }
@@ -67,13 +84,14 @@ private:
             const double arrival_s = arrival(part, slot);
             if (std::isnan(arrival_s)) break;
             const PassTime& pass = pass_of(parts_[part], slot);
-            double start_s = std::max(arrival_s, row.computed_s);
+            double start_s = std::max({arrival_s, row.computed_s, row.sent_s});
             if (pass.exchanges_first) start_s = std::max(start_s, row.quiet_s);
             if (row.next == 0) row.start_s = start_s;
             row.computed_s = start_s + pass.computed_s;
             if (pass.quiet_s > 0) row.quiet_s = std::max(row.quiet_s, start_s + pass.quiet_s);
             if (slot.gradients != Gradients::weights)
                 (slot.forward ? forward_s_ : backward_s_)[at(part, slot.micro_batch)] = start_s + pass.data_s;
+            row.sent_s = blocks_ ? start_s + pass.data_s + sent_s(part, slot) : 0;
             if (slot.releases()) {
                 last_backward_s_.resize(parts_.size());
                 last_backward_s_[part] = start_s + std::max(pass.data_s, pass.computed_s);
@@ -91,15 +109,27 @@ private:
     /// Returns the time at which the data of a pass arrives; NaN if that is not known yet.
     double arrival(std::size_t part, const Slot& slot) const {
         if (slot.gradients == Gradients::weights) return 0;
-        if (slot.forward) return part == 0 ? 0 : forward_s_[at(part - 1, slot.micro_batch)] + transfers_s_[part - 1];
-        return part + 1 == parts_.size() ? forward_s_[at(part, slot.micro_batch)]
-                                         : backward_s_[at(part + 1, slot.micro_batch)] + transfers_s_[part];
+        if (slot.forward) {
+            if (part == 0) return 0;
+            const Transfer& from = transfers_[part - 1];
+            return forward_s_[at(part - 1, slot.micro_batch)] + from.sent_s + from.activations_s;
+        }
+        if (part + 1 == parts_.size()) return forward_s_[at(part, slot.micro_batch)];
+        return backward_s_[at(part + 1, slot.micro_batch)] + transfers_[part].sent_s + transfers_[part].gradients_s;
+    }
+
+    /// Returns the time in which a pass's results are sent, if there is a transfer.
+    double sent_s(std::size_t part, const Slot& slot) const {
+        if (slot.gradients == Gradients::weights) return 0;
+        if (slot.forward) return part + 1 == parts_.size() ? 0 : transfers_[part].sent_s;
+        return part == 0 ? 0 : transfers_[part - 1].sent_s;
     }
 
     const Lowered& training_;
     const std::vector<PartTime>& parts_;
     const std::uint32_t micro_batches_;
-    std::vector<double> transfers_s_;             ///< after each part
+    const bool blocks_;
+    std::vector<Transfer> transfers_;             ///< after each part
     std::vector<double> forward_s_, backward_s_;  ///< by part and micro-batch: the result can leave
     std::vector<double> last_backward_s_;         ///< by part
     std::vector<Row> rows_;                       ///< by stage

@@ -191,11 +191,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
                 result.layers[segment.end - 1].recompute_from = segment.first;
             }
         if (part + 2 == result.first_layer.size()) break;
-        const std::uint32_t next = result.first_layer[part + 1];
-        const PlacedLayer& from = result.layers[next - 1];
-        const double elements = from.share.samples * static_cast<double>(model.layers[next].inputs);
-        const double holders = static_cast<double>(parallelism.sequence ? from.layout.replica() : from.layout.cells());
-        result.transfer_bytes.push_back(whole_bytes(elements / holders, activation_element(model)));
+        result.boundaries.push_back(exchanges.boundary(result.first_layer[part + 1], parallelism.algorithms));
     }
     return result;
 }

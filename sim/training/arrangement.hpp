@@ -145,13 +145,19 @@ struct PlacedLayer {
     }
 };
 
+/// Passage of a micro-batch's activations from a part of the model to the next, and of their gradients back.
+struct Boundary {
+    std::uint64_t bytes = 0;  ///< that rank i of a stage passes on to rank i of the next one, and the other way
+    /// The receiving rows gather their shares, if each one's sender has passed on its own (Pipeline::scatter_gather).
+    std::optional<ActivationExchange> activations = {}, gradients = {};
+};
+
 struct Arrangement {
     std::uint32_t stages = 1, chunks = 1, stage_ranks = 1, micro_batches = 1;
     std::vector<PlacedLayer> layers;  ///< of the model, in forward order
     /// First layer of each part of the model, followed by the number of layers.
     std::vector<std::uint32_t> first_layer;
-    /// For one micro-batch: bytes that rank i of a stage passes on to rank i of the next one, after each part.
-    std::vector<std::uint64_t> transfer_bytes;
+    std::vector<Boundary> boundaries;  ///< after each part but the last
 };
 
 /// Returns the groups of ranks that have the same shard.

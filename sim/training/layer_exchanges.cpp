@@ -83,6 +83,22 @@ void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algor
     if (placed.layout.cells() > 1) add_halos(layer);
 }
 
+Boundary ExchangePlanner::boundary(std::uint32_t layer, const ActivationAlgorithms& algorithms) {
+    algorithms_ = &algorithms;
+    const PlacedLayer& from = layers_[layer - 1];
+    const double element_bytes = activation_element(model_);
+    const double elements = from.share.samples * static_cast<double>(model_.layers[layer].inputs) /
+                            static_cast<double>(from.layout.cells());
+    const auto rows = static_cast<double>(from.layout.rows);
+    if (parallelism_.sequence) return {whole_bytes(elements / rows, element_bytes)};
+    // Megatron-LM sends the whole where shares would differ.
+    const bool even = std::fmod(elements, rows) == 0;
+    if (!parallelism_.pipeline.scatter_gather || rows == 1 || !even || layers_[layer].layout != from.layout)
+        return {whole_bytes(elements, element_bytes)};
+    const ActivationExchange gathering = make({narrow(from.layout.rows), 1}, "allgather", elements);
+    return {whole_bytes(elements / rows, element_bytes), gathering, gathering};
+}
+
 void ExchangePlanner::add_rows(std::uint32_t number) {
     const Layer& layer = model_.layers[number];
     PlacedLayer& placed = layers_[number];

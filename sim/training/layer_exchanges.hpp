@@ -29,6 +29,8 @@ public:
 
     /// Throws ParallelismError.
     void add(std::uint32_t layer, const ActivationAlgorithms& algorithms);
+    /// Returns the passage to this layer from the one before it, which is on another stage. Throws ParallelismError.
+    Boundary boundary(std::uint32_t layer, const ActivationAlgorithms& algorithms);
 
 private:
     void add_rows(std::uint32_t layer);

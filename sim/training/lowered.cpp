@@ -148,6 +148,11 @@ public:
     void make() {
         const Parallelism& parallelism = training_.plan.parallelism;
         Arrangement& arrangement = training_.arrangement;
+        for (std::uint32_t part = 0; part < arrangement.boundaries.size(); ++part) {
+            Boundary& boundary = arrangement.boundaries[part];
+            make(boundary.gradients, part % arrangement.stages);
+            make(boundary.activations, (part + 1) % arrangement.stages);
+        }
         for (PlacedLayer& layer : arrangement.layers) {
             const std::uint32_t stage = layer.part % arrangement.stages;
             LayerExchanges::each(layer.exchanges, [&](ActivationExchange& exchange) {
@@ -167,6 +172,10 @@ public:
     }
 
 private:
+    void make(std::optional<ActivationExchange>& exchange, std::uint32_t stage) {
+        if (exchange) exchange->algorithm = made(stage, exchange->groups, exchange->spec, exchange->bytes.front());
+    }
+
     std::shared_ptr<const CollectiveAlgorithm> made(std::uint32_t stage, const Grouping& grouping,
                                                     const AlgorithmSpec& spec, std::uint64_t bytes) {
         std::unique_ptr<ChannelOrders>& orders = orders_[{stage, grouping}];

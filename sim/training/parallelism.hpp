@@ -62,6 +62,14 @@ struct LayerRange {
 /// parallelism", ICLR 2024, schedule ZB-H1).
 enum class PipelineSchedule { gpipe, one_f_one_b, interleaved, zero_bubble_h1 };
 
+/// Computation beside which a stage sends its results. `overlapped`: the next pass, whatever the time of the transfer.
+/// `blocking`: none, the next pass waits until the result has arrived. `as_schedule`: blocking with one_f_one_b, and
+/// else overlapped, as in Megatron-LM, which switches `overlap_p2p_comm` off "if not using the interleaved schedule"
+/// (megatron/training/arguments.py; _communicate in p2p_communication.py waits for all requests). DeepSpeed
+/// (runtime/pipe/p2p.py: dist.send) and nanotron (P2P.send_tensors) wait, too; PyTorch's ScheduleGPipe waits at the
+/// end (torch/distributed/pipelining/schedules.py). Megatron-LM waited with interleaved stages as well before 2023.
+enum class Transfers { as_schedule, blocking, overlapped };
+
 struct Pipeline {
     std::int64_t stages = 1;
     std::int64_t micro_batches = 1;  ///< parts of a replica's batch, also without stages
@@ -70,6 +78,18 @@ struct Pipeline {
     /// Number of layers in each part of the model, stages·chunks parts in forward order. Empty: chosen to minimise the
     /// time of the slowest part.
     std::vector<std::int64_t> layers;
+    Transfers transfers = Transfers::as_schedule;
+    /// Each row sends a share of what all rows have, and the receiving rows gather the shares, unless sequence
+    /// parallelism leaves them with shares anyway: section 4.1 of the same paper, by default in Megatron-LM
+    /// (scatter_gather_tensors_in_pipeline) and in DeepSpeed (runtime/pipe/engine.py: pipe_partitioned,
+    /// grad_partitioned). Not between layers with different layouts.
+    bool scatter_gather = true;
+
+    /// Returns true if a stage's next pass waits until what it sends has arrived.
+    bool blocks() const {
+        if (transfers != Transfers::as_schedule) return transfers == Transfers::blocking;
+        return schedule == PipelineSchedule::one_f_one_b;
+    }
 };
 
 /// Computation beside which rows exchange the gradients of a layer's inputs: that of the gradients of its weights

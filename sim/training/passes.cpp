@@ -39,7 +39,7 @@ Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const
         passes.gradients.resize(arrangement.layers.size());
         cursors_[rank].outputs.resize(arrangement.micro_batches);
     }
-    const std::size_t boundaries = arrangement.transfer_bytes.size();
+    const std::size_t boundaries = arrangement.boundaries.size();
     for (auto& received : received_) received.resize(boundaries * arrangement.micro_batches);
     for (std::uint32_t stage = 0; stage < arrangement.stages; ++stage) {
         for (const bool forward : {true, false}) add_receives(stage, forward);
@@ -77,7 +77,7 @@ ExchangeId Passes::transfer(std::uint32_t boundary, bool forward, std::uint32_t 
         found->second = graph_.add_exchange({pass_on_,
                                              graph_.add_group({from, to}),
                                              forward ? forward_channel : backward_channel,
-                                             arrangement_.transfer_bytes[boundary],
+                                             arrangement_.boundaries[boundary].bytes,
                                              0,
                                              {},
                                              ExchangeClass::point_to_point});
@@ -113,22 +113,32 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
     if (slot.gradients == Gradients::weights) {
         for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
-            cursors_[rank_of(stage, index)].data.reset();
+            cursors_[rank_of(stage, index)].data = cursors_[rank_of(stage, index)].input = std::nullopt;
         for (std::uint32_t layer = end; layer-- > first;) add_weight_gradients(stage, layer, slot.micro_batch);
         return;
     }
-    const auto boundaries = static_cast<std::uint32_t>(arrangement_.transfer_bytes.size());
+    const auto boundaries = static_cast<std::uint32_t>(arrangement_.boundaries.size());
     // A single stage sends nothing: it already has the output of its other chunks.
     const bool sends = arrangement_.stages > 1;
     const bool follows = slot.forward ? part > 0 : part < boundaries;
+    const std::uint32_t boundary = slot.forward ? part - 1 : part;
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.data.reset();
         if (sends && follows) {
-            const std::uint32_t boundary = slot.forward ? part - 1 : part;
             cursor.data = received_[slot.forward][boundary * arrangement_.micro_batches + slot.micro_batch][index];
         } else if (follows || !slot.forward) {
             cursor.data = cursor.outputs[slot.micro_batch];
+        }
+        cursor.input = cursor.data;
+    }
+    if (sends && follows) {
+        const Boundary& from = arrangement_.boundaries[boundary];
+        const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
+        for (std::uint32_t index = 0; gathering && index < arrangement_.stage_ranks; ++index) {
+            const std::uint32_t rank = rank_of(stage, index);
+            cursors_[rank].data = add_exchange(rank, *gathering, slot.forward ? first : end - 1, slot.micro_batch);
+            cursors_[rank].input = cursors_[rank].data;
         }
     }
     if (slot.forward) {
@@ -150,6 +160,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.outputs[slot.micro_batch] = cursor.data;
+        cursor.sent.reset();
     }
     if (part == 0 && slot.releases() && slot.micro_batch + 1 < syncs_) end_micro_batch(stage);
 }
@@ -175,6 +186,7 @@ TaskId Passes::add(std::uint32_t rank, const Task& task) {
         if (graph_.tasks()[before].stream != task.stream) graph_.depend(id, before);
     };
     if (cursor.data) wait_for(*cursor.data);
+    if (cursor.sent && cursor.data == cursor.input) wait_for(*cursor.sent);
     if (!passes.ends.empty() && cursor.data < std::optional(passes.ends.back().barrier))
         wait_for(passes.ends.back().barrier);
     if (!cursor.data && passes.computed.empty() && task.stream != passes.compute) passes.inputs.push_back(id);
@@ -388,7 +400,8 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
                   arrangement_.first_layer[boundary + 1]};
         task.exchange = transfer(boundary, forward, index);
         task.micro_batch = micro_batch;
-        add(rank, task);
+        const TaskId sent = add(rank, task);
+        if (plan_.parallelism.pipeline.blocks()) cursors_[rank].sent = sent;
     }
 }
 

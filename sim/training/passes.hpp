@@ -21,12 +21,12 @@
 /// separate stream. The gradients of a layer's inputs are computed first, and exchanged while those of its
 /// weights are computed (as Megatron-LM does), unless Plan::hides_input_gradients() is false: then the backward pass is
 /// one task, and they are exchanged after it. Products may be computed in chunks (chunked_products.hpp). A transfer to
-/// another stage runs concurrently with the next pass. With Sharding::parameters a layer's weights are gathered before
-/// each of its passes, while the previous layer computes: at most two layers' weights at a time. Layers that are
-/// recomputed (recomputation.hpp) run their forward passes and exchanges once more before the backward pass of the
-/// segment's last layer, when the gradients of its outputs have arrived, as with PyTorch's checkpoints; their weights
-/// are gathered for both passes together. Where the gradients of each micro-batch are exchanged, a barrier ends it,
-/// which everything that follows on the rank waits for (gradient_sync.hpp).
+/// another stage runs concurrently with the next pass, or before it (Pipeline::blocks()). With Sharding::parameters a
+/// layer's weights are gathered before each of its passes, while the previous layer computes: at most two layers'
+/// weights at a time. Layers that are recomputed (recomputation.hpp) run their forward passes and exchanges once more
+/// before the backward pass of the segment's last layer, when the gradients of its outputs have arrived, as with
+/// PyTorch's checkpoints; their weights are gathered for both passes together. Where the gradients of each micro-batch
+/// are exchanged, a barrier ends it, which everything that follows on the rank waits for (gradient_sync.hpp).
 ///
 /// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
 /// inputs that have to be gathered again are gathered for them.
@@ -96,6 +96,8 @@ private:
         StreamId activations = no_stream, weights = no_stream;
         StreamId send[2] = {no_stream, no_stream}, receive[2] = {no_stream, no_stream};  ///< backward, forward
         std::optional<TaskId> data;                  ///< after which the data for the next computation is ready
+        std::optional<TaskId> input;                 ///< the same at the start of the pass
+        std::optional<TaskId> sent;                  ///< the transfer that the pass waits for
         std::vector<std::optional<TaskId>> outputs;  ///< by micro-batch: last pass whose output stays on the stage
     };
 

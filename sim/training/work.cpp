@@ -197,8 +197,13 @@ Work work_of(const Lowered& training) {
     for (const PlacedLayer& placed : arrangement.layers) add_layer(counter, placed, training, folds);
     if (arrangement.stages > 1) {
         const DirectRooted pass_on(DirectRooted::Operation::broadcast);
-        for (const std::uint64_t bytes : arrangement.transfer_bytes)
-            counter.add(pass_on, 2, bytes, arrangement.stage_ranks, 2.0 * arrangement.micro_batches);
+        for (const Boundary& boundary : arrangement.boundaries) {
+            counter.add(pass_on, 2, boundary.bytes, arrangement.stage_ranks, 2.0 * arrangement.micro_batches);
+            for (const auto* gathering : {&boundary.activations, &boundary.gradients})
+                if (*gathering)
+                    counter.add(*(*gathering)->algorithm, (*gathering)->groups.size, (*gathering)->bytes.front(),
+                                arrangement.stage_ranks / (*gathering)->groups.size, arrangement.micro_batches);
+        }
     }
     if (plan.fusion.tick_s() > 0)
         for (const Bucket& bucket : training.buckets) counter.add_tasks(bucket.part == 0 ? ranks : 0);

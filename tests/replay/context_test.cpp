@@ -186,7 +186,7 @@ TEST_CASE("context: pipelines pass on a rank's positions, and folding changes no
         plan.ranks = 16;
         plan.parallelism.pipeline.stages = plan.parallelism.pipeline.micro_batches = 2;
         const Lowered lowered = lower(machine(1e9).cluster(16), net.model(), plan);
-        CHECK(lowered.arrangement.transfer_bytes.front() == static_cast<std::uint64_t>(2 * net.s / 4 * net.h * 4));
+        CHECK(lowered.arrangement.boundaries.front().bytes == static_cast<std::uint64_t>(2 * net.s / 4 * net.h * 4));
         const Result by_message = simulate(lowered);
         plan.fidelity = Fidelity::folded;
         const Result folded = simulate(lower(machine(1e9).cluster(16), net.model(), plan));

@@ -114,6 +114,106 @@ TEST_CASE("a stage holds p - s micro-batches with 1F1B and all with gpipe, on th
     }
 }
 
+TEST_CASE("two stages wait for every transfer if transfers block, and else for two or for those in a cycle") {
+    // With f and b per pass and t per transfer, t ≤ f. gpipe overlaps all transfers but the last of each direction.
+    // With 1F1B the gradients of micro-batch i return to stage 0 before it begins i + 2, whose outputs stage 1 needs
+    // right after i + 1: two transfers for two micro-batches, whether or not they block.
+    const double f = forward_s, b = backward_s;
+    for (const std::int64_t m : {1, 2, 3, 6}) {
+        for (const double t : {0.25, 1.0}) {
+            const Model model = plain_model(2, 0, 25);  // 100 bytes for a sample
+            const Cluster cluster = equal_layers(2, model, 100 / t, 0);
+            const auto time_s = [&](PipelineSchedule schedule, Transfers transfers) {
+                Plan plan = plan_of(schedule, 2, m, 1);
+                plan.parallelism.pipeline.transfers = transfers;
+                return simulate(lower(cluster, model, plan)).time.iteration_s;
+            };
+            CAPTURE(m, t);
+            const auto passes = static_cast<double>(m) + 1;
+            const auto gpipe = PipelineSchedule::gpipe, turns = PipelineSchedule::one_f_one_b;
+            CHECK(time_s(gpipe, Transfers::overlapped) == Approx(passes * (f + b) + 2 * t).epsilon(1e-9));
+            CHECK(time_s(gpipe, Transfers::blocking) ==
+                  Approx(passes * (f + b) + 2 * static_cast<double>(m) * t).epsilon(1e-9));
+            CHECK(time_s(gpipe, Transfers::as_schedule) == time_s(gpipe, Transfers::overlapped));
+            CHECK(time_s(turns, Transfers::blocking) == Approx(passes * (f + b + t)).epsilon(1e-9));
+            CHECK(time_s(turns, Transfers::as_schedule) == time_s(turns, Transfers::blocking));
+            CHECK(time_s(turns, Transfers::overlapped) <= time_s(turns, Transfers::blocking));
+        }
+    }
+}
+
+TEST_CASE("a stage that blocks computes nothing while it sends") {
+    for (const auto schedule : {PipelineSchedule::gpipe, PipelineSchedule::one_f_one_b, PipelineSchedule::interleaved,
+                                PipelineSchedule::zero_bubble_h1}) {
+        for (const std::int64_t p : {2, 4}) {
+            const std::int64_t chunks = schedule == PipelineSchedule::interleaved ? 2 : 1;
+            const Model model = plain_model(static_cast<std::size_t>(p * chunks), 0, 25);
+            const Cluster cluster = equal_layers(p, model, 200, 0);
+            for (const auto transfers : {Transfers::overlapped, Transfers::blocking}) {
+                CAPTURE(static_cast<int>(schedule), p, static_cast<int>(transfers));
+                Plan plan = plan_of(schedule, p, 2 * p, chunks);
+                plan.parallelism.pipeline.transfers = transfers;
+                const TaskGraph graph = build_iteration(lower(cluster, model, plan));
+                const Timeline timeline = replay_isolated(cluster, graph, {3, 1});
+                const auto stream = [&](TaskId id) { return graph.streams()[graph.tasks()[id].stream]; };
+                bool beside = false;
+                for (TaskId send = 0; send < graph.tasks().size(); ++send) {
+                    if (stream(send).kind != StreamKind::transfer) continue;
+                    const Interval& sent = timeline.measured()[send];
+                    for (TaskId pass = 0; pass < graph.tasks().size(); ++pass) {
+                        if (stream(pass).kind != StreamKind::compute || stream(pass).process != stream(send).process)
+                            continue;
+                        const Interval& computed = timeline.measured()[pass];
+                        if (computed.start_s < sent.end_s - 1e-9 && computed.end_s > sent.start_s + 1e-9) beside = true;
+                    }
+                }
+                CHECK(beside == (transfers == Transfers::overlapped));
+            }
+        }
+    }
+}
+
+TEST_CASE("rows pass on a share each, and gather: no faster on equal links, as many bytes") {
+    for (const std::int64_t rows : {2, 3, 4}) {
+        for (const std::int64_t m : {1, 3}) {
+            CAPTURE(rows, m);
+            const Model model = plain_model(2, 0, 24);  // 96 bytes for a sample
+            const Cluster cluster = equal_layers(2 * rows, model, 200, 0);
+            Result results[2];
+            for (const bool scatter : {false, true}) {
+                Plan plan = plan_of(PipelineSchedule::gpipe, 2, m, 1, rows);
+                plan.parallelism.layout.rows = rows;
+                plan.parallelism.pipeline.scatter_gather = scatter;
+                const Lowered training = lower(cluster, model, plan);
+                const Boundary& boundary = training.arrangement.boundaries.front();
+                CHECK(boundary.bytes == static_cast<std::uint64_t>(scatter ? 96 / rows : 96));
+                CHECK(boundary.activations.has_value() == scatter);
+                CHECK(boundary.gradients.has_value() == scatter);
+                results[scatter] = simulate(training);
+            }
+            // Each row receives 96 bytes: from its partner, or a share from each row.
+            CHECK(results[true].bytes_sent == results[false].bytes_sent);
+            if (m == 1) CHECK(results[true].time.iteration_s == Approx(results[false].time.iteration_s).epsilon(1e-9));
+        }
+    }
+}
+
+TEST_CASE("rows pass on everything where shares would differ, or are what they have") {
+    const auto boundary = [](std::int64_t elements, std::int64_t rows, bool sequence) {
+        const Model model = plain_model(2, 0, elements);
+        Plan plan = plan_of(PipelineSchedule::gpipe, 2, 1, 1, rows);
+        plan.parallelism.layout.rows = rows;
+        plan.parallelism.sequence = sequence;
+        return lower(equal_layers(2 * rows, model, 200, 0), model, plan).arrangement.boundaries.front();
+    };
+    CHECK(boundary(25, 2, false).bytes == 100);
+    CHECK_FALSE(boundary(25, 2, false).activations);
+    CHECK(boundary(24, 1, false).bytes == 96);
+    CHECK_FALSE(boundary(24, 1, false).activations);
+    CHECK(boundary(24, 2, true).bytes == 48);
+    CHECK_FALSE(boundary(24, 2, true).activations);
+}
+
 TEST_CASE("two stages with two micro-batches and transfers take the time computed by hand") {
     // 1F1B: stage 0 runs F0 F1 B0 B1, stage 1 runs F0 B0 F1 B1. F0 reaches stage 1 at f+t, and its gradient is back at
     // 2f+b+2t; F1 follows B0 on stage 1, and its gradient is back at 3f+2b+2t. gpipe ends at the same time.
@@ -124,7 +224,9 @@ TEST_CASE("two stages with two micro-batches and transfers take the time compute
             const Star star{200 / t, t / 4};
             const Cluster cluster = equal_layers(2, model, star.bandwidth_Bps, star.latency_s);
             REQUIRE(star.message_s(100) == Approx(t));
-            const Result result = simulate(lower(cluster, model, plan_of(schedule, 2, 2, 1)));
+            Plan plan = plan_of(schedule, 2, 2, 1);
+            plan.parallelism.pipeline.transfers = Transfers::overlapped;
+            const Result result = simulate(lower(cluster, model, plan));
             const double f = forward_s, b = backward_s, iteration_s = 3 * f + 3 * b + 2 * t;
             CHECK(result.time.iteration_s == Approx(iteration_s).epsilon(1e-9));
             CHECK(result.bytes_sent == 400);

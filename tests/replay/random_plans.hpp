@@ -43,6 +43,8 @@ struct RandomPlan {
         text += fmt::format(", {} servers, jitter {}, {} stragglers × {}, transport '{}', network {}",
                             plan.servers.count, plan.noise.jitter, plan.noise.stragglers.count,
                             plan.noise.stragglers.slowdown, cluster.transport.name, number(cluster.network));
+        if (pipeline.stages > 1)
+            text += fmt::format(", transfers {}, scatter {}", number(pipeline.transfers), pipeline.scatter_gather);
         if (plan.recomputation != Recomputation::none) text += ", layers recomputed";
         return text;
     }
@@ -299,6 +301,9 @@ inline RandomPlan drawn(std::uint64_t seed, std::uint64_t attempt) {
     if (divides_updates(split.sharding) && chance.below(2) == 0) split.gather = Gather::before_forward;
     if (split.takes_turns() && split.pipeline.micro_batches > 1 && chance.below(2) == 0)
         split.gradient_sync = chance.of<GradientSync>({GradientSync::last_micro_batch, GradientSync::each_micro_batch});
+    // By the seed alone, so that nothing else of the plan depends on them.
+    split.pipeline.transfers = static_cast<Transfers>(seed % 3);
+    split.pipeline.scatter_gather = seed % 4 != 0;
     return made;
 }
 

@@ -138,6 +138,17 @@ double bytes_by_hand(const Model& model, const Plan& plan, const Arrangement& ar
     return sent;
 }
 
+/// Returns the numbers of exchanges by which a layer's rows gather what has come from other stages: its inputs, and the
+/// gradients of its outputs.
+std::pair<std::size_t, std::size_t> gathered_at(const Arrangement& arrangement, std::uint32_t layer) {
+    if (arrangement.stages == 1) return {0, 0};
+    const std::uint32_t part = arrangement.layers[layer].part;
+    const auto& boundaries = arrangement.boundaries;
+    const bool first = arrangement.first_layer[part] == layer, last = arrangement.first_layer[part + 1] == layer + 1;
+    return {first && part > 0 && boundaries[part - 1].activations ? 1 : 0,
+            last && part < boundaries.size() && boundaries[part].gradients ? 1 : 0};
+}
+
 void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrangement& arrangement) {
     // By rank within its stage, layer, micro-batch and direction.
     using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -170,10 +181,13 @@ void check_order(const TaskGraph& graph, const Timeline& timeline, const Arrange
                 const LayerExchanges& planned = arrangement.layers[layer].exchanges;
                 const Place place{index, layer, micro_batch};
                 const std::vector<Interval>& all = exchanges[place];
-                const std::size_t there = planned.before_forward.size() + planned.after_forward.size();
-                REQUIRE(all.size() == there + planned.before_backward.size() + planned.after_backward.size());
+                const auto [from_below, from_above] = gathered_at(arrangement, layer);
+                const std::size_t there = from_below + planned.before_forward.size() + planned.after_forward.size();
+                REQUIRE(all.size() ==
+                        there + from_above + planned.before_backward.size() + planned.after_backward.size());
                 const std::size_t first = forward ? 0 : there, end = forward ? there : all.size();
-                const std::size_t before = (forward ? planned.before_forward : planned.before_backward).size();
+                const std::size_t before =
+                    forward ? from_below + planned.before_forward.size() : from_above + planned.before_backward.size();
                 for (std::size_t i = first; i < first + before; ++i) next(all[i]);
                 next(passes.at({place, forward ? Phase::forward : Phase::backward}));
                 for (std::size_t i = first + before; i < end; ++i) next(all[i]);

@@ -443,6 +443,27 @@ TEST_CASE("channels need a collective") {
     CHECK(errors_of("ranks: 1, channels: 2").empty());
 }
 
+TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
+    const auto pipeline = [](const std::string& keys) {
+        return plan_of("ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 2, " + keys + "}}")
+            .parallelism.pipeline;
+    };
+    for (const std::string automatic : {"", ", transfers: auto"}) {
+        CHECK(pipeline("schedule: 1f1b" + automatic).blocks());
+        CHECK_FALSE(pipeline("schedule: gpipe" + automatic).blocks());
+        CHECK_FALSE(pipeline("schedule: zb-h1" + automatic).blocks());
+        CHECK_FALSE(pipeline("schedule: interleaved, chunks: 2" + automatic).blocks());
+    }
+    for (const std::string schedule : {"1f1b", "gpipe", "zb-h1"}) {
+        CHECK(pipeline("transfers: blocking, schedule: " + schedule).blocks());
+        CHECK_FALSE(pipeline("transfers: overlapped, schedule: " + schedule).blocks());
+    }
+    CHECK(pipeline("schedule: 1f1b").scatter_gather);
+    CHECK_FALSE(pipeline("scatter_gather: false").scatter_gather);
+    check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, transfers: block}}", "block}}", "'block'",
+                   "blocking"});
+}
+
 TEST_CASE("virtual stages are another name of chunks") {
     const Plan plan = plan_of(
         "ranks: 2, parallelism: {pipeline: {stages: 2, micro_batches: 4, virtual_stages: 2, schedule: interleaved}}");

@@ -138,9 +138,9 @@ TEST_CASE("precision: activations between rows and stages, and the batch's copy,
         return lower(cluster_of(), transformer(), plan);
     };
     const Lowered full = lowered({}), half = lowered({{}, {}, 2, {}}), other = lowered({2, 2, {}, {}});
-    REQUIRE(full.arrangement.transfer_bytes.size() == 1);
-    CHECK(full.arrangement.transfer_bytes[0] == 2 * half.arrangement.transfer_bytes[0]);
-    CHECK(full.arrangement.transfer_bytes[0] == other.arrangement.transfer_bytes[0]);
+    REQUIRE(full.arrangement.boundaries.size() == 1);
+    CHECK(full.arrangement.boundaries[0].bytes == 2 * half.arrangement.boundaries[0].bytes);
+    CHECK(full.arrangement.boundaries[0].bytes == other.arrangement.boundaries[0].bytes);
     for (std::size_t i = 0; i < full.arrangement.layers.size(); ++i) {
         const auto& before = full.arrangement.layers[i].exchanges.after_forward;
         const auto& after = half.arrangement.layers[i].exchanges.after_forward;
