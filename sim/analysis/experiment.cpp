@@ -6,6 +6,8 @@
 
 #include "sim/analysis/host_bound.hpp"
 #include "sim/analysis/scaling.hpp"
+#include "sim/replay/symmetry.hpp"
+#include "sim/training/alike.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/training/slowest.hpp"
 #include "sim/workload/peak_note.hpp"
@@ -44,6 +46,18 @@ void add_slowest(Result& result, const TaskGraph& graph, const Noise& noise) {
     if (planned_s == 0) return;
     result.expected_slowest_s = expected_slowest_s(ranks, noise.jitter, noise.node_jitter);
     result.expected_slowest_factor = *result.expected_slowest_s / planned_s;
+}
+
+/// Returns the graph of representatives with the fewest ranks, or of all ranks if there are none.
+TaskGraph smallest_graph(const Lowered& training) {
+    const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
+    for (const std::uint32_t period : alike_ranks(training)) {
+        if (!shifts_nodes(training.places, stage_ranks, period)) continue;
+        TaskGraph graph = build_representatives(training, period);
+        const Lanes lanes(graph);
+        if (find_symmetry(graph, lanes, Wires(training.cluster, training.places, lanes.channels()))) return graph;
+    }
+    return build_iteration(training);
 }
 
 }  // namespace
@@ -93,8 +107,18 @@ ReplayedIteration replay_iteration(const Lowered& training, TaskGraph graph, con
     return replayed;
 }
 
+ReplayedIteration replay_representatives(const Lowered& training, const Watch& watch) {
+    const Plan& plan = training.plan;
+    if (plan.fidelity != Fidelity::message && !training.cluster.native) {
+        TaskGraph graph = smallest_graph(training);
+        if (graph.images() == 1 || choose_fidelity(plan.fidelity, training.cluster, graph, false).folds)
+            return replay_iteration(training, std::move(graph), watch);
+    }
+    return replay_iteration(training, watch);
+}
+
 Result simulate(const Lowered& training, const Watch& watch) {
-    return result_of(training, replay_iteration(training, watch), watch);
+    return result_of(training, replay_representatives(training, watch), watch);
 }
 
 Result result_of(const Lowered& training, const ReplayedIteration& whole, const Watch& watch) {
@@ -106,7 +130,7 @@ Result result_of(const Lowered& training, const ReplayedIteration& whole, const 
     const bool alone = plan.ranks == 1 && !plan.noise.any();
     std::optional<Lowered> reference;
     if (!alone) reference = lower(cluster, model, one_rank(plan));
-    const Breakdown single = alone ? time : replay_iteration(*reference, watch).time;
+    const Breakdown single = alone ? time : replay_representatives(*reference, watch).time;
 
     Result result;
     result.workload = model.name;

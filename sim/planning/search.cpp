@@ -77,8 +77,8 @@ private:
     /// Runs in a process of its own.
     std::string time_of(const FoundPlan& plan) const {
         isolated_already();
-        return fmt::format("{}",
-                           replay_iteration(lowered(cluster_, model_, base_, batch_, plan.choice)).time.iteration_s);
+        return fmt::format(
+            "{}", replay_representatives(lowered(cluster_, model_, base_, batch_, plan.choice)).time.iteration_s);
     }
 
     const Cluster& cluster_;

@@ -43,6 +43,7 @@ Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOpti
         new std::optional<Symmetry>(options.fold && !options.messages && options.oracle == ReplayOptions::Oracle::none
                                         ? find_symmetry(graph, *lanes, *wires)
                                         : std::nullopt);
+    if (graph.images() > 1 && !*symmetry) throw std::logic_error("nothing shows what the built processes stand for");
     if (*symmetry) wires->represent((*symmetry)->links(), (*symmetry)->images());
     static Simulator* const simulator = make_simulator(cluster, graph, *lanes, *wires, options);
     static Session* const session =

@@ -43,9 +43,9 @@ struct ReplayOptions {
     std::function<void(const Progress&)> progress = {};
 };
 
-/// Replays the graph. Throws std::logic_error when called a second time in a process, and on a deadlock, naming the
-/// stuck streams and tasks: the fault is in the graph, not in the user's input. Throws Disturbed (folding.hpp) if
-/// folding was wrong.
+/// Replays the graph; of one with representatives only, with `fold`. Throws std::logic_error when called a second time
+/// in a process, and on a deadlock, naming the stuck streams and tasks: the fault is in the graph, not in the user's
+/// input. Throws Disturbed (folding.hpp) if folding was wrong.
 Timeline replay(const Cluster& cluster, const TaskGraph& graph, const ReplayOptions& options);
 
 /// Does the same in a separate process, any number of times, and again with less folding if folding was wrong. Throws

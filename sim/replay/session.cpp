@@ -54,7 +54,7 @@ Session::Session(Simulator& runner, Wires& network, const TaskGraph& task_graph,
     if (!options.fold || options.messages) return;
     folding_.emplace(graph, lanes, wires, symmetry, options.unfolded, simulator);
     if (options.window == 1 && options.measured > 0 && iterations_alike(graph))
-        steady_.emplace(graph.tasks().size(), graph.tasks().size() / images());
+        steady_.emplace(graph.tasks().size(), graph.tasks().size() / (images() / graph.images()));
 }
 
 Coroutine<> Session::await(StreamId stream, TaskId task, std::uint32_t iteration) {

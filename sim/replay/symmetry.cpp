@@ -51,6 +51,17 @@ bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::u
 
 }  // namespace
 
+bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::uint32_t period) {
+    std::vector<std::uint32_t> image;
+    for (ProcessId process = 0; process < places.size(); ++process) {
+        const Place &from = places[process], &to = places[process / block * block + (process % block + period) % block];
+        if (from.device != to.device || from.in_fabric()) return false;
+        if (image.size() <= from.node) image.resize(from.node + 1, unset);
+        if (!learn(image[from.node], to.node)) return false;
+    }
+    return true;
+}
+
 /// Checks one shift.
 class SymmetryCheck {
 public:
@@ -66,8 +77,9 @@ public:
 
     std::optional<Symmetry> run() {
         images_.resize(graph_.exchanges());
-        if (!nodes() || !processes() || !exchanges() || !links()) return std::nullopt;
-        return shift_;
+        if (!shifts_nodes(wires_.places(), graph_.block(), shift_.period_)) return std::nullopt;
+        const bool alike = graph_.images() > 1 ? shifted_exchanges() : processes() && exchanges();
+        return alike && links() ? std::optional(shift_) : std::nullopt;
     }
 
 private:
@@ -80,14 +92,21 @@ private:
     ProcessId next(ProcessId process) const { return shift_.moved(process, 1); }
     std::uint32_t count() const { return static_cast<std::uint32_t>(graph_.processes().size()); }
 
-    /// Returns true if the shift takes the processes of a node to places of the same kind on one node.
-    bool nodes() const {
-        std::vector<std::uint32_t> image;
-        for (ProcessId process = 0; process < count(); ++process) {
-            const Place &from = wires_.places()[process], &to = wires_.places()[next(process)];
-            if (from.device != to.device || from.in_fabric()) return false;
-            if (image.size() <= from.node) image.resize(from.node + 1, unset);
-            if (!learn(image[from.node], to.node)) return false;
+    /// Returns true if the shift takes each exchange of simulated processes to itself, turned, or to one of processes
+    /// that are not simulated, which has the same programs, because the tasks are alike.
+    bool shifted_exchanges() {
+        for (ExchangeId id = 0; id < images_.size(); ++id) {
+            const Exchange& exchange = graph_.exchange(id);
+            const std::span<const ProcessId> group = graph_.group(exchange.group);
+            if (exchange.algorithm->period() != 1 || !closed(group)) return false;
+            const auto at = std::find(group.begin(), group.end(), next(group.front()));
+            if (at != group.end()) {
+                if (!same_exchange(exchange, exchange, static_cast<std::uint32_t>(at - group.begin()))) return false;
+                continue;
+            }
+            const std::unordered_set<ProcessId> members(group.begin(), group.end());
+            if (std::ranges::any_of(group, [&](ProcessId member) { return members.contains(next(member)); }))
+                return false;
         }
         return true;
     }
@@ -288,7 +307,7 @@ std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes
         for (const TaskId task : graph.tasks_of(stream)) positions[task] = position++;
     }
     for (std::uint32_t period = 1; period < block; ++period) {
-        if (block % period != 0) continue;
+        if (block % period != 0 || (graph.images() > 1 && period != block / graph.images())) continue;
         if (std::optional<Symmetry> found = SymmetryCheck(graph, lanes, wires, streams, positions, period).run())
             return found;
     }

@@ -28,7 +28,7 @@
 ///
 /// A group with simulated members must have the representatives of all its members.
 ///
-/// This is exact, up to rounding. Everything is checked on the graph and on the routes; where the smallest shift that
+/// This is exact, up to rounding (and to the few bytes that TaskGraph::represent adds). Everything is checked on the graph and on the routes; where the smallest shift that
 /// maps nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which
 /// members differ; noise; queues; messages that choose their path.
 ///
@@ -63,7 +63,12 @@ private:
     std::vector<std::uint32_t> links_;
 };
 
-/// Returns the symmetry of this graph on these links, with the smallest period; nothing if there is none.
+/// Returns true if moving processes by `period` in blocks of `block` takes those of a node to places of the same kind
+/// on one node.
+bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::uint32_t period);
+
+/// Returns the symmetry of this graph on these links, with the smallest period; nothing if there is none. Of a graph
+/// with representatives only (TaskGraph::represent) it is theirs, or there is none, and their tasks count as checked.
 std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes, const Wires& wires);
 
 }  // namespace syncline

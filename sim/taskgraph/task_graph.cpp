@@ -41,6 +41,16 @@ GroupId TaskGraph::add_group(std::vector<ProcessId> members) {
 
 ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     exchanges_.push_back(exchange);
+    const std::vector<ProcessId>& group = groups_[exchange.group];
+    const auto moved = [&](ProcessId member) {
+        return member / block_ * block_ + (member % block_ + period_) % block_;
+    };
+    if (images() > 1 && std::ranges::count(group, moved(group.front())) > 0) {
+        constexpr std::uint64_t least_block = 256;
+        const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
+        if (exchange.bytes >= blocks * least_block)
+            exchanges_.back().bytes = (exchange.bytes + blocks - 1) / blocks * blocks;
+    }
     return static_cast<ExchangeId>(exchanges_.size() - 1);
 }
 
@@ -100,6 +110,13 @@ void TaskGraph::check_queues() const {
 }
 
 void TaskGraph::check_acyclic() const {
+    // Tasks of a stream are in the order of their numbers. If tasks that are waited for are, too, that settles it.
+    bool in_order = true;
+    for (TaskId task = 0; task < tasks_.size() && in_order; ++task)
+        in_order = std::ranges::all_of(dependencies_of(task), [task](const Dependency& dependency) {
+            return dependency.previous_iteration || dependency.on < task;
+        });
+    if (in_order) return;
     // Runs the streams as the replayer would, without time: any task left at the end waits for itself.
     std::vector<bool> done(tasks_.size(), false);
     std::vector<std::size_t> next(streams_.size(), 0);
@@ -146,7 +163,7 @@ std::uint64_t count_messages(const TaskGraph& graph, std::uint32_t iterations) {
             messages += times * messages_sent(*exchange.algorithm, task.member, members, exchange.bytes, round);
         }
     }
-    return messages;
+    return messages * graph.images();
 }
 
 }  // namespace syncline

@@ -27,6 +27,7 @@ using GroupId = std::uint32_t;
 using QueueId = std::uint32_t;
 
 inline constexpr TaskId no_task = ~TaskId{0};
+inline constexpr StreamId no_stream = ~StreamId{0};
 
 enum class StreamKind : std::uint8_t {
     compute,
@@ -140,6 +141,11 @@ public:
     /// Says that the processes come in blocks of this many, consecutive ones, and that those of a block may be alike:
     /// see symmetry.hpp. A hint that nothing else depends on.
     void set_block(std::uint32_t processes) { block_ = processes; }
+    /// Says that only the first `period` processes of each block have streams. Those of the others would be alike; a
+    /// group has all its members. Only symmetry.hpp can replay such a graph. Exchanges that are added afterwards
+    /// among members of several images are rounded up to blocks of equal size, in each part of the buffer, if blocks
+    /// have 256 bytes or more: otherwise members would differ by a byte.
+    void represent(std::uint32_t period) { period_ = period; }
     /// Sets the noise of all messages' latencies.
     void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
 
@@ -156,6 +162,10 @@ public:
     const std::vector<std::vector<StreamId>>& queues() const { return queues_; }
     const Lateness& lateness() const { return lateness_; }
     std::uint32_t block() const { return block_; }  ///< 0: not set
+    /// Returns true if the process has its streams.
+    bool built(ProcessId process) const { return period_ == 0 || process % block_ < period_; }
+    /// Returns the number of processes for which each one stands that has its streams.
+    std::uint32_t images() const { return period_ == 0 ? 1 : block_ / period_; }
 
     // After seal():
     std::span<const TaskId> tasks_of(StreamId stream) const;
@@ -177,7 +187,7 @@ private:
     std::vector<std::vector<ProcessId>> groups_;
     std::vector<std::vector<StreamId>> queues_;
     Lateness lateness_;
-    std::uint32_t block_ = 0;
+    std::uint32_t block_ = 0, period_ = 0;
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;

@@ -82,6 +82,10 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
             const ExchangeId id = graph.add_exchange(exchange);
             std::vector<TaskId> tasks;
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+                if (streams[rank] == no_stream) {
+                    tasks.push_back(no_task);
+                    continue;
+                }
                 tasks.push_back(graph.add_task(
                     {streams[rank], Phase::exchange, bucket, 0, id, rank, urgency, buckets[bucket].micro_batch}));
                 if (after) graph.depend(tasks.back(), (*after)[rank]);
@@ -113,6 +117,7 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                 negotiated ? &agreed : own, negotiated && ahead ? own : nullptr);
         if (collective.second) {
             for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+                if (streams[rank] == no_stream) continue;
                 const TaskId first = tasks[rank];
                 tasks[rank] = graph.add_task(
                     {streams[rank], Phase::factor, bucket, collective.between_s, Task::no_exchange, 0, urgency});
@@ -122,7 +127,8 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                          collective.second_protocol, collective.kind},
                         &tasks);
         }
-        for (std::uint32_t rank = 0; rank < workers.size(); ++rank) results.own[rank].push_back({bucket, tasks[rank]});
+        for (std::uint32_t rank = 0; rank < workers.size(); ++rank)
+            if (tasks[rank] != no_task) results.own[rank].push_back({bucket, tasks[rank]});
     }
     return results;
 }

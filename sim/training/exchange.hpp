@@ -63,7 +63,7 @@ Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers
                          const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
                          const Coordination& coordination = {});
 
-/// Adds the same to existing streams, by worker, after their present tasks.
+/// Adds the same to existing streams, by worker, after their present tasks; nothing for workers with no_stream.
 Arrivals add_collectives(TaskGraph& graph, const std::vector<ProcessId>& workers, const std::vector<StreamId>& streams,
                          const std::vector<Collective>& buckets, const Ready& ready, const Cluster& cluster,
                          const Coordination& coordination = {});

@@ -23,7 +23,7 @@ struct StepTasks {
 class RankIteration {
 public:
     RankIteration(TaskGraph& graph, const RankPasses& passes)
-        : graph_(graph), passes_(passes), computed_(passes.computed.back()) {}
+        : graph_(graph), passes_(passes), computed_(passes.computed.empty() ? no_task : passes.computed.back()) {}
 
     /// Adds the copy of an iteration's batch to the device, which precedes its first layer: just before it (blocking),
     /// or during the previous iteration (overlapped).
@@ -154,6 +154,7 @@ public:
             for (std::size_t b = 0; b < ready.size(); ++b) {
                 const Bucket& bucket = training_.buckets[b];
                 for (std::uint32_t rank = bucket.stage * stage_ranks; rank < (bucket.stage + 1) * stage_ranks; ++rank) {
+                    if (!graph_.built(workers_[rank])) continue;
                     const MicroBatchEnd& of = passes_.ranks()[rank].ends[end];
                     ready[b][rank] =
                         training_.plan.overlap == Overlap::none ? of.computed : of.gradients[bucket.layers.back()];
@@ -233,13 +234,14 @@ public:
         Streams streams;
         for (std::size_t b = training_.gatherings.size(); b-- > 0;) {
             const Bucket& bucket = training_.buckets[b];
-            for (const std::vector<std::uint32_t>& group : groups_of(bucket, bucket.shards, training_.plan)) {
+            for (const std::vector<std::uint32_t>& group : built_groups(bucket, bucket.shards)) {
                 std::vector<ProcessId> members;
                 for (const std::uint32_t rank : group) members.push_back(workers_[rank]);
                 const ExchangeId exchange = graph_.add_exchange(
                     {training_.gatherings[b], graph_.add_group(members), weight_channel, bucket.weight_bytes});
                 for (std::uint32_t member = 0; member < group.size(); ++member) {
                     const std::uint32_t rank = group[member];
+                    if (!graph_.built(workers_[rank])) continue;
                     const auto [found, added] = streams.try_emplace(rank);
                     if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::weights);
                     const TaskId task =
@@ -252,6 +254,15 @@ public:
 
 private:
     using Streams = std::map<std::uint32_t, StreamId>;
+
+    /// Returns the groups of a bucket with a rank that is built.
+    std::vector<std::vector<std::uint32_t>> built_groups(const Bucket& bucket, const Grouping& among) const {
+        std::vector<std::vector<std::uint32_t>> groups = groups_of(bucket, among, training_.plan);
+        std::erase_if(groups, [&](const std::vector<std::uint32_t>& group) {
+            return std::ranges::none_of(group, [&](std::uint32_t rank) { return graph_.built(workers_[rank]); });
+        });
+        return groups;
+    }
 
     static Grouping shard_copies(const Bucket& bucket) { return copies_of(bucket.replicas, bucket.shards); }
 
@@ -283,6 +294,14 @@ private:
         }
     }
 
+    /// Returns the rank's stream of exchanges, no_stream if the rank is not built.
+    StreamId stream_of(std::uint32_t rank, Streams& streams) {
+        if (!graph_.built(workers_[rank])) return no_stream;
+        const auto [found, added] = streams.try_emplace(rank);
+        if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
+        return found->second;
+    }
+
     /// `ready`: null if the order of the streams is the only dependency. `among` returns the groups of a bucket.
     /// Priorities and negotiations require plans in which all ranks form one group.
     void add_runs(const std::vector<Collective>& collectives, const Ready* ready, const Coordination& coordination,
@@ -291,15 +310,13 @@ private:
             const std::vector<Collective> some(collectives.begin() + static_cast<std::ptrdiff_t>(first),
                                                collectives.begin() + static_cast<std::ptrdiff_t>(end));
             const Bucket& bucket = training_.buckets[first];
-            for (const std::vector<std::uint32_t>& group : groups_of(bucket, among(bucket), training_.plan)) {
+            for (const std::vector<std::uint32_t>& group : built_groups(bucket, among(bucket))) {
                 std::vector<ProcessId> members;
                 std::vector<StreamId> streams;
                 Ready members_ready(ready ? end - first : 0);
                 for (const std::uint32_t rank : group) {
                     members.push_back(workers_[rank]);
-                    const auto [found, added] = rank_streams.try_emplace(rank);
-                    if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
-                    streams.push_back(found->second);
+                    streams.push_back(stream_of(rank, rank_streams));
                     for (std::size_t b = 0; b < members_ready.size(); ++b)
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
@@ -322,20 +339,20 @@ private:
 };
 
 /// Adds the copies of gradients to the host: of a bucket after its task of `reduced`, of others after their layer.
-void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& training, const Ready& reduced) {
+void add_gradient_copies(std::vector<RankIteration>& iterations, const Lowered& training, const Ready& reduced,
+                         std::uint32_t built) {
     const std::uint32_t stage_ranks = training.arrangement.stage_ranks;
     for (std::uint32_t stage = 0; stage < training.arrangement.stages; ++stage) {
         const double copy_Bps = host_copy_rate(training, stage);
         for (const OffloadedGradients& gradients : offloaded_gradients(training, stage))
-            for (std::uint32_t rank = stage * stage_ranks; rank < (stage + 1) * stage_ranks; ++rank)
+            for (std::uint32_t rank = stage * stage_ranks; rank < stage * stage_ranks + built; ++rank)
                 iterations[rank].add_gradient_copy(gradients.layer, gradients.bytes / copy_Bps,
                                                    gradients.exchanged ? reduced[gradients.bucket][rank] : no_task);
     }
 }
 
-}  // namespace
-
-TaskGraph build_iteration(const Lowered& training) {
+/// `period`: the number of ranks of each stage that are built.
+TaskGraph build(const Lowered& training, std::uint32_t period) {
     const Cluster& cluster = training.cluster;
     const Plan& plan = training.plan;
     const Arrangement& arrangement = training.arrangement;
@@ -352,11 +369,16 @@ TaskGraph build_iteration(const Lowered& training) {
     }
     graph.set_lateness(plan.noise.lateness());
     graph.set_block(arrangement.stage_ranks);
+    if (period < arrangement.stage_ranks) graph.represent(period);
+    std::vector<std::uint32_t> built;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        if (graph.built(workers[rank])) built.push_back(rank);
     const Passes passes(graph, cluster, plan, arrangement, workers);
     std::vector<RankIteration> iterations;
-    Ready ready(buckets.size(), std::vector<TaskId>(ranks));
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        RankIteration& iteration = iterations.emplace_back(graph, passes.ranks()[rank]);
+    for (const RankPasses& of : passes.ranks()) iterations.emplace_back(graph, of);
+    Ready ready(buckets.size(), std::vector<TaskId>(ranks, no_task));
+    for (const std::uint32_t rank : built) {
+        RankIteration& iteration = iterations[rank];
         if (!plan.parallelism.data_only()) {
             for (std::size_t b = 0; b < buckets.size(); ++b) {
                 if (buckets[b].stage == rank / arrangement.stage_ranks)
@@ -378,25 +400,26 @@ TaskGraph build_iteration(const Lowered& training) {
     }
     const bool across = plan.overlap == Overlap::across_iterations;
     if (plan.compression.any())
-        for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        for (const std::uint32_t rank : built)
             for (const auto& [bucket, task] : results.own[rank])
                 iterations[rank].add_decoding(bucket, buckets[bucket].decode_s, task);
-    if (plan.offload == Offload::gradients) add_gradient_copies(iterations, training, exchange.reduced(results));
+    if (plan.offload == Offload::gradients)
+        add_gradient_copies(iterations, training, exchange.reduced(results), period);
     if (!across) results = last_of(graph, results);
     // Across iterations the steps of the buckets, which wait for their exchanges, are counted together, before them.
-    std::vector<std::optional<StepTasks>> steps;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        steps.push_back(iterations[rank].add_step(training.steps[rank / arrangement.stage_ranks]));
-        if (!steps.back() || across) continue;
+    std::vector<std::optional<StepTasks>> steps(ranks);
+    for (const std::uint32_t rank : built) {
+        steps[rank] = iterations[rank].add_step(training.steps[rank / arrangement.stage_ranks]);
+        if (!steps[rank] || across) continue;
         for (const std::vector<Arrival>* arrivals : {&results.everyone, &results.own[rank]})
-            for (const Arrival& arrival : *arrivals) graph.depend(steps.back()->first, arrival.task);
+            for (const Arrival& arrival : *arrivals) graph.depend(steps[rank]->first, arrival.task);
     }
     if (plan.parallelism.gather == Gather::before_forward)
         exchange.gather_before_forward(iterations);
     else
         exchange.gather(steps, results);
     if (!training.gatherings.empty()) results = last_of(graph, results);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    for (const std::uint32_t rank : built) {
         RankIteration& iteration = iterations[rank];
         iteration.add_update();
         if (plan.offload != Offload::none && steps[rank]) iteration.update_after(steps[rank]->last);
@@ -412,6 +435,16 @@ TaskGraph build_iteration(const Lowered& training) {
     }
     graph.seal();
     return graph;
+}
+
+}  // namespace
+
+TaskGraph build_iteration(const Lowered& training) {
+    return build(training, training.arrangement.stage_ranks);
+}
+
+TaskGraph build_representatives(const Lowered& training, std::uint32_t period) {
+    return build(training, period);
 }
 
 }  // namespace syncline

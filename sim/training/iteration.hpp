@@ -22,4 +22,7 @@ namespace syncline {
 
 TaskGraph build_iteration(const Lowered& training);
 
+/// Builds only the first `period` ranks of each stage, which stand for the others: one of alike_ranks().
+TaskGraph build_representatives(const Lowered& training, std::uint32_t period);
+
 }  // namespace syncline

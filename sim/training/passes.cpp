@@ -28,10 +28,12 @@ Passes::Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const
       workers_(workers),
       gamma_s_per_B_(gamma_of(reduction_Bps(cluster))),
       syncs_(gradient_syncs(plan, arrangement)),
+      built_(arrangement.stage_ranks / graph.images()),
       ranks_(workers.size()),
       cursors_(workers.size()),
       pass_on_(std::make_shared<const DirectRooted>(DirectRooted::Operation::broadcast)) {
     for (std::uint32_t rank = 0; rank < workers.size(); ++rank) {
+        if (!graph_.built(workers[rank])) continue;
         RankPasses& passes = ranks_[rank];
         passes.process = workers[rank];
         passes.compute = graph_.add_stream(workers[rank], StreamKind::compute);
@@ -96,7 +98,7 @@ void Passes::add_receives(std::uint32_t stage, bool forward) {
         if (part == (forward ? parts - 1 : 0)) continue;
         const std::uint32_t boundary = forward ? part : part - 1;
         auto& received = received_[forward][boundary * arrangement_.micro_batches + slot.micro_batch];
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
             Task task{open(rank, cursors_[rank].receive[forward], StreamKind::receive), Phase::transfer,
                       arrangement_.first_layer[boundary + 1]};
@@ -112,7 +114,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const std::uint32_t part = slot.chunk * arrangement_.stages + stage;
     const std::uint32_t first = arrangement_.first_layer[part], end = arrangement_.first_layer[part + 1];
     if (slot.gradients == Gradients::weights) {
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
+        for (std::uint32_t index = 0; index < built_; ++index)
             cursors_[rank_of(stage, index)].data = cursors_[rank_of(stage, index)].input = std::nullopt;
         for (std::uint32_t layer = end; layer-- > first;) add_weight_gradients(stage, layer, slot.micro_batch);
         return;
@@ -122,7 +124,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     const bool sends = arrangement_.stages > 1;
     const bool follows = slot.forward ? part > 0 : part < boundaries;
     const std::uint32_t boundary = slot.forward ? part - 1 : part;
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.data.reset();
         if (sends && follows) {
@@ -135,7 +137,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
     if (sends && follows) {
         const Boundary& from = arrangement_.boundaries[boundary];
         const std::optional<ActivationExchange>& gathering = slot.forward ? from.activations : from.gradients;
-        for (std::uint32_t index = 0; gathering && index < arrangement_.stage_ranks; ++index) {
+        for (std::uint32_t index = 0; gathering && index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
             cursors_[rank].data = add_exchange(rank, *gathering, slot.forward ? first : end - 1, slot.micro_batch);
             cursors_[rank].input = cursors_[rank].data;
@@ -157,7 +159,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
         }
         if (sends && part > 0) return add_send(stage, part - 1, slot.micro_batch, false);
     }
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         Cursor& cursor = cursors_[rank_of(stage, index)];
         cursor.outputs[slot.micro_batch] = cursor.data;
         cursor.sent.reset();
@@ -166,7 +168,7 @@ void Passes::add_slot(std::uint32_t stage, const Slot& slot) {
 }
 
 void Passes::end_micro_batch(std::uint32_t stage) {
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         RankPasses& passes = ranks_[rank_of(stage, index)];
         MicroBatchEnd& end = passes.ends.emplace_back();
         end.computed = passes.computed.back();
@@ -215,7 +217,7 @@ void Passes::add_forward(std::uint32_t stage, std::uint32_t layer, std::uint32_t
     const auto weights = gather(stage, layer, micro_batch);
     const ChunkedProducts& chunked = placed.chunked;
     const Arrived inputs = add_exchanges(stage, placed.exchanges.before_forward, layer, micro_batch);
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_forward_s;
@@ -238,10 +240,10 @@ std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, s
                                                           std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     // The weights of a recomputed layer are there already.
-    if (placed.recomputed) return std::vector<std::optional<TaskId>>(arrangement_.stage_ranks);
+    if (placed.recomputed) return std::vector<std::optional<TaskId>>(built_);
     auto weights = gather(stage, layer, micro_batch);
     if (placed.recompute_s > 0)
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
             cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s, std::nullopt);
         }
@@ -253,7 +255,7 @@ void Passes::add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::
     const std::vector<Round>& rounds = placed.exchanges.backward_rounds;
     const auto weights = begin_backward(stage, layer, micro_batch);
     const Arrived outputs = add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         const LayerTime& time = placed.time_of(index);
         const double core_s = rounds.empty() ? 0 : time.core_backward_s;
@@ -269,7 +271,7 @@ void Passes::add_input_gradients(std::uint32_t stage, std::uint32_t layer, std::
 void Passes::add_weight_gradients(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
     const PlacedLayer& placed = arrangement_.layers[layer];
     add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         ranks_[rank].gradients[layer] =
             compute(rank, Phase::backward, layer, micro_batch, placed.time_of(index).weight_gradient_s, std::nullopt);
@@ -284,11 +286,10 @@ void Passes::add_backward(std::uint32_t stage, std::uint32_t layer, std::uint32_
     const bool hides = plan_.hides_input_gradients();
     const auto weights = begin_backward(stage, layer, micro_batch);
     const Arrived outputs = add_exchanges(stage, placed.exchanges.before_backward, layer, micro_batch);
-    std::vector<std::optional<TaskId>> gradients(arrangement_.stage_ranks), inputs(arrangement_.stage_ranks);
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index)
-        gradients[index] = cursors_[rank_of(stage, index)].data;
+    std::vector<std::optional<TaskId>> gradients(built_), inputs(built_);
+    for (std::uint32_t index = 0; index < built_; ++index) gradients[index] = cursors_[rank_of(stage, index)].data;
     add_exchanges(stage, placed.exchanges.beside_backward, layer, micro_batch);
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         Cursor& cursor = cursors_[rank];
         const LayerTime& time = placed.time_of(index);
@@ -334,7 +335,7 @@ Passes::Arrived Passes::add_exchanges(std::uint32_t stage, const std::vector<Act
                                       std::uint32_t layer, std::uint32_t micro_batch) {
     Arrived arrived;
     for (const ActivationExchange& exchange : exchanges)
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
             for (std::uint32_t chunk = 0; chunk < exchange.chunks; ++chunk) {
                 cursors_[rank].data = add_exchange(rank, exchange, layer, micro_batch);
@@ -356,7 +357,7 @@ void Passes::add_arriving(std::uint32_t rank, const Arrived& arrived, Phase phas
 
 void Passes::add_leaving(std::uint32_t stage, const ActivationExchange& exchange, Phase phase, std::uint32_t layer,
                          std::uint32_t micro_batch, double chunk_s) {
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         std::optional<TaskId>& data = cursors_[rank].data;
         std::optional<TaskId> computed = data, exchanged;
@@ -394,7 +395,7 @@ TaskId Passes::add_exchange(std::uint32_t rank, const ActivationExchange& exchan
 }
 
 void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t micro_batch, bool forward) {
-    for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+    for (std::uint32_t index = 0; index < built_; ++index) {
         const std::uint32_t rank = rank_of(stage, index);
         Task task{open(rank, cursors_[rank].send[forward], StreamKind::transfer), Phase::transfer,
                   arrangement_.first_layer[boundary + 1]};
@@ -406,11 +407,11 @@ void Passes::add_send(std::uint32_t stage, std::uint32_t boundary, std::uint32_t
 }
 
 std::vector<std::optional<TaskId>> Passes::gather(std::uint32_t stage, std::uint32_t layer, std::uint32_t micro_batch) {
-    std::vector<std::optional<TaskId>> gathered(arrangement_.stage_ranks);
+    std::vector<std::optional<TaskId>> gathered(built_);
     PlacedLayer::each_weights(arrangement_.layers[layer], [&](const Grouping& shards, std::uint64_t bytes,
                                                               const auto& algorithm) {
         if (!algorithm) return;
-        for (std::uint32_t index = 0; index < arrangement_.stage_ranks; ++index) {
+        for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index), first = shards.first(index);
             if (!has_part(rank, layer)) continue;
             const auto [found, added] = exchanges_.try_emplace({&algorithm, first});

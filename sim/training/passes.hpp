@@ -86,11 +86,10 @@ public:
     Passes(TaskGraph& graph, const Cluster& cluster, const Plan& plan, const Arrangement& arrangement,
            const std::vector<ProcessId>& workers);
 
+    /// Returns the passes of each rank; those of ranks that are not built are empty.
     const std::vector<RankPasses>& ranks() const { return ranks_; }
 
 private:
-    static constexpr StreamId no_stream = ~StreamId{0};
-
     /// State of a rank while its tasks are added.
     struct Cursor {
         StreamId activations = no_stream, weights = no_stream;
@@ -155,6 +154,7 @@ private:
     const std::vector<ProcessId>& workers_;
     const double gamma_s_per_B_;
     const std::uint32_t syncs_;  ///< gradient_syncs()
+    const std::uint32_t built_;  ///< ranks of a stage that are built, the first ones
     std::vector<RankPasses> ranks_;
     std::vector<Cursor> cursors_;
     std::map<std::pair<std::uint32_t, std::pair<Grouping, std::uint32_t>>, GroupId> groups_;

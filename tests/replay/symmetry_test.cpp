@@ -9,9 +9,11 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/replay/replay.hpp"
+#include "sim/training/alike.hpp"
 #include "sim/training/iteration.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/chance.hpp"
+#include "tests/replay/random_plans.hpp"
 #include "tests/replay/split_worlds.hpp"
 
 // Compares simulations of one of several equal images with those of all processes.
@@ -47,15 +49,41 @@ Cluster nodes_of(std::int64_t nodes, std::int64_t devices, std::int64_t nics) {
     return cluster;
 }
 
+/// Replays of all ranks, of those that stand for others, and of these without having built the others.
 struct Pairs {
-    ReplayedIteration all, some;
+    ReplayedIteration all, some, built;
 };
 
 Pairs both(const Cluster& cluster, const Model& model, Plan plan) {
     plan.fidelity = Fidelity::message;
     ReplayedIteration all = replay_iteration(lower(cluster, model, plan));
     plan.fidelity = Fidelity::folded;
-    return {std::move(all), replay_iteration(lower(cluster, model, plan))};
+    const Lowered training = lower(cluster, model, plan);
+    return {std::move(all), replay_iteration(training), replay_representatives(training)};
+}
+
+std::map<std::string, std::uint64_t> bytes_by_link(const Timeline& timeline) {
+    std::map<std::string, std::uint64_t> bytes;
+    for (const LinkUse& link : timeline.links) bytes[link.name] = link.bytes;
+    return bytes;
+}
+
+/// Checks everything that a result has of two replays of the same training.
+void check_same_result(const ReplayedIteration& one, const ReplayedIteration& other) {
+    CHECK(other.timeline.messages == one.timeline.messages);
+    CHECK(other.timeline.bytes_sent == one.timeline.bytes_sent);
+    CHECK(other.timeline.sent_by == one.timeline.sent_by);
+    CHECK(other.timeline.received_by == one.timeline.received_by);
+    CHECK(bytes_by_link(other.timeline) == bytes_by_link(one.timeline));
+    const auto near = [&](double seconds) { return Approx(seconds).epsilon(1e-9).margin(1e-9 * one.time.iteration_s); };
+    CHECK(other.time.iteration_s == near(one.time.iteration_s));
+    CHECK(other.time.compute_s == near(one.time.compute_s));
+    CHECK(other.time.communication_s == near(one.time.communication_s));
+    CHECK(other.time.exposed_communication_s == near(one.time.exposed_communication_s));
+    CHECK(other.time.waiting_s == near(one.time.waiting_s));
+    CHECK(other.time.idle_s == near(one.time.idle_s));
+    REQUIRE(other.time.pipeline_bubble.has_value() == one.time.pipeline_bubble.has_value());
+    if (one.time.pipeline_bubble) CHECK(*other.time.pipeline_bubble == Approx(*one.time.pipeline_bubble).margin(1e-9));
 }
 
 /// Checks times of all tasks, bytes of all processes and links, and numbers of messages.
@@ -72,11 +100,11 @@ void check_equal(const Pairs& pairs) {
         worst_s = std::max({worst_s, std::abs(some.measured()[task].start_s - all.measured()[task].start_s),
                             std::abs(some.measured()[task].end_s - all.measured()[task].end_s)});
     CHECK(worst_s <= 1e-9 * end_s);
-    std::map<std::string, std::uint64_t> expected;
-    for (const LinkUse& link : all.links) expected[link.name] = link.bytes;
-    std::map<std::string, std::uint64_t> found;
-    for (const LinkUse& link : some.links) found[link.name] = link.bytes;
-    CHECK(found == expected);
+    CHECK(bytes_by_link(some) == bytes_by_link(all));
+    check_same_result(pairs.some, pairs.built);
+    CHECK(pairs.built.timeline.images == some.images);
+    CHECK(pairs.built.graph.images() == some.images);
+    CHECK(pairs.built.graph.tasks().size() * some.images == pairs.all.graph.tasks().size());
 }
 
 }  // namespace
@@ -217,11 +245,82 @@ TEST_CASE("symmetry: what makes ranks differ is simulated on all of them") {
         plan.algorithm.name = "binomial-tree";
         CHECK(images() == 1);
     }
-    SECTION("blocks of different sizes") {
-        Model odd = model;
-        odd.layers.front().parameters += 3;
-        const Pairs pairs = both(cluster, odd, plan);
-        check_equal(pairs);
-        CHECK(pairs.some.timeline.images == 1);
+}
+
+TEST_CASE("symmetry: blocks that differ by a byte are made equal where only the ranks of one image are built") {
+    Chance chance(10);
+    Model model = even_layers(chance, 4, 64);
+    for (Layer& layer : model.layers) layer.parameters += 20'003;
+    Plan plan;
+    plan.ranks = 8;
+    plan.compute = ComputeKind::roofline;
+    plan.algorithm.name = "ring";
+    const Pairs pairs = both(nodes_of(8, 1, 1), model, plan);
+    CHECK(pairs.some.timeline.images == 1);
+    check_same_result(pairs.all, pairs.some);
+    CHECK(pairs.built.timeline.images == 8);
+    CHECK(pairs.built.timeline.messages == pairs.all.timeline.messages);
+    // At most seven bytes more for each of four layers' buffers, of which a ring sends 2·7/8 from each rank.
+    CHECK(pairs.built.timeline.bytes_sent >= pairs.all.timeline.bytes_sent);
+    CHECK(pairs.built.timeline.bytes_sent <= pairs.all.timeline.bytes_sent + 4 * 7 * 2 * 7);
+    CHECK(pairs.built.time.iteration_s == Approx(pairs.all.time.iteration_s).epsilon(1e-6));
+}
+
+TEST_CASE("symmetry: random plans have the same result if only the ranks that stand for others are built") {
+    int fewer = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+        RandomPlan random = random_plan(seed);
+        random.plan.fidelity = Fidelity::folded;
+        random.plan.noise = {};
+        const Lowered training = lower(random.cluster, random.model, random.plan);
+        if (alike_ranks(training).empty()) continue;
+        INFO(random.words());
+        const ReplayedIteration built = replay_representatives(training);
+        if (built.graph.images() == 1) continue;
+        const ReplayedIteration all = replay_iteration(training);
+        if (all.timeline.images != built.timeline.images) continue;  // blocks were made equal
+        ++fewer;
+        check_same_result(all, built);
     }
+    CHECK(fewer > 20);
+}
+
+TEST_CASE("symmetry: a graph of some ranks is refused where nothing shows that they stand for others") {
+    Chance chance(11);
+    Plan plan;
+    plan.ranks = 8;
+    plan.compute = ComputeKind::roofline;
+    plan.algorithm.name = "binomial-tree";
+    const Lowered training = lower(nodes_of(8, 1, 1), even_layers(chance, 2, 64), plan);
+    CHECK(alike_ranks(training) == std::vector<std::uint32_t>{1, 2, 4});
+    CHECK(replay_representatives(training).graph.images() == 1);
+    ReplayOptions options;
+    options.fold = true;
+    CHECK_THROWS_AS(replay_isolated(training.cluster, build_representatives(training, 2), options), std::exception);
+}
+
+TEST_CASE("symmetry: ranks are alike after as many as layouts and groups repeat with") {
+    const auto alike = [](std::int64_t rows, const std::string& keys) {
+        Chance chance(12);
+        Plan plan;
+        plan.ranks = 48;
+        plan.compute = ComputeKind::roofline;
+        plan.algorithm.name = "ring";
+        plan.parallelism.layout.rows = rows;
+        if (keys == "within 6") {
+            plan.parallelism.sharding = Sharding::parameters;
+            plan.parallelism.shard_ranks = 6;
+        }
+        if (keys == "straggler") plan.noise.stragglers = {1, {}, 2};
+        if (keys == "priority") plan.schedule = Schedule::priority;
+        return alike_ranks(lower(nodes_of(48, 1, 1), even_layers(chance, 2, 96), plan));
+    };
+    using Numbers = std::vector<std::uint32_t>;
+    CHECK(alike(1, "") == Numbers{1, 2, 3, 4, 6, 8, 12, 16, 24});
+    CHECK(alike(4, "") == Numbers{4, 8, 12, 16, 24});
+    CHECK(alike(48, "") == Numbers{});
+    CHECK(alike(1, "within 6") == Numbers{6, 12, 24});
+    CHECK(alike(2, "within 6") == Numbers{12, 24});
+    CHECK(alike(1, "straggler") == Numbers{});
+    CHECK(alike(1, "priority") == Numbers{});
 }
