@@ -280,10 +280,10 @@ const std::vector<ResultField<Result>>& fields_of() {
                 "parallelism.gathering", Unit::text,
                 "of updated weights: `after-update` or `before-forward`; only if ranks update a share of them", 99,
                 [](const Result& r) { return given(gathering_of(r.parallelism)); })
-            .add_if_given("parallelism.gradient_sync", Unit::text,
-                          "micro-batches after which gradients are exchanged: `each-micro-batch` or "
-                          "`last-micro-batch`; only with several micro-batches",
-                          100, [](const Result& r) { return given(gradient_sync_of(r.parallelism)); })
+            .add_if_given(
+                "parallelism.gradient_sync", Unit::text,
+                "gradients are exchanged after `each-micro-batch` or the `last-micro-batch`; only if there are several",
+                100, [](const Result& r) { return given(gradient_sync_of(r.parallelism)); })
             .add("parallelism.ranges", Unit::list,
                  "layers with another layout: `first`, `last`, `rows`, `columns`, `height`, `width`; in CSV one text",
                  0, [](const Result& r) { return ranges_of(r.parallelism, r.ranks); })

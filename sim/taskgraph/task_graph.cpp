@@ -46,10 +46,9 @@ ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
         return member / block_ * block_ + (member % block_ + period_) % block_;
     };
     if (images() > 1 && std::ranges::count(group, moved(group.front())) > 0) {
-        constexpr std::uint64_t least_block = 256;
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
-        if (exchange.bytes >= blocks * least_block)
-            exchanges_.back().bytes = (exchange.bytes + blocks - 1) / blocks * blocks;
+        const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
+        if (added <= std::max(exchange.bytes / 256, negligible_bytes_)) exchanges_.back().bytes += added;
     }
     return static_cast<ExchangeId>(exchanges_.size() - 1);
 }

@@ -142,10 +142,13 @@ public:
     /// see symmetry.hpp. A hint that nothing else depends on.
     void set_block(std::uint32_t processes) { block_ = processes; }
     /// Says that only the first `period` processes of each block have streams. Those of the others would be alike; a
-    /// group has all its members. Only symmetry.hpp can replay such a graph. Exchanges that are added afterwards
-    /// among members of several images are rounded up to blocks of equal size, in each part of the buffer, if blocks
-    /// have 256 bytes or more: otherwise members would differ by a byte.
-    void represent(std::uint32_t period) { period_ = period; }
+    /// group has all its members. Only symmetry.hpp can replay such a graph. Exchanges that are added afterwards among
+    /// members of several images are rounded up to blocks of equal size, in each part of the buffer, because members
+    /// would otherwise differ by a byte: if that adds at most 1/256 of their bytes, or no more than `negligible_bytes`.
+    void represent(std::uint32_t period, std::uint64_t negligible_bytes) {
+        period_ = period;
+        negligible_bytes_ = negligible_bytes;
+    }
     /// Sets the noise of all messages' latencies.
     void set_lateness(const Lateness& lateness) { lateness_ = lateness; }
 
@@ -188,6 +191,7 @@ private:
     std::vector<std::vector<StreamId>> queues_;
     Lateness lateness_;
     std::uint32_t block_ = 0, period_ = 0;
+    std::uint64_t negligible_bytes_ = 0;
     std::vector<Edge> edges_;
     // Rows of two sparse matrices: row i is [start[i], start[i+1]) of the other array.
     std::vector<std::uint32_t> stream_start_;
