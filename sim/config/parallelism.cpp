@@ -117,10 +117,11 @@ void describe(Fields& fields, Pipeline& pipeline, OpenPlan& open) {
          "in Megatron-LM."},
         pipeline.transfers,
         {{"auto", Transfers::as_schedule}, {"blocking", Transfers::blocking}, {"overlapped", Transfers::overlapped}});
-    fields.flag({"scatter_gather",
-                 "Rows send a share of their equal outputs each, which the rows of the other stage gather, as in "
-                 "Megatron-LM and DeepSpeed; `false`: each row sends all."},
-                pipeline.scatter_gather);
+    fields.flag(
+        {"scatter_gather",
+         "Without sequence parallelism, rows send a share of their equal outputs each, which the rows of the "
+         "other stage gather, as in DeepSpeed and Megatron-LM; `false`: each row sends all, as in Megatron-Core."},
+        pipeline.scatter_gather);
 }
 
 /// Describes the key of a context group. The number of ranks may also be given alone.
@@ -256,7 +257,8 @@ void describe_product(Fields& fields, Parallelism& parallelism, OpenPlan& open) 
         {"gradient_sync",
          "Micro-batches after which gradients are exchanged: each one, before the next begins (`each-micro-batch`); "
          "the last one, when gradients of all are added up (`last-micro-batch`; `no_sync` in PyTorch); or each one if "
-         "gradients are sharded and there is one stage, as with FSDP and ZeRO-2, and else the last one (`auto`)."},
+         "gradients are sharded and there is one stage with the schedule `1f1b`, as with FSDP and ZeRO-2, and else the "
+         "last one (`auto`)."},
         parallelism.gradient_sync,
         {{"auto", GradientSync::automatic},
          {"each-micro-batch", GradientSync::each_micro_batch},

@@ -277,6 +277,13 @@ const std::vector<ResultField<Result>>& fields_of() {
                           "transfers between stages: `blocking` or `overlapped`; only with stages", 98,
                           [](const Result& r) { return given(transfers_of(r.parallelism)); })
             .add_if_given(
+                "parallelism.scatter_gather", Unit::text,
+                "`true` if rows send shares of their outputs to the next stage; only with stages and rows", 101,
+                [](const Result& r) {
+                    const bool sends = r.parallelism.pipeline.stages > 1 && r.parallelism.layout.rows > 1;
+                    return sends && !r.parallelism.sequence ? Json(r.parallelism.pipeline.scatter_gather) : Json();
+                })
+            .add_if_given(
                 "parallelism.gathering", Unit::text,
                 "of updated weights: `after-update` or `before-forward`; only if ranks update a share of them", 99,
                 [](const Result& r) { return given(gathering_of(r.parallelism)); })

@@ -28,7 +28,8 @@
 ///
 /// A group with simulated members must have the representatives of all its members.
 ///
-/// This is exact, up to rounding (and to the few bytes that TaskGraph::represent adds). Everything is checked on the graph and on the routes; where the smallest shift that
+/// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so). Everything is checked
+/// on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that
 /// maps nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which
 /// members differ; noise; queues; messages that choose their path.
 ///

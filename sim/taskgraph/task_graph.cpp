@@ -48,7 +48,7 @@ ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     if (images() > 1 && std::ranges::count(group, moved(group.front())) > 0) {
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
-        if (added <= std::max(exchange.bytes / 256, negligible_bytes_)) exchanges_.back().bytes += added;
+        if (added <= negligible_bytes_) exchanges_.back().bytes += added;
     }
     return static_cast<ExchangeId>(exchanges_.size() - 1);
 }

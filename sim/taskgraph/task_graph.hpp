@@ -142,9 +142,9 @@ public:
     /// see symmetry.hpp. A hint that nothing else depends on.
     void set_block(std::uint32_t processes) { block_ = processes; }
     /// Says that only the first `period` processes of each block have streams. Those of the others would be alike; a
-    /// group has all its members. Only symmetry.hpp can replay such a graph. Exchanges that are added afterwards among
-    /// members of several images are rounded up to blocks of equal size, in each part of the buffer, because members
-    /// would otherwise differ by a byte: if that adds at most 1/256 of their bytes, or no more than `negligible_bytes`.
+    /// group has all its members. Only symmetry.hpp can replay such a graph. Members of several images would differ by
+    /// a byte in exchanges whose blocks do: those that are added afterwards are rounded up to blocks of equal size, in
+    /// each part of the buffer, if that adds no more than `negligible_bytes`.
     void represent(std::uint32_t period, std::uint64_t negligible_bytes) {
         period_ = period;
         negligible_bytes_ = negligible_bytes;

@@ -369,10 +369,9 @@ TaskGraph build(const Lowered& training, std::uint32_t period) {
     }
     graph.set_lateness(plan.noise.lateness());
     graph.set_block(arrangement.stage_ranks);
-    if (period < arrangement.stage_ranks) {
-        // A millionth of the model.
-        graph.represent(period, training.model.gradient_bytes() / 1'000'000);
-    }
+    const bool rounds = plan.fidelity == Fidelity::folded;
+    if (period < arrangement.stage_ranks)
+        graph.represent(period, rounds ? training.model.gradient_bytes() / 1'000'000 : 0);
     std::vector<std::uint32_t> built;
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
         if (graph.built(workers[rank])) built.push_back(rank);

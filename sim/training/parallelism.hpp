@@ -80,9 +80,10 @@ struct Pipeline {
     std::vector<std::int64_t> layers;
     Transfers transfers = Transfers::as_schedule;
     /// Each row sends a share of what all rows have, and the receiving rows gather the shares, unless sequence
-    /// parallelism leaves them with shares anyway: section 4.1 of the same paper, by default in Megatron-LM
-    /// (scatter_gather_tensors_in_pipeline) and in DeepSpeed (runtime/pipe/engine.py: pipe_partitioned,
-    /// grad_partitioned). Not between layers with different layouts.
+    /// parallelism leaves them with shares anyway: section 4.1 of the same paper, by default in Megatron-LM before its
+    /// core library (megatron/p2p_communication.py: scatter_gather_tensors_in_pipeline) and in DeepSpeed
+    /// (runtime/pipe/engine.py: pipe_partitioned, grad_partitioned). Megatron-Core, which has sequence parallelism,
+    /// sends all without it. Not between layers with different layouts.
     bool scatter_gather = true;
 
     /// Returns true if a stage's next pass waits until what it sends has arrived.

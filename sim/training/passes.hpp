@@ -28,6 +28,9 @@
 /// PyTorch's checkpoints; their weights are gathered for both passes together. Where the gradients of each micro-batch
 /// are exchanged, a barrier ends it, which everything that follows on the rank waits for (gradient_sync.hpp).
 ///
+/// Left out: NCCL's sends, which also wait until the receiver's program is at the receive; the last transfer of an
+/// iteration, which nothing waits for.
+///
 /// Where a schedule computes the gradients of weights later (Gradients), they wait for nothing but the stream, and
 /// inputs that have to be gathered again are gathered for them.
 ///

@@ -135,7 +135,7 @@ TEST_CASE("results say how the model is split") {
     const json stages = of(0), chunks = of(1), images = of(2), shards = of(3), data = of(4);
     CHECK(stages == json::parse(R"({"rows": 2, "columns": 2, "height": 1, "width": 1, "stages": 2, "micro_batches": 2,
         "schedule": "1f1b", "chunks": 1, "sharding": "none", "sequence": false, "transfers": "blocking",
-        "gradient_sync": "last-micro-batch", "ranges": []})"));
+        "scatter_gather": true, "gradient_sync": "last-micro-batch", "ranges": []})"));
     CHECK(chunks.at("transfers") == "overlapped");
     CHECK_FALSE(shards.contains("transfers"));
     CHECK_FALSE(shards.contains("gathering"));  // weights are gathered before each pass, not after an update

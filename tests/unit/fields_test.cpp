@@ -110,6 +110,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     whole.results.front().parallelism.experts = {2, 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
     whole.results.front().parallelism.sharding = Sharding::optimizer;
+    whole.results.front().parallelism.layout.rows = 2;
     whole.results.front().memory.host_bytes = 1;
     collect(Json::parse(to_json(whole)).at("results").at(0), "", names);
     CHECK(names == names_in_json<Result>());
@@ -122,10 +123,11 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
                         });
     CHECK(if_given == std::vector<std::string>{
                           "parallelism.context", "parallelism.context_exchange", "parallelism.experts",
-                          "parallelism.expert_imbalance", "parallelism.transfers", "parallelism.gathering",
-                          "parallelism.gradient_sync", "repeats", "iteration_time_mean_s", "iteration_time_median_s",
-                          "iteration_time_p05_s", "iteration_time_p95_s", "expected_slowest_s",
-                          "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost", "memory.host_bytes"});
+                          "parallelism.expert_imbalance", "parallelism.transfers", "parallelism.scatter_gather",
+                          "parallelism.gathering", "parallelism.gradient_sync", "repeats", "iteration_time_mean_s",
+                          "iteration_time_median_s", "iteration_time_p05_s", "iteration_time_p95_s",
+                          "expected_slowest_s", "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost",
+                          "memory.host_bytes"});
 
     names.clear();
     collect(Json::parse(to_json(CollectiveResult{})), "", names);
