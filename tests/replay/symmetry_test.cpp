@@ -191,7 +191,7 @@ TEST_CASE("symmetry: groups that the period divides are in step with the groups 
     // Two rows that exchange nothing among themselves, on nodes of three devices: the replicas of a row are every
     // second rank, and the node after the first one begins with the other row.
     for (const std::int64_t ranks : {12, 24, 48}) {
-        for (const Latency latency : {Latency::travelling, Latency::blocking}) {
+        for (const Latency waits : {Latency::travelling, Latency::blocking}) {
             for (const double link_Bps : {3e8, 1.25e9, 2e10}) {
                 CAPTURE(ranks, link_Bps);
                 Chance chance(9);
@@ -202,7 +202,7 @@ TEST_CASE("symmetry: groups that the period divides are in step with the groups 
                 shape.gathered = false;
                 model.layers = {dense("alone", shape)};
                 Cluster cluster = nodes_of(ranks / 3, 3, 3);
-                cluster.latency = latency;
+                cluster.latency = waits;
                 cluster.node.link = {link_Bps, 2e-6};
                 Plan plan;
                 plan.ranks = ranks;
