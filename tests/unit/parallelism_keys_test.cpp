@@ -460,8 +460,8 @@ TEST_CASE("transfers block with 1f1b, as in Megatron-LM, or by word") {
     }
     CHECK(pipeline("schedule: 1f1b").scatter_gather);
     CHECK_FALSE(pipeline("scatter_gather: false").scatter_gather);
-    check_mistake({"ranks: 2, parallelism: {pipeline: {stages: 2, transfers: block}}", "block}}", "'block'",
-                   "blocking"});
+    check_mistake(
+        {"ranks: 2, parallelism: {pipeline: {stages: 2, transfers: block}}", "block}}", "'block'", "blocking"});
 }
 
 TEST_CASE("virtual stages are another name of chunks") {
