@@ -1,7 +1,6 @@
 #include "sim/training/alike.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 
 #include "sim/collective/in_network.hpp"

@@ -241,11 +241,10 @@ public:
                     {training_.gatherings[b], graph_.add_group(members), weight_channel, bucket.weight_bytes});
                 for (std::uint32_t member = 0; member < group.size(); ++member) {
                     const std::uint32_t rank = group[member];
-                    if (!graph_.built(workers_[rank])) continue;
-                    const auto [found, added] = streams.try_emplace(rank);
-                    if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::weights);
+                    const StreamId stream = stream_of(rank, streams, StreamKind::weights);
+                    if (stream == no_stream) continue;
                     const TaskId task =
-                        graph_.add_task({found->second, Phase::weights, bucket.layers.back(), 0, exchange, member});
+                        graph_.add_task({stream, Phase::weights, bucket.layers.back(), 0, exchange, member});
                     iterations[rank].forward_after(bucket, task);
                 }
             }
@@ -294,11 +293,11 @@ private:
         }
     }
 
-    /// Returns the rank's stream of exchanges, no_stream if the rank is not built.
-    StreamId stream_of(std::uint32_t rank, Streams& streams) {
+    /// Returns the rank's stream of these, no_stream if the rank is not built.
+    StreamId stream_of(std::uint32_t rank, Streams& streams, StreamKind kind) {
         if (!graph_.built(workers_[rank])) return no_stream;
         const auto [found, added] = streams.try_emplace(rank);
-        if (added) found->second = graph_.add_stream(workers_[rank], StreamKind::exchange);
+        if (added) found->second = graph_.add_stream(workers_[rank], kind);
         return found->second;
     }
 
@@ -316,7 +315,7 @@ private:
                 Ready members_ready(ready ? end - first : 0);
                 for (const std::uint32_t rank : group) {
                     members.push_back(workers_[rank]);
-                    streams.push_back(stream_of(rank, rank_streams));
+                    streams.push_back(stream_of(rank, rank_streams, StreamKind::exchange));
                     for (std::size_t b = 0; b < members_ready.size(); ++b)
                         members_ready[b].push_back((*ready)[first + b][rank]);
                 }
