@@ -177,11 +177,15 @@ void describe(Fields& fields, Plan& plan, OpenPlan& open) {
     fields.one_of(
         {"recomputation",
          "Activations that are computed again before the backward pass, in place of being kept: none "
-         "(`none`), attention's scores and softmax (`selective`), or the whole forward pass of each layer of "
-         "a transformer, in other models of √n layers together (`full`). `parallelism: auto` chooses it if it is "
-         "not written."},
+         "(`none`), attention's scores and softmax (`selective`), of a transformer's layers every second product with "
+         "weights and all that is between products (`operators`, torchtitan's `selective_ac_option: op`), or the whole "
+         "forward pass of each layer of a transformer, in other models of √n layers together (`full`). `parallelism: "
+         "auto` chooses, but not `operators`, if it is not written."},
         plan.recomputation,
-        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}});
+        {{"none", Recomputation::none},
+         {"selective", Recomputation::selective},
+         {"operators", Recomputation::operators},
+         {"full", Recomputation::full}});
     describe(fields, plan.saved);
     open.recomputation = open.everything && !fields.given("recomputation");
     fields.one_of({"optimizer",

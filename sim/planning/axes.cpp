@@ -199,7 +199,7 @@ Axis recomputation() {
             },
             [](Plan& plan, std::int64_t kind) { plan.recomputation = static_cast<Recomputation>(kind); },
             [](std::int64_t kind) {
-                constexpr const char* words[] = {"none", "selective", "full"};
+                constexpr const char* words[] = {"none", "selective", "operators", "full"};
                 return std::string(words[kind]);
             },
             true};

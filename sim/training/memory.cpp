@@ -45,6 +45,8 @@ ChunkActivations activations_of(const Model& model, const Plan& plan, const Arra
         double kept = all;
         if (plan.recomputation == Recomputation::selective)
             kept = kept_without_scores(model, layer, placed.share, sequence_ranks, plan.saved);
+        else if (plan.recomputation == Recomputation::operators)
+            kept = kept_by_operator(model, layer, placed.share, sequence_ranks, plan.saved);
         else if (placed.recomputed)
             kept = begins_segment(arrangement, i) ? input_bytes(model, layer, placed.share, sequence_ranks) : 0;
         bytes.kept += kept;

@@ -22,7 +22,8 @@
 ///
 /// With Recomputation::full only the inputs of each segment are kept, and during a backward pass also what the layers
 /// of its largest segment keep; with Recomputation::selective everything but the scores, and those of the layer with
-/// the most. Gathered weights are then the two largest layers, or those of the largest segment if they are more.
+/// the most; with Recomputation::operators likewise (alternate.hpp). Gathered weights are then the two largest layers,
+/// or those of the largest segment if they are more.
 ///
 /// Where experts are divided among ranks, a rank holds weights, gradients and optimizer state of its own experts,
 /// sharded among the ranks that have the same ones; activations are those of the rank with the most tokens.

@@ -242,10 +242,13 @@ std::vector<std::optional<TaskId>> Passes::begin_backward(std::uint32_t stage, s
     // The weights of a recomputed layer are there already.
     if (placed.recomputed) return std::vector<std::optional<TaskId>>(built_);
     auto weights = gather(stage, layer, micro_batch);
+    // Attention's core has none.
+    const bool needs_weights = plan_.recomputation != Recomputation::selective;
     if (placed.recompute_s > 0)
         for (std::uint32_t index = 0; index < built_; ++index) {
             const std::uint32_t rank = rank_of(stage, index);
-            cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s, std::nullopt);
+            cursors_[rank].data = compute(rank, Phase::recompute, layer, micro_batch, placed.recompute_s,
+                                          needs_weights ? weights[index] : std::nullopt);
         }
     return weights;
 }

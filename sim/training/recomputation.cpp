@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/workload/kernels.hpp"
+#include "sim/workload/alternate.hpp"
 
 namespace syncline {
 
@@ -59,6 +59,7 @@ std::vector<Segment> segments(const Model& model, std::uint32_t first, std::uint
 
 double recompute_seconds(Recomputation recomputation, const Model& model, std::uint32_t layer, const LayerTime& time) {
     if (recomputation == Recomputation::selective) return keeps_scores(model.layers[layer]) ? time.core_again_s : 0;
+    if (recomputation == Recomputation::operators) return time.alternate_s;
     const bool again =
         recomputation == Recomputation::full && (!is_transformer(model) || in_block(model.layers[layer]));
     return again ? time.forward_s : 0;
@@ -68,10 +69,14 @@ double recomputed_flop(Recomputation recomputation, const Model& model, std::uin
     const Layer& its = model.layers[layer];
     if (recomputation == Recomputation::full && (!is_transformer(model) || in_block(its)))
         return 2 * static_cast<double>(its.macs) * share.samples * share.part * share.area;
+    std::vector<Kernel> again;
+    if (recomputation == Recomputation::operators) again = kernels_again(its, share);
+    if (recomputation == Recomputation::selective && keeps_scores(its)) {
+        again = kernels(its, Pass::forward, share, Lowering::implicit);
+        std::erase_if(again, [](const Kernel& kernel) { return !kernel.core; });
+    }
     double flop = 0;
-    if (recomputation == Recomputation::selective && keeps_scores(its))
-        for (const Kernel& kernel : kernels(its, Pass::forward, share, Lowering::implicit))
-            if (kernel.core) flop += kernel.flops * static_cast<double>(kernel.count);
+    for (const Kernel& kernel : again) flop += kernel.flops * static_cast<double>(kernel.count);
     return flop;
 }
 

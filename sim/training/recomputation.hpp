@@ -22,11 +22,15 @@
 /// models", MLSys 2023, section 5). It has no exchanges.
 /// Flash attention keeps no scores, and its own backward pass computes them again: nothing more is done for it.
 ///
+/// `operators`: of a transformer's blocks every second product, and all that is between products, is computed again:
+/// see alternate.hpp. Sharded weights are gathered before. Exchanges of inputs among rows are those that the gradients
+/// of the weights need anyway. Left out: their time before what is computed again, in place of beside it.
+///
 /// The model's FLOP remain the same; a device executes more. Left out: the forward pass of a last segment, which could
 /// be used as it is; inputs of segments that are divided among rows without sequence parallelism, or moved to the host.
 namespace syncline {
 
-enum class Recomputation { none, selective, full };
+enum class Recomputation { none, selective, operators, full };
 
 /// Consecutive layers that are computed again together: [first, end).
 struct Segment {

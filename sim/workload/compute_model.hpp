@@ -70,6 +70,7 @@ struct LayerTime {
     /// The layer's core (Kernel::core) on the device, which is part of forward_s and of input_gradient_s.
     double core_forward_s = 0, core_backward_s = 0;
     double core_again_s = 0;  ///< its forward pass alone, with its launches
+    double alternate_s = 0;   ///< forward pass without what is kept of every second product: see alternate.hpp
     /// The products at the layer's edges (Kernel::edge), which are part of the same: those that read its inputs, and
     /// those that give its outputs, or the gradients of what they read.
     double inputs_forward_s = 0, outputs_forward_s = 0, outputs_backward_s = 0;

@@ -1,5 +1,6 @@
 #include "sim/workload/kept.hpp"
 
+#include "sim/workload/alternate.hpp"
 #include "sim/workload/real.hpp"
 #include "sim/workload/transformer.hpp"
 
@@ -87,6 +88,46 @@ struct KeptBy {
     Kept operator()(const PatchEmbedding&) const { return {.whole = inputs()}; }
 };
 
+/// What remains if every second product is computed again, and all that is between them.
+struct KeptByOperator {
+    const Layer& layer;
+    double element;
+    const Share& share;
+
+    /// Returns the bytes of the products that are not computed again. No backward pass reads those of the last matrix
+    /// of a block.
+    template <class Shape>
+    double products(const Shape& shape) const {
+        const std::vector<WeightMatrix> matrices = weight_matrices(shape, share.part);
+        const std::vector<double> again = outputs_again(shape, share.part);
+        double bytes = 0;
+        for (std::size_t i = 0; i + 1 < matrices.size(); ++i)
+            bytes += matrices[i].positions * (matrices[i].outputs - again[i]) * element;
+        return bytes;
+    }
+    /// Returns the bytes of the projection's outputs, which are divided by sequence parallelism.
+    double projected(const Attention& attention) const {
+        return outputs_again(attention, share.part).back() > 0 ? 0 : inputs();
+    }
+    double inputs() const { return real(layer.inputs) * element; }
+
+    Kept operator()(const Attention& attention) const {
+        const double sums = attention.scores == Scores::flash ? head_elements(attention, share.part).sums : 0;
+        return {.between = inputs() + projected(attention), .part = products(attention) + sums * element};
+    }
+    Kept operator()(const FeedForward& forward) const { return {.part = products(forward)}; }
+    Kept operator()(const ParallelBlock& block) const {
+        Kept kept = (*this)(block.attention);
+        kept.between = inputs();
+        kept.part += products(block.forward);
+        return kept;
+    }
+    template <class Other>
+    Kept operator()(const Other& shape) const {
+        return KeptBy{layer, element, share}(shape);
+    }
+};
+
 double on_rank(const Kept& kept, const Share& share, std::int64_t sequence_ranks, const Saved& saved = {}) {
     const double whole = kept.whole + (saved.gathered ? kept.gathered : 0);
     const double divided = kept.between + (saved.gathered ? 0 : kept.gathered);
@@ -105,6 +146,12 @@ double kept_bytes(const Model& model, const Layer& layer, const Share& share, st
 double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
                            const Saved& saved) {
     const KeptBy kept{layer, activation_element(model), share, saved.gate, false};
+    return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
+}
+
+double kept_by_operator(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks,
+                        const Saved& saved) {
+    const KeptByOperator kept{layer, activation_element(model), share};
     return on_rank(std::visit(kept, layer.shape), share, sequence_ranks, saved);
 }
 

@@ -68,6 +68,11 @@ double kept_bytes(const Model& model, const Layer& layer, const Share& share, st
 double kept_without_scores(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1,
                            const Saved& saved = {});
 
+/// Returns the same if every second product is computed again, and all that is between products: see alternate.hpp. The
+/// input of a block is counted with its attention half. Other layers keep what they keep otherwise.
+double kept_by_operator(const Model& model, const Layer& layer, const Share& share, std::int64_t sequence_ranks = 1,
+                        const Saved& saved = {});
+
 /// Returns the bytes that are there only while a layer's loss is computed, beside what it keeps; 0 for other layers.
 double loss_bytes(const Model& model, const Layer& layer, const Share& share, const Saved& saved = {});
 

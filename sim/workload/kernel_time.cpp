@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "sim/workload/alternate.hpp"
+
 namespace syncline {
 
 namespace {
@@ -124,6 +126,13 @@ LayerTime KernelByKernel::time(std::size_t layer, const Share& share) const {
     total.input_gradient_s = inputs_s + inputs_wait_s;
     total.weight_gradient_s = weights_s + (backward_wait_s - inputs_wait_s);
     total.core_again_s = total.core_forward_s + waiting_s(total.core_forward_s, core);
+    double again_s = 0, again = 0;
+    for (const Kernel& kernel : kernels_again(model_.layers[layer], share)) {
+        const auto count = static_cast<double>(kernel.count);
+        again_s += count * clock_->time(kernel, kernel.moved(model_.element_bytes), share).seconds;
+        again += count;
+    }
+    total.alternate_s = again_s + waiting_s(again_s, again);
     total.host_bound_s = forward_wait_s + backward_wait_s;
     bound_s[static_cast<std::size_t>(Bound::host)] = total.host_bound_s;
     const auto most = std::max_element(bound_s.begin(), bound_s.end());

@@ -103,6 +103,36 @@ TEST_CASE("recomputation: selective adds the time of scores, softmax, dropout an
     }
 }
 
+TEST_CASE("recomputation: by operator, a block's time grows by that of what is computed again") {
+    constexpr std::int64_t s = 32, h = 24, layers = 4;
+    Model model;
+    model.name = "llama";
+    model.element_bytes = 2;
+    const Attention half{
+        .positions = s, .width = h, .heads = 4, .kv_heads = 2, .bias = false, .norm = Norm::rms, .dropout = false};
+    const FeedForward forward{
+        .positions = s, .width = h, .hidden = 80, .gated = true, .bias = false, .norm = Norm::rms, .dropout = false};
+    for (std::int64_t i = 0; i < layers; ++i) {
+        model.layers.push_back(attention("attention", half));
+        model.layers.push_back(feed_forward("feed-forward", forward));
+    }
+    Cluster cluster = star_cluster(2, no_time_Bps, 0);
+    cluster.device.flops_per_s = 1e9;
+    cluster.device.memory_Bps = unlimited;
+    for (const Sharding sharding : {Sharding::none, Sharding::parameters}) {
+        Plan plan = plan_of(2, {}, Recomputation::none);
+        plan.batch_per_rank = 3;
+        plan.compute = ComputeKind::roofline;
+        plan.parallelism.sharding = sharding;
+        const double none_s = simulate(lower(cluster, model, plan)).time.iteration_s;
+        plan.recomputation = Recomputation::operators;
+        // Keys of half the heads, the projection, the hidden units beside the gate.
+        const double again_s = 2.0 * 3 * s * (h * h / 2 + h * h + h * 80) / 1e9;
+        CHECK(simulate(lower(cluster, model, plan)).time.iteration_s ==
+              Approx(none_s + layers * again_s).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("recomputation: rows repeat the exchanges of the forward pass, and no others") {
     constexpr std::int64_t s = 4, h = 8;
     const Model model = blocks(2, s, h, 4);
@@ -123,7 +153,7 @@ TEST_CASE("recomputation: rows repeat the exchanges of the forward pass, and no 
             const double backward = sequence ? halves + 2 * (halves - 1) : 2 * (halves - 1);
             const Result none = simulate(lower(cluster, model, plan));
             CHECK(static_cast<double>(none.bytes_sent) == (forward + backward) * gathered);
-            for (const Recomputation kind : {Recomputation::selective, Recomputation::full}) {
+            for (const Recomputation kind : {Recomputation::selective, Recomputation::operators, Recomputation::full}) {
                 plan.recomputation = kind;
                 const bool full = kind == Recomputation::full;
                 const Result result = simulate(lower(cluster, model, plan));

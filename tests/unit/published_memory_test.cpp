@@ -193,6 +193,7 @@ Memory of_published(const Row& row) {
     const std::string& again = row.text("recompute");
     plan.recomputation = again == "full"        ? Recomputation::full
                          : again == "selective" ? Recomputation::selective
+                         : again == "operators" ? Recomputation::operators
                                                 : Recomputation::none;
     std::int64_t& stages = plan.parallelism.pipeline.stages;
     const std::int64_t chunks = row.number("chunks");

@@ -4,7 +4,10 @@
 
 #include "sim/training/feasibility.hpp"
 #include "sim/training/memory.hpp"
+#include "sim/workload/experts.hpp"
+#include "sim/workload/kept.hpp"
 #include "sim/workload/kernels.hpp"
+#include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
 
 // Segments, memory and FLOP of activations that are computed again.
@@ -114,6 +117,85 @@ TEST_CASE("recomputation: FLOP are those of the forward pass, or of scores and w
             CHECK(recomputed_flop(selective, model, other, share) == 0);
         }
     }
+}
+
+TEST_CASE(
+    "recomputation: by operator, every second product with weights is executed again, and flash attention is not") {
+    // Queries, keys, values, projection; gate, hidden units, output: keys, projection and hidden units are computed
+    // again, and without a gate nothing of a feed-forward half.
+    const auto flop = [](const Model& model, std::uint32_t layer, const Share& share) {
+        return recomputed_flop(Recomputation::operators, model, layer, share);
+    };
+    for (const auto& [h, kv, hidden] : {std::tuple{4096, 1024, 14336}, std::tuple{48, 16, 7}, std::tuple{48, 48, 192}})
+        for (const std::int64_t s : {1, 5, 128})
+            for (const double part : {1.0, 0.25})
+                for (const bool gated : {true, false}) {
+                    CAPTURE(h, kv, hidden, s, part, gated);
+                    const std::int64_t heads = 12 * 16, size = std::max<std::int64_t>(1, h / heads);
+                    Attention half{.positions = s, .width = h, .heads = h / size, .kv_heads = kv / size};
+                    half.head_size = size;
+                    const FeedForward forward{.positions = s, .width = h, .hidden = hidden, .gated = gated};
+                    Model model;
+                    model.layers = {syncline::attention("attention", half), syncline::feed_forward("ff", forward),
+                                    parallel_block("both", {half, forward})};
+                    const Share share{.samples = 3, .part = part};
+                    const double rows = 3.0 * static_cast<double>(s), wide = static_cast<double>(h);
+                    const double keys = wide * static_cast<double>(half.key_heads() * size);
+                    const double square = wide * static_cast<double>(half.heads * size);
+                    const double units = gated ? wide * hidden : 0;
+                    CHECK(flop(model, 0, share) == Approx(2 * rows * part * (keys + square)));
+                    CHECK(flop(model, 1, share) == Approx(2 * rows * part * units));
+                    // Both halves read the block's input, so that nothing reads the projection's outputs.
+                    CHECK(flop(model, 2, share) == Approx(2 * rows * part * (keys + units)));
+                    half.scores = Scores::stored;
+                    model.layers[0] = syncline::attention("attention", half);
+                    const double scores = static_cast<double>(s * s * half.heads * size);
+                    CHECK(flop(model, 0, share) ==
+                          Approx(2 * 3 * part * (static_cast<double>(s) * (keys + square) + 2 * scores)));
+                }
+}
+
+TEST_CASE("recomputation: by operator, latent vectors count as products") {
+    // Latent queries, queries, latent keys and values, keys and values, projection: the second and the fourth.
+    Attention half{.positions = 4, .width = 64, .heads = 4};
+    half.query_rank = 24, half.kv_rank = 20, half.rotary_size = 8;
+    Model model;
+    model.layers = {attention("attention", half)};
+    CHECK(recomputed_flop(Recomputation::operators, model, 0, {}) == 2.0 * 4 * (24 * 4 * (16 + 8) + 20 * 2 * 4 * 16));
+    // Without latent queries: queries, latent vector, keys and values, projection.
+    half.query_rank = 0;
+    model.layers = {attention("attention", half)};
+    CHECK(recomputed_flop(Recomputation::operators, model, 0, {}) == 2.0 * 4 * (64 * (20 + 8) + 4 * 16 * 64));
+    // Keys and values of another sequence are two products.
+    half.kv_rank = 0, half.rotary_size = 0, half.context = 10;
+    model.layers = {attention("attention", half)};
+    CHECK(recomputed_flop(Recomputation::operators, model, 0, {}) == 2.0 * (10 * 64 * 64 + 4 * 64 * 64));
+}
+
+TEST_CASE("recomputation: by operator, a block keeps its input, queries, values, sums and gate") {
+    for (const std::int64_t rows : {1, 2, 4})
+        for (const bool sequence : {false, true})
+            for (const double samples : {1.0, 2.0}) {
+                CAPTURE(rows, sequence, samples);
+                const double s = 128, h = 64, kv = 16, hidden = 160, t = static_cast<double>(rows);
+                Attention half{.positions = 128, .width = 64, .heads = 16, .kv_heads = 4};
+                const FeedForward forward{.positions = 128, .width = 64, .hidden = 160, .gated = true};
+                Model model;
+                model.element_bytes = 2;
+                model.layers = {attention("attention", half), feed_forward("ff", forward)};
+                const auto kept = [&](std::size_t layer) {
+                    return kept_by_operator(model, model.layers[layer], {.samples = samples, .part = 1 / t},
+                                            sequence ? rows : 1);
+                };
+                CHECK(kept(0) == Approx(2 * samples * s * (h / (sequence ? t : 1) + (h + kv + h) / t)));
+                CHECK(kept(1) == Approx(2 * samples * s * hidden / t));
+                for (std::size_t layer : {0, 1})
+                    CHECK(kept(layer) < kept_bytes(model, model.layers[layer], {.samples = samples, .part = 1 / t},
+                                                   sequence ? rows : 1));
+                const ParallelBlock both{half, forward};
+                CHECK(kept_by_operator(model, parallel_block("both", both), {.samples = samples, .part = 1 / t},
+                                       sequence ? rows : 1) == Approx(kept(0) + kept(1)));
+            }
 }
 
 TEST_CASE("recomputation: flash attention keeps no scores, so that selective recomputation changes nothing for it") {
@@ -245,6 +327,14 @@ TEST_CASE("recomputation: selective needs attention, and times of its scores") {
     CHECK(complaints(images)[0].hint.find("full") != std::string::npos);
     const Model gpt = Gpt{1, 8, 4, 2}.model();
     CHECK(complaints(gpt).empty());
+    plan.recomputation = Recomputation::operators;
+    CHECK(complaints(gpt).empty());
+    REQUIRE(complaints(images).size() == 1);
+    CHECK(complaints(images)[0].message == "workload 'images' has no attention whose products could be recomputed");
+    Model mixture = gpt;
+    mixture.layers.push_back(experts("moe", {.positions = 8, .width = 4, .hidden = 8, .experts = 2}));
+    REQUIRE(complaints(mixture).size() == 1);
+    CHECK(complaints(mixture)[0].message == "layer 'moe': experts are no products that `operators` counts");
     plan.recomputation = Recomputation::full;
     CHECK(complaints(images).empty());
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <vector>
+
+#include "sim/workload/kernels.hpp"
+#include "sim/workload/transformer.hpp"
+
+/// Recomputation by operator: of a transformer's layer the results of flash attention and of every second product with
+/// weights are kept, and all else is computed again before the backward pass (PyTorch's torchtitan, `mode = selective`
+/// with `selective_ac_option = op`: _custom_policy in torchtitan/parallelisms/parallelize_llama.py, "saves output of
+/// all compute ops, except every second mm").
+///
+/// Products are counted as PyTorch's modules issue them, the first one being kept: queries, keys, values and
+/// projection, of which keys and projection are computed again; gate, hidden units and output of a gated feed-forward
+/// half, of which the hidden units are. A block's output is read by no backward pass of the block, so that it is not
+/// computed again, and neither is the addition after it. Stored scores are no products with weights, so that these and
+/// the weighted sum are computed again, too.
+///
+/// With width h, q and k elements of queries and of keys, and f hidden units of a gated half, hk + qh + hf of the h(q +
+/// 2k) + qh + 3hf multiply-accumulates with weights are executed twice: 37 % in Llama 3 8B. Kept are, per token, the
+/// block's input and q + k + q + f elements: queries, values, the weighted sum, the gate.
+///
+/// Left out: numbers of products other than 4 in an attention half, from which torchtitan's count goes on in the next
+/// half, whereas here each half begins with one that is kept; layers of experts.
+namespace syncline {
+
+/// Return by matrix of weights (weight_matrices) the number of its outputs that are computed again.
+std::vector<double> outputs_again(const Attention& shape, double part);
+std::vector<double> outputs_again(const FeedForward& shape, double part);
+
+/// Returns the kernels of the layer's forward pass that are computed again; empty for layers that are no part of a
+/// transformer's block.
+std::vector<Kernel> kernels_again(const Layer& layer, const Share& share);
+
+}  // namespace syncline
