@@ -14,6 +14,9 @@ Json object(const Sweep& sweep) {
     return {{"name", sweep.name},
             {"rows", sweep.rows},
             {"rank_correlation", sweep.rank_correlation},
+            {"repeated_correlation", number_or_null(sweep.repeated_correlation)},
+            {"pairs", sweep.pairs},
+            {"pairs_in_order", sweep.pairs_in_order},
             {"regret", sweep.regret}};
 }
 

@@ -5,6 +5,9 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <random>
+
+#include "sim/taskgraph/pace.hpp"
 
 namespace syncline::validation {
 
@@ -30,6 +33,32 @@ double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+/// Returns the mean rank correlation of these values with themselves, measured once more.
+double correlation_with_repetition(const std::vector<double>& measured, double spread) {
+    constexpr int repetitions = 1000;
+    std::mt19937_64 bits(1);
+    double sum = 0;
+    for (int i = 0; i < repetitions; ++i) {
+        std::vector<double> again = measured;
+        for (double& value : again) value *= lognormal_factor(spread, bits());
+        sum += rank_correlation(measured, again);
+    }
+    return sum / repetitions;
+}
+
+/// Counts the pairs that the measurement tells apart.
+void count_pairs(const std::vector<double>& measured, const std::vector<double>& predicted, double spread,
+                 Sweep& sweep) {
+    for (std::size_t a = 0; a < measured.size(); ++a)
+        for (std::size_t b = 0; b < measured.size(); ++b) {
+            if (std::abs(measured[b] - measured[a]) <= spread * std::min(std::abs(measured[a]), std::abs(measured[b])))
+                continue;
+            if (measured[a] >= measured[b]) continue;
+            ++sweep.pairs;
+            if (predicted[a] < predicted[b]) ++sweep.pairs_in_order;
+        }
+}
+
 Sweep sweep_of(const Validation& one, const std::string& name, const std::vector<std::size_t>& rows) {
     std::vector<double> measured, predicted;
     const bool less_is_better =
@@ -43,8 +72,12 @@ Sweep sweep_of(const Validation& one, const std::string& name, const std::vector
     const auto chosen = std::min_element(predicted.begin(), predicted.end()) - predicted.begin();
     const double best = std::abs(*std::min_element(measured.begin(), measured.end()));
     const double taken = std::abs(measured[static_cast<std::size_t>(chosen)]);
-    return {name, rows.size(), rank_correlation(measured, predicted),
-            (less_is_better ? taken / best : best / taken) - 1};
+    const double spread = one.measurements.noise;
+    Sweep sweep{name, rows.size(), rank_correlation(measured, predicted),
+                (less_is_better ? taken / best : best / taken) - 1};
+    if (spread > 0) sweep.repeated_correlation = correlation_with_repetition(measured, spread);
+    count_pairs(measured, predicted, spread, sweep);
+    return sweep;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct Sweep {
     /// Loss by taking the row that is predicted to be the best: its measured value over the best one, - 1; for
     /// fields of which more is better, the inverse ratio.
     double regret = 0;
+    /// The rank correlation that a second measurement would have on average, if every value were multiplied by a
+    /// lognormal factor (pace.hpp) with the source's spread: predictions cannot be expected to be above it. Nothing if
+    /// the source states no spread.
+    std::optional<double> repeated_correlation = {};
+    /// Pairs of rows whose measured values differ by more than the spread, and those of them that are predicted in the
+    /// measured order.
+    std::size_t pairs = 0, pairs_in_order = 0;
 };
 
 /// Rows of a series that differ in their number of ranks alone.

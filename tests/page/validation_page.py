@@ -147,7 +147,9 @@ return [...document.querySelectorAll("table")].filter((table) => !table.closest(
         assert line[5] == of["worst_row"], line
     sweep, scaling = report["points"][1]["sweeps"][0], report["points"][1]["scaling"][0]
     assert tables["Order of layouts"][0] == [
-        ["trainings", "cluster", "4", f"{sweep['rank_correlation']:.3f}", f"{100 * sweep['regret']:.2f} %"]]
+        ["trainings", "cluster", "4", f"{sweep['rank_correlation']:.3f}",
+         "–" if sweep["repeated_correlation"] is None else f"{sweep['repeated_correlation']:.3f}",
+         f"{sweep['pairs_in_order']} of {sweep['pairs']}", f"{100 * sweep['regret']:.2f} %"]]
     assert [line[:3] for line in tables["Scaling"][0]] == [["trainings", scaling["series"], "4"]]
     assumed = report["points"][0]["assumptions"]
     assert [line[0] for line in tables["Accuracy under each assumption"][0]] == ["as written", "few", "trees"]

@@ -3,6 +3,7 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/training/iteration.hpp"
+#include "sim/workload/transformer.hpp"
 #include "tests/catch.hpp"
 #include "tests/replay/split_worlds.hpp"
 

@@ -50,6 +50,41 @@ TEST_CASE("ranking: what is lost with the layout that is predicted to be the bes
     CHECK(sweeps(compared({10, 11, 15}, {12, 9, 20})).empty());
 }
 
+TEST_CASE("ranking: pairs count if they differ by more than the source's spread") {
+    Validation one = compared({100, 102, 110, 130}, {9, 8, 12, 11});
+    Sweep sweep = sweeps(one)[0];
+    CHECK(sweep.pairs == 6);
+    CHECK(sweep.pairs_in_order == 4);
+    CHECK_FALSE(sweep.repeated_correlation);
+    one.measurements.noise = 0.05;  // 100 and 102 do not differ
+    sweep = sweeps(one)[0];
+    CHECK(sweep.pairs == 5);
+    CHECK(sweep.pairs_in_order == 4);
+    one.measurements.noise = 0.09;  // neither do 102 and 110
+    CHECK(sweeps(one)[0].pairs == 4);
+    // Of rates more is better, and the order of pairs is the same.
+    Validation rates = compared({100, 102, 110, 130}, {9, 8, 12, 11}, "throughput_samples_per_s");
+    rates.measurements.noise = 0.05;
+    CHECK(sweeps(rates)[0].pairs == 5);
+    CHECK(sweeps(rates)[0].pairs_in_order == 4);
+}
+
+TEST_CASE("ranking: a second measurement has a lower correlation the wider its spread, of close values of chance") {
+    // Values that differ by a factor of two each keep their order at 1 %, and values that do not differ have none.
+    Validation far = compared({100, 200, 400, 800}, {1, 2, 3, 4}), near = compared({100, 101, 102, 103}, {1, 2, 3, 4});
+    far.measurements.noise = 0.01;
+    CHECK(*sweeps(far)[0].repeated_correlation == Approx(1));
+    double last = 1;
+    for (const double spread : {0.003, 0.01, 0.03, 0.1, 1.0}) {
+        near.measurements.noise = spread;
+        const double correlation = *sweeps(near)[0].repeated_correlation;
+        CHECK(correlation < last);
+        last = correlation;
+    }
+    // The mean of a thousand random orders of n = 4 has a standard error of sqrt(1/(n - 1)/1000) = 0.018.
+    CHECK(std::abs(last) < 0.1);
+}
+
 TEST_CASE("ranking: the error of the ratio between the most and the fewest ranks") {
     const auto found = scalings(compared({8, 4, 2}, {8, 5, 2.2}));
     REQUIRE(found.size() == 1);

@@ -189,7 +189,7 @@ TEST_CASE("recomputation: by operator, a block keeps its input, queries, values,
                 };
                 CHECK(kept(0) == Approx(2 * samples * s * (h / (sequence ? t : 1) + (h + kv + h) / t)));
                 CHECK(kept(1) == Approx(2 * samples * s * hidden / t));
-                for (std::size_t layer : {0, 1})
+                for (const std::size_t layer : {std::size_t{0}, std::size_t{1}})
                     CHECK(kept(layer) < kept_bytes(model, model.layers[layer], {.samples = samples, .part = 1 / t},
                                                    sequence ? rows : 1));
                 const ParallelBlock both{half, forward};

@@ -35,17 +35,23 @@ function order_figure(parent, points) {
         parts.push(
             make(
                 "p", {},
-                "Layouts of the same training: Spearman's rank correlation of predicted and measured values, and the " +
-                    "loss by taking the layout that is predicted to be the best."),
+                "Layouts of the same training: Spearman's rank correlation of predicted and measured values, that which " +
+                    "a second measurement would have on average, given the source's spread, the pairs of layouts that " +
+                    "are predicted in the right order, of those that differ by more than this spread, and the loss by " +
+                    "taking the layout that is predicted to be the best."),
             table(
                 "Order of layouts",
                 [
                     {name: "scenario", unit: "text"}, {name: "layouts of", unit: "text"},
                     {name: "rows", unit: "number"}, {name: "rank correlation", unit: "written"},
+                    {name: "second measurement", unit: "written"}, {name: "pairs in order", unit: "text"},
                     {name: "lost", unit: "written"}
                 ],
                 layouts.map(
-                    (one) => [one.point, one.name, one.rows, one.rank_correlation.toFixed(3), percent(one.regret)])));
+                    (one) =>
+                        [one.point, one.name, one.rows, one.rank_correlation.toFixed(3),
+                         one.repeated_correlation === null ? "–" : one.repeated_correlation.toFixed(3),
+                         `${one.pairs_in_order} of ${one.pairs}`, percent(one.regret)])));
     if (growth.length > 0)
         parts.push(
             make("p", {}, "Scaling: error of the ratio between the values with the most and with the fewest ranks."),
