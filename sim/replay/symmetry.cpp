@@ -54,7 +54,7 @@ bool same_program(const Program& a, const Program& b, std::uint32_t turn, std::u
 bool shifts_nodes(const std::vector<Place>& places, std::uint32_t block, std::uint32_t period) {
     std::vector<std::uint32_t> image;
     for (ProcessId process = 0; process < places.size(); ++process) {
-        const Place &from = places[process], &to = places[process / block * block + (process % block + period) % block];
+        const Place &from = places[process], &to = places[shifted(process, block, period)];
         if (from.device != to.device || from.in_fabric()) return false;
         if (image.size() <= from.node) image.resize(from.node + 1, unset);
         if (!learn(image[from.node], to.node)) return false;
@@ -306,11 +306,13 @@ std::optional<Symmetry> find_symmetry(const TaskGraph& graph, const Lanes& lanes
         std::uint32_t position = 0;
         for (const TaskId task : graph.tasks_of(stream)) positions[task] = position++;
     }
-    for (std::uint32_t period = 1; period < block; ++period) {
-        if (block % period != 0 || (graph.images() > 1 && period != block / graph.images())) continue;
-        if (std::optional<Symmetry> found = SymmetryCheck(graph, lanes, wires, streams, positions, period).run())
-            return found;
-    }
+    const auto check = [&](std::uint32_t period) {
+        return SymmetryCheck(graph, lanes, wires, streams, positions, period).run();
+    };
+    if (graph.images() > 1) return check(block / graph.images());
+    for (std::uint32_t period = 1; period < block; ++period)
+        if (block % period == 0)
+            if (std::optional<Symmetry> found = check(period)) return found;
     return std::nullopt;
 }
 

@@ -19,8 +19,7 @@
 /// k processes of each block, and stands for all (the quotient of the simulation by the cyclic group of the shift):
 ///
 /// - A message from p to q is that of its image whose sender is simulated: pairs are `canonical`. The receiver, if it
-/// is
-///   not simulated, is represented by the process k places or a multiple of it before, which waits for the same
+///   is not simulated, is represented by the process k places or a multiple of it before, which waits for the same
 ///   message.
 /// - Links have images, too. Of a link's s images, which divide n, one is simulated, with s/n of its bandwidth, since
 ///   each simulated message stands for n/s on that link. (A node's port has n images; a link that all nodes share,
@@ -28,10 +27,10 @@
 ///
 /// A group with simulated members must have the representatives of all its members.
 ///
-/// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so). Everything is checked
-/// on the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that
-/// maps nodes to nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which
-/// members differ; noise; queues; messages that choose their path.
+/// This is exact, up to rounding, if blocks are equal (TaskGraph::represent may make them so). Everything is checked on
+/// the graph, or follows from the plan (alike.hpp), and on the routes; where the smallest shift that maps nodes to
+/// nodes fails, larger ones are tried. Left out: rings whose blocks differ by a byte, hence in which members differ;
+/// noise; queues; messages that choose their path.
 ///
 /// Time of the search: O(tasks + members · steps of the programs + images · routes). Memory: 4 bytes for each task.
 namespace syncline {
@@ -56,9 +55,7 @@ private:
 
     Symmetry(std::uint32_t block, std::uint32_t period) : block_(block), period_(period) {}
     /// Returns the process after that many shifts.
-    ProcessId moved(ProcessId process, std::uint32_t times) const {
-        return process / block_ * block_ + (process % block_ + times * period_) % block_;
-    }
+    ProcessId moved(ProcessId process, std::uint32_t times) const { return shifted(process, block_, times * period_); }
 
     std::uint32_t block_, period_;
     std::vector<std::uint32_t> links_;

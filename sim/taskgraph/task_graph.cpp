@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <stdexcept>
 
 namespace syncline {
@@ -42,10 +41,7 @@ GroupId TaskGraph::add_group(std::vector<ProcessId> members) {
 ExchangeId TaskGraph::add_exchange(const Exchange& exchange) {
     exchanges_.push_back(exchange);
     const std::vector<ProcessId>& group = groups_[exchange.group];
-    const auto moved = [&](ProcessId member) {
-        return member / block_ * block_ + (member % block_ + period_) % block_;
-    };
-    if (images() > 1 && std::ranges::count(group, moved(group.front())) > 0) {
+    if (images() > 1 && std::ranges::count(group, shifted(group.front(), block_, period_)) > 0) {
         const std::uint64_t blocks = group.size() * std::uint64_t{exchange.algorithm->parts()};
         const std::uint64_t added = (blocks - exchange.bytes % blocks) % blocks;
         if (added <= negligible_bytes_) exchanges_.back().bytes += added;

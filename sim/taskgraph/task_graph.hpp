@@ -29,6 +29,11 @@ using QueueId = std::uint32_t;
 inline constexpr TaskId no_task = ~TaskId{0};
 inline constexpr StreamId no_stream = ~StreamId{0};
 
+/// Returns the process that is so many places further in its block of processes, which is a cycle.
+constexpr ProcessId shifted(ProcessId process, std::uint32_t block, std::uint32_t places) {
+    return process / block * block + (process % block + places) % block;
+}
+
 enum class StreamKind : std::uint8_t {
     compute,
     input_copy,
