@@ -39,7 +39,12 @@ void describe_attention(Fields& fields, KernelRates& rates) {
                     if (kernel == rows.end()) {
                         std::string names;
                         for (const auto& known : rows) names += (names.empty() ? "" : ", ") + known.first;
-                        fields.reject("attention_kernel", fmt::format("{} has no kernel '{}'", path, name), names);
+                        if (fields.given("attention_kernel"))
+                            fields.reject("attention_kernel", fmt::format("{} has no kernel '{}'", path, name), names);
+                        else
+                            fields.reject("attention",
+                                          "'attention_kernel' does not say which kernel of this file is used",
+                                          fmt::format("write `attention_kernel:` with one of {}", names));
                         return;
                     }
                     try {

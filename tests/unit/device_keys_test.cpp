@@ -222,7 +222,8 @@ TEST_CASE("the kernel of fused attention is one of its file, unless one rate is 
     CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"), "has no kernel 'triton'"));
     CHECK(contains(refusal(start + file + "  attention_kernel: triton\n"),
                    "cudnn, cudnn-9.1, flash-attention-2, flash-attention-3"));
-    CHECK(contains(refusal(start + file), "has no kernel ''"));
+    CHECK(contains(refusal(start + file), "'attention_kernel' does not say which kernel"));
+    CHECK(contains(refusal(start + file), "with one of cudnn, cudnn-9.1"));
     CHECK(contains(refusal(start + "  attention_kernel: cudnn\n"), "no file that has the rates"));
 }
 
@@ -241,6 +242,9 @@ TEST_CASE("a table of attention's rates is read and refused at its line") {
         read_attention("t.csv", head + "a,forward,causal,64,512,5.5\r\n\n# more\na,backward,none,1,2,3\n");
     REQUIRE(rows.size() == 1);
     REQUIRE(rows.at("a").size() == 2);
+    const std::string twice = "a,forward,causal,64,512,5.5\na,forward,none,64,512,5\na,forward,causal,64,512,6\n";
+    CHECK(contains(refused(head + twice), "t.csv:5:1"));
+    CHECK(contains(refused(head + twice), "is there already"));
     CHECK_FALSE(rows.at("a")[0].work.backward);
     CHECK(rows.at("a")[0].work.causal);
     CHECK(rows.at("a")[0].work.head_size == 64);
