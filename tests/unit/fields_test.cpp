@@ -107,7 +107,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     whole.results.front().expected_slowest_s = whole.results.front().expected_slowest_factor = 1;
     whole.results.front().run = WholeRun{1, 1, 1};
     whole.results.front().parallelism.layout.context = 2;
-    whole.results.front().parallelism.experts = {2, 0.2};
+    whole.results.front().parallelism.experts = {.ranks = 2, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
     whole.results.front().parallelism.sharding = Sharding::optimizer;
     whole.results.front().parallelism.layout.rows = 2;
