@@ -144,11 +144,18 @@ void describe_context(Fields& fields, Parallelism& parallelism) {
 void describe_experts(Fields& fields, ExpertGroups& experts) {
     fields.integer_or_section(
         {"experts",
-         "Expert parallelism: number of ranks, among replicas, that divide the experts of every layer, or a mapping "
-         "with it."},
+         "Expert parallelism: number of ranks that divide the experts of every layer, or a mapping with it. They are "
+         "replicas, unless `model` in the mapping says otherwise."},
         experts.ranks, 1, largest_group, [&](Fields& inner) {
             inner.integer({"ranks", "Number of ranks among which the experts of a layer are divided.", true},
                           experts.ranks, 1, largest_group);
+            inner.integer(
+                {"model",
+                 "Number of neighbours that divide the hidden units of each expert, a divisor of `model`; a number "
+                 "below "
+                 "it needs `sequence`. Default: those that divide the other weights, `model`; as with Megatron-Core's "
+                 "`--expert-tensor-parallel-size`."},
+                experts.model, 1, largest_group);
             bool percent = false;
             inner.number_or_percent(
                 {"imbalance",

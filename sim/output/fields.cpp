@@ -267,6 +267,13 @@ const std::vector<ResultField<Result>>& fields_of() {
                               const std::int64_t ranks = r.parallelism.experts.ranks;
                               return ranks > 1 ? std::optional(ranks) : std::nullopt;
                           })
+            .add_if_given("parallelism.expert_model", Unit::number,
+                          "ranks that divide each expert; only with `experts.model`, if it is not `model`", 102,
+                          [](const Result& r) {
+                              const std::int64_t rows = r.parallelism.layout.rows;
+                              const std::int64_t ranks = r.parallelism.experts.rows_of(rows);
+                              return ranks != rows ? std::optional(ranks) : std::nullopt;
+                          })
             .add_if_given("parallelism.expert_imbalance", Unit::number,
                           "coefficient of variation of the experts' tokens; only with `experts` and `imbalance`", 96,
                           [](const Result& r) {

@@ -123,7 +123,10 @@ std::string text::split(const Parallelism& parallelism, std::int64_t ranks) {
     if (pipeline.micro_batches > 1) result += fmt::format("; {} micro-batches", pipeline.micro_batches);
     if (pipeline.stages > 1) result += fmt::format(" {}", schedule_of(parallelism));
     if (pipeline.chunks > 1) result += fmt::format(", {} chunks", pipeline.chunks);
-    if (parallelism.experts.ranks > 1) result += fmt::format("; experts {}", parallelism.experts.ranks);
+    const std::int64_t expert_rows = parallelism.experts.rows_of(parallelism.layout.rows);
+    if (parallelism.experts.ranks > 1 || expert_rows != parallelism.layout.rows)
+        result += fmt::format("; experts {}", parallelism.experts.ranks);
+    if (expert_rows != parallelism.layout.rows) result += fmt::format(" × model {}", expert_rows);
     if (parallelism.experts.imbalance > 0) result += fmt::format(" ±{:.3g} %", 100 * parallelism.experts.imbalance);
     if (parallelism.layout.context > 1 && parallelism.context_exchange == ContextExchange::ulysses)
         result += "; ulysses";

@@ -53,10 +53,10 @@ void require_images(const Model& model, const std::vector<PlacedLayer>& layers, 
                                "`model` splits other layers");
 }
 
-void require_experts(const Model& model, const std::vector<PlacedLayer>& layers, const Parallelism& parallelism) {
-    const bool some =
-        std::any_of(layers.begin(), layers.end(), [](const PlacedLayer& layer) { return layer.experts.has_value(); });
-    if (parallelism.experts.ranks > 1 && !some)
+void require_experts(const Model& model, const Parallelism& parallelism) {
+    const bool some = std::any_of(model.layers.begin(), model.layers.end(),
+                                  [](const Layer& layer) { return std::holds_alternative<Experts>(layer.shape); });
+    if ((parallelism.experts.ranks > 1 || parallelism.experts.model > 0) && !some)
         throw ParallelismError("experts",
                                fmt::format("model '{}' has no experts that can be divided among ranks", model.name),
                                "expert parallelism applies to layers of kind `moe`");
@@ -168,7 +168,7 @@ Arrangement arrange(const Cluster& cluster, const Model& model, const Plan& plan
                                          {cluster.device.memory_Bps, cluster.device.kernel_latency_s});
     }
     require_images(model, result.layers, parallelism);
-    require_experts(model, result.layers, parallelism);
+    require_experts(model, parallelism);
     ExchangePlanner exchanges(model, parallelism, plan.saved.gathered, result.layers);
     for (std::uint32_t i = 0; i < model.layers.size(); ++i) {
         const bool own = ranges[i] && ranges[i]->algorithms;

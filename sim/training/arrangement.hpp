@@ -83,6 +83,7 @@ struct LayerExchanges {
 /// The experts of a layer that are divided among ranks: see experts.hpp.
 struct PlacedExperts {
     Grouping group;                  ///< the ranks that divide them
+    std::uint32_t rows = 1;          ///< expert rows: neighbours that divide each of them
     std::uint64_t bytes = 0;         ///< of the gradients of a rank's experts ...
     std::uint64_t weight_bytes = 0;  ///< ... and of their weights
     Grouping replicas;               ///< the ranks that have the same experts ...
@@ -169,7 +170,7 @@ inline Grouping copies_of(const Grouping& replicas, const Grouping& shards) {
 bool begins_segment(const Arrangement& arrangement, std::uint32_t layer);
 
 /// Parallelism that is impossible for this model. `key` is the key of `parallelism` to blame: "grid", "domain",
-/// "layers", "sequence", "context", "experts", "activations", "sharding".
+/// "layers", "sequence", "context", "experts", "experts.model", "activations", "sharding".
 class ParallelismError : public std::runtime_error {
 public:
     ParallelismError(std::string blamed, const std::string& message, std::string advice = "")

@@ -6,9 +6,9 @@
 /// rest of the model, as in GShard (D. Lepikhin et al., ICLR 2021), DeepSpeed-MoE (S. Rajbhandari et al., ICML 2022)
 /// and Megatron-Core.
 ///
-/// The groups are made of replicas: E neighbours among the ranks that have the same row, of columns and context. With n
-/// of these in a stage, the gradients of experts are exchanged among the n/E ranks that have the same ones, all others
-/// among n. Layers of one model have the same groups.
+/// The groups are made of replicas, unless there are expert rows (see below): E neighbours among the ranks that have
+/// the same row, of columns and context. With n of these in a stage, the gradients of experts are exchanged among the
+/// n/E ranks that have the same ones, all others among n. Layers of one model have the same groups.
 ///
 /// A rank has t tokens of h elements of e bytes, each of which goes to K experts (Experts::copies, with the capacity).
 /// Forward, an all-to-all of buffers of K·t·h·e bytes sends tokens to their experts (dispatch), of which (E-1)/E leave
@@ -26,8 +26,18 @@
 /// more for the gradients of the weights, and reduce and scatter the results (Megatron-Core's
 /// MoEAlltoAllTokenDispatcher, which keeps what it has gathered).
 ///
-/// Left out: overlap of the all-to-alls with shared experts; tokens that go to several experts of one rank, but need be
-/// sent once (DeepEP); limits on the number of nodes per token.
+/// Expert rows (ExpertGroups::model) are the e neighbours that divide the hidden units of each expert: by default the
+/// layer's rows. With fewer, which divide the rows, the ranks of a stage are cut anew, as in Megatron-Core
+/// (megatron/core/parallel_state.py, order tp-ep-dp of the experts) and by D. Liu et al., "MoE parallel folding", arXiv
+/// 2504.14960: expert rows are e neighbours, the E ranks of a group are e apart, and the n/(e·E) ranks of a stage of n
+/// that are e·E apart have the same part of the same experts, whose gradients they exchange. A group then has ranks of
+/// several rows, which have different positions (sequence parallelism): a rank sends its K·t·h elements, t being its
+/// positions, and the e expert rows gather K·t·e tokens for 1/e of the hidden units. With e = 1 nothing is gathered.
+/// The router, the normalisation and shared experts are divided by the rows as before.
+///
+/// Left out: with sequence parallelism and groups, the gathering of the inputs of shared experts among rows, and the
+/// scattering of their outputs; overlap of the all-to-alls with shared experts; tokens that go to several experts of
+/// one rank, but need be sent once (DeepEP); limits on the number of nodes per token.
 namespace syncline {
 
 /// Takes from `placed` what other ranks of the group hold, if the layer has experts. Throws ParallelismError if they,

@@ -9,7 +9,7 @@ bool Parallelism::data_only() const {
         return !range.layout || range.layout->replica() == 1;
     });
     return whole && layout.replica() == 1 && pipeline.stages == 1 && pipeline.micro_batches == 1 &&
-           experts.ranks == 1 && sharding == Sharding::none;
+           experts.ranks == 1 && experts.rows_of(layout.rows) == layout.rows && sharding == Sharding::none;
 }
 
 }  // namespace syncline

@@ -135,7 +135,13 @@ enum class ContextExchange { ring, ulysses };
 /// Groups of ranks that divide the experts of every layer that has some: see experts.hpp.
 struct ExpertGroups {
     std::int64_t ranks = 1;
+    /// Number of neighbours that divide the hidden units of each expert, its expert rows; 0: those that divide the rest
+    /// of the layer.
+    std::int64_t model = 0;
     double imbalance = 0;  ///< coefficient of variation of the experts' tokens: see expert_loads.hpp
+
+    /// Returns the number of expert rows in a layer with `rows` rows.
+    std::int64_t rows_of(std::int64_t rows) const { return model == 0 ? rows : model; }
 };
 
 struct Parallelism {

@@ -30,12 +30,15 @@ Grouping shards_of(const Cluster& cluster, const Plan& plan, const Layer& layer,
     return {size, replicas.stride};
 }
 
-Grouping expert_shards_of(const Plan& plan, const Layer& layer, const Grouping& replicas, const Grouping& shards,
+Grouping expert_shards_of(const Plan& plan, const Layer& layer, const Grouping& parts, const Grouping& shards,
                           const Grouping& group) {
-    const Grouping alike = copies_of(replicas, group);
+    const Grouping alike = copies_of(parts, group);
     if (plan.parallelism.sharding == Sharding::none || !plan.parallelism.shard_ranks) return alike;
-    if (shards.size % group.size == 0) return {shards.size / group.size, alike.stride};
-    if (group.size % shards.size == 0) return {1, alike.stride};
+    // Ranks that follow each other: those among which a layer's state is divided, and those that have every expert
+    // once.
+    const std::uint32_t together = shards.size * shards.stride, once = alike.stride;
+    if (together % once == 0) return {together / once, alike.stride};
+    if (once % together == 0) return {1, alike.stride};
     throw ParallelismError(
         "sharding.within",
         fmt::format("layer '{}': groups of {} ranks, which divide the state, and of {}, which divide "

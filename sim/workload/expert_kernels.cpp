@@ -38,9 +38,9 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
     const Networks routed{"experts: to hidden units",
                           "experts: from hidden units",
                           own,
-                          copies / own * share.load,
+                          copies / own * share.load * share.routed_tokens(),
                           width,
-                          real(experts.hidden) * share.part,
+                          real(experts.hidden) * share.routed_part(),
                           experts.gated};
     const Networks shared{"shared experts: to hidden units",
                           "shared experts: from hidden units",

@@ -74,8 +74,10 @@ struct KeptBy {
     }
     Kept operator()(const Experts& experts) const {
         const double s = real(experts.positions), h = real(experts.width);
-        const double units =
-            experts.copies() * share.load * real(experts.hidden) + real(experts.shared * experts.shared_hidden);
+        // Of the routed experts the rank has another part than of the rest, and fewer tokens.
+        const double routed = share.routed ? share.routed->part * share.routed->tokens / share.part : 1;
+        const double units = experts.copies() * share.load * real(experts.hidden) * routed +
+                             real(experts.shared * experts.shared_hidden);
         return {.between = s * h * (around(experts.norm, false) + (1 + 2 * experts.copies()) * element) +
                            s * real(experts.experts) * full_precision,
                 .part = hidden(experts.gated, s * units)};

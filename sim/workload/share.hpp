@@ -1,7 +1,15 @@
 #pragma once
 
+#include <optional>
+
 /// The part of a layer that one rank computes in one pass.
 namespace syncline {
+
+/// Routed experts of a layer whose hidden units are divided among other ranks than the rest of it.
+struct RoutedShare {
+    double part = 1;    ///< of each expert's hidden units
+    double tokens = 1;  ///< fraction of the layer's tokens that the ranks which divide an expert have together
+};
 
 struct Share {
     double samples = 1;
@@ -13,7 +21,11 @@ struct Share {
     /// Fraction of a layer's experts that the rank has; their tokens come from 1/experts ranks, so that it computes as
     /// many as it has itself.
     double experts = 1;
-    double load = 1;  ///< tokens of the rank's experts, in units of an equal share
+    double load = 1;                         ///< tokens of the rank's experts, in units of an equal share
+    std::optional<RoutedShare> routed = {};  ///< none: they are divided like the rest, and get all tokens
+
+    double routed_part() const { return routed ? routed->part : part; }
+    double routed_tokens() const { return routed ? routed->tokens : 1; }
 };
 
 }  // namespace syncline

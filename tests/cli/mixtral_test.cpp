@@ -10,15 +10,21 @@ using nlohmann::json;
 
 namespace {
 
-/// Seconds of the four all-to-alls of each of 32 layers on rails: 1024 positions of a row's 8192, each for two experts,
-/// of 4096 elements of 2 B, of which 7/8 leave a device by its own port of 400 Gb/s.
-constexpr double rails_s = 32 * 4 * (8192 / 8 * 2 * 4096 * 2 * 7.0 / 8) / 50e9;
+/// Bytes of the four all-to-alls of each of 32 layers that leave a device: 7/8 of 1024 positions of a row's 8192, each
+/// for two experts, of 4096 elements of 2 B.
+constexpr double sent_bytes = 32 * 4 * (8192 / 8 * 2 * 4096 * 2 * 7.0 / 8);
+
+/// Seconds of these on rails, where a device has its own port of 400 Gb/s.
+constexpr double rails_s = sent_bytes / 50e9;
 
 /// Returns the seconds of dispatch and combine on the critical path of 64 ranks, the ranks of one expert group.
-double all_to_all_s(const std::string& variant) {
-    const Outcome outcome = run_program({.arguments = {"explain", shipped("scenarios/mixtral-8x7b.yaml"), "--variant",
-                                                       variant, "--set", "training.ranks=64", "--format", "json"},
-                                         .limit_s = 300});
+double all_to_all_s(const std::string& variant, const std::vector<std::string>& changes = {}) {
+    std::vector<std::string> arguments{"explain",   shipped("scenarios/mixtral-8x7b.yaml"),
+                                       "--variant", variant,
+                                       "--set",     "training.ranks=64",
+                                       "--format",  "json"};
+    for (const std::string& change : changes) arguments.insert(arguments.end(), {"--set", change});
+    const Outcome outcome = run_program({.arguments = arguments, .limit_s = 300});
     CAPTURE(outcome.err);
     REQUIRE(outcome.status == 0);
     const json explained = json::parse(outcome.out).at("explanations").at(0);
@@ -58,4 +64,32 @@ TEST_CASE("mixtral-8x7b: explain names the share of the all-to-alls, which rails
     CHECK(rails <= rails_s * 1.03);
     // In the fat tree four of seven peers are below the other leaf: of eight blocks, four go up at half the speed.
     CHECK(all_to_all_s("fat-tree") >= rails_s * 8 / 7);
+}
+
+TEST_CASE("mixtral-8x7b: with whole experts on the eight ranks of a node, all-to-alls stay in it") {
+    const std::vector<std::string> whole{"training.parallelism.experts.ranks=8", "training.parallelism.experts.model=1",
+                                         "training.overlap=none"};
+    constexpr double in_node_s = sent_bytes / 450e9;
+    const double rails = all_to_all_s("rails", whole);
+    CHECK(rails >= in_node_s);
+    CHECK(rails <= in_node_s * 1.1);
+    CHECK(all_to_all_s("fat-tree", whole) == Approx(rails).epsilon(1e-6));
+    for (const int ranks : {1, 8}) {
+        CAPTURE(ranks);
+        const std::string model = "training.parallelism.experts.model=" + std::to_string(ranks);
+        const auto result =
+            results_of("scenarios/mixtral-8x7b.yaml", {"--variant", "rails", "--set", whole.front(), "--set", model})
+                .at("rails")
+                .at("parallelism");
+        CHECK(result.at("experts").get<int>() == 8);
+        CHECK(result.contains("expert_model") == (ranks < 8));
+        if (ranks < 8) CHECK(result.at("expert_model").get<int>() == ranks);
+    }
+    const Outcome refused =
+        run_program({.arguments = {"run", shipped("scenarios/mixtral-8x7b.yaml"), "--variant", "rails", "--set",
+                                   whole.front(), "--set", "training.parallelism.experts.model=3"},
+                     .limit_s = 60});
+    CHECK(refused.status == 3);
+    CHECK(refused.err.find("8 rows cannot be divided into groups of 3") != std::string::npos);
+    CHECK(refused.err.find("experts") != std::string::npos);
 }

@@ -4,6 +4,8 @@
 
 #include "sim/analysis/experiment.hpp"
 #include "sim/explain/explain.hpp"
+#include "sim/planning/forecast.hpp"
+#include "sim/training/alike.hpp"
 #include "sim/training/expert_loads.hpp"
 #include "sim/training/iteration.hpp"
 #include "sim/training/work.hpp"
@@ -223,6 +225,149 @@ TEST_CASE("experts: with sequence parallelism each row sends its positions, and 
             REQUIRE(own.closed_form.iteration_time_s);
             CHECK(*own.closed_form.iteration_time_s == Approx(own.time.iteration_s).epsilon(1e-6));
         }
+}
+
+namespace {
+
+/// Ways to cut the ranks of a stage, with fewer expert rows than rows.
+struct Cut {
+    std::int64_t rows, expert_rows, E, columns;
+
+    std::int64_t ranks() const { return rows * columns; }
+    /// Returns the ranks that have the same part of the same experts.
+    std::int64_t copies() const { return ranks() / (expert_rows * E); }
+};
+
+constexpr Cut cuts[] = {{2, 1, 2, 1}, {2, 1, 4, 2}, {2, 1, 4, 4}, {2, 1, 1, 2}, {4, 1, 8, 2}, {4, 2, 1, 1},
+                        {4, 2, 2, 1}, {4, 2, 4, 2}, {4, 2, 2, 4}, {8, 1, 8, 1}, {8, 2, 8, 2}, {8, 4, 2, 1}};
+
+/// Returns a network whose parts `rows` rows divide evenly.
+Sparse even_network(const Cut& one) {
+    Sparse net;
+    net.vocabulary = 320;
+    net.heads = 8;
+    net.shared = one.columns == 1 ? 2 : 0;
+    net.capacity = one.E == 4 ? 1.25 : 0;
+    net.gated = one.expert_rows == 1;
+    return net;
+}
+
+Plan folded_plan(const Cut& one) {
+    Plan plan = expert_plan(one.ranks(), one.E);
+    plan.parallelism.layout.rows = one.rows;
+    plan.parallelism.experts.model = one.expert_rows;
+    plan.parallelism.sequence = true;
+    plan.parallelism.algorithms.all_to_all = "pairwise";
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are the sums of their exchanges") {
+    for (const Cut& one : cuts) {
+        CAPTURE(one.rows, one.expert_rows, one.E, one.columns);
+        const Sparse net = even_network(one);
+        const Model model = net.model();
+        const CardMachine made = machine(1e9);
+        const Result result = simulate(lower(made.cluster(one.ranks()), model, folded_plan(one)));
+        const auto R = static_cast<double>(one.rows), e = static_cast<double>(one.expert_rows);
+        const auto E = static_cast<double>(one.E), columns = static_cast<double>(one.columns);
+        const auto n = static_cast<double>(one.ranks()), D = static_cast<double>(one.copies());
+        // Bytes of a replica's activations, and of the copies of a row's tokens.
+        const double tokens = 4 * net.s, whole = tokens * net.h * 4, copies = net.copies() * whole / R;
+        // Attention has five allgathers or reduce-scatters among the rows, the embedding two, the head three; experts
+        // have five among the expert rows, of what these have received, and four all-to-alls.
+        const double among_rows = 5 * net.layers + 5;
+        double sent = among_rows * columns * (R - 1) * whole;
+        sent += 5 * net.layers * n / e * (e - 1) * e * copies + 4 * net.layers * n * (E - 1) / E * copies;
+        double exchanged_s = among_rows * (R - 1) * message_s(made, whole / R);
+        exchanged_s += 5 * net.layers * (e - 1) * message_s(made, copies);
+        exchanged_s += 4 * net.layers * (E - 1) * message_s(made, copies / E);
+        for (const Layer& layer : model.layers) {
+            const double routed = std::holds_alternative<Experts>(layer.shape) ? 4 * net.expert_parameters() : 0;
+            const double rest = 4 * static_cast<double>(layer.parameters) - routed;
+            sent += 2 * (columns - 1) * rest + 2 * (D - 1) * routed;
+            exchanged_s += 2 * (columns - 1) * message_s(made, rest / R / columns);
+            if (routed > 0) exchanged_s += 2 * (D - 1) * message_s(made, routed / n);
+        }
+        const double computed_s = tokens * (net.rest_flop() + 3 * net.layers * net.expert_flop()) / R / made.F;
+        CHECK(static_cast<double>(result.bytes_sent) == Approx(sent).epsilon(1e-4));
+        CHECK(result.time.iteration_s == Approx(computed_s + exchanged_s).epsilon(1e-4));
+        CHECK(*result.utilisation.hardware_flops == Approx(*result.utilisation.model_flops).epsilon(1e-12));
+        REQUIRE(result.closed_form.iteration_time_s);
+        CHECK(*result.closed_form.iteration_time_s == Approx(result.time.iteration_s).epsilon(1e-6));
+        const Lowered lowered = lower(made.cluster(one.ranks()), model, folded_plan(one));
+        planning::WireCosts wires(lowered.cluster, lowered.places);
+        CHECK(planning::forecast(lowered, wires).time_s == Approx(result.time.iteration_s).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("experts: as many expert rows as rows are the same as none") {
+    for (const bool sequence : {false, true})
+        for (const std::int64_t rows : {1, 2, 4})
+            for (const double imbalance : {0.0, 0.3}) {
+                if (sequence && rows == 1) continue;
+                CAPTURE(sequence, rows, imbalance);
+                Plan plan = expert_plan(4 * rows, 4);
+                plan.parallelism.layout.rows = rows;
+                plan.parallelism.sequence = sequence;
+                plan.parallelism.experts.imbalance = imbalance;
+                const Result omitted = simulate(lower(machine(1e9).cluster(plan.ranks), Sparse{}.model(), plan));
+                plan.parallelism.experts.model = rows;
+                const Result written = simulate(lower(machine(1e9).cluster(plan.ranks), Sparse{}.model(), plan));
+                CHECK(written.time.iteration_s == omitted.time.iteration_s);
+                CHECK(written.bytes_sent == omitted.bytes_sent);
+                CHECK(written.memory.total_bytes() == omitted.memory.total_bytes());
+            }
+}
+
+TEST_CASE("experts: with fewer expert rows than rows, all ranks together have the optimizer's state once") {
+    for (const Cut& one : cuts)
+        for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients, Sharding::parameters})
+            for (const double imbalance : {0.0, 0.4}) {
+                if (imbalance > 0 && one.E == 1) continue;
+                CAPTURE(one.rows, one.expert_rows, one.E, one.columns, static_cast<int>(sharding), imbalance);
+                const Sparse net = even_network(one);
+                const CardMachine made = machine(1e9);
+                Plan plan = folded_plan(one);
+                plan.parallelism.sharding = sharding;
+                plan.parallelism.experts.imbalance = imbalance;
+                const Lowered training = lower(made.cluster(one.ranks()), net.model(), plan);
+                CHECK(work_of(training).tasks == static_cast<double>(build_iteration(training).tasks().size()));
+                const Result result = simulate(training);
+                const double state = 4 * static_cast<double>(net.model().parameters());
+                CHECK(result.memory.optimizer_bytes == Approx(state / static_cast<double>(one.ranks())).epsilon(1e-3));
+                if (imbalance > 0) continue;
+                plan.fidelity = Fidelity::folded;
+                const Result folded = simulate(lower(made.cluster(one.ranks()), net.model(), plan));
+                CHECK(folded.time.iteration_s == Approx(result.time.iteration_s).epsilon(1e-9));
+                CHECK(folded.bytes_sent == result.bytes_sent);
+            }
+}
+
+TEST_CASE("experts: expert rows, context, stages, micro-batches and folding go together") {
+    Sparse net;
+    net.layers = 4;
+    for (const std::int64_t expert_rows : {1, 2}) {
+        CAPTURE(expert_rows);
+        Plan plan = expert_plan(64, 4);
+        plan.parallelism.layout = {.rows = 4, .context = 2};
+        plan.parallelism.sequence = true;
+        plan.parallelism.experts.model = expert_rows;
+        plan.parallelism.pipeline.stages = plan.parallelism.pipeline.micro_batches = 2;
+        plan.parallelism.sharding = Sharding::optimizer;
+        plan.overlap = Overlap::wait_free;
+        const Lowered lowered = lower(machine(1e9).cluster(64), net.model(), plan);
+        // Of 32 ranks in a stage, those of 4 rows and 2 parts of a sequence differ.
+        CHECK(alike_ranks(lowered) == std::vector<std::uint32_t>{8, 16});
+        const Result by_message = simulate(lowered);
+        plan.fidelity = Fidelity::folded;
+        const Result folded = simulate(lower(machine(1e9).cluster(64), net.model(), plan));
+        CHECK(folded.folded.images > 1);
+        CHECK(folded.time.iteration_s == Approx(by_message.time.iteration_s).epsilon(1e-6));
+        CHECK(folded.bytes_sent == by_message.bytes_sent);
+        CHECK(folded.messages == by_message.messages);
+    }
 }
 
 TEST_CASE("experts: the critical path names how long tokens travel") {

@@ -137,6 +137,35 @@ TEST_CASE("experts: what cannot be divided, or is not modelled, is refused with 
     CHECK(error_of("experts: {imbalance: 10 %}").find("ranks") != std::string::npos);
 }
 
+TEST_CASE("experts: expert rows that the rows do not allow are refused") {
+    const std::string model = "model: 4, sequence: true, ";
+    for (const int ranks : {3, 8})
+        CHECK(
+            error_of(model + fmt::format("experts: {{ranks: 2, model: {}}}", ranks), "", 48) ==
+            fmt::format("layer 'choice': 4 rows cannot be divided into groups of {}, which would divide each expert / "
+                        "write a divisor of 4",
+                        ranks));
+    CHECK(
+        error_of("experts: {ranks: 1, model: 2}").starts_with("layer 'choice': 1 rows cannot be divided into groups"));
+    CHECK(error_of("model: 4, experts: {ranks: 2, model: 2}")
+              .starts_with("layer 'choice': 4 rows have the same tokens, but only 2 of them would divide each expert / "
+                           "write `sequence: true`"));
+    CHECK(error_of(model + "experts: {ranks: 8, model: 2}", "", 24) ==
+          "layer 'choice': 12 ranks with the same part of each expert cannot be divided into groups of 8 / write a "
+          "number of ranks that divides them");
+    CHECK(error_of(model + "experts: {ranks: 16, model: 1}")
+              .starts_with("layer 'choice': 8 experts cannot be divided among 16 ranks"));
+    // Blocks of 8 and of 12 ranks.
+    CHECK(error_of(model + "experts: {ranks: 8, model: 1}, sharding: {of: parameters, within: 3}", "", 24)
+              .starts_with("layer 'choice': groups of 3 ranks, which divide the state, and of 8, which divide the "
+                           "experts, do not divide each other"));
+    CHECK(error_of(model + "experts: {ranks: 4, model: 1}, sharding: {of: parameters, within: 3}", "", 24).empty());
+    // Only with sequence parallelism, unless nothing changes.
+    CHECK(error_of("model: 4, experts: {ranks: 2, model: 4}").empty());
+    CHECK(error_of("experts: {ranks: 2, model: 1}").empty());
+    CHECK(error_of("experts: {ranks: 2, model: 0}").find("model") != std::string::npos);
+}
+
 TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks with the same experts exchange them") {
     const std::int64_t h = 32, hidden = 64, X = 8;
     for (const std::int64_t E : {1, 2, 8}) {
@@ -163,4 +192,75 @@ TEST_CASE("experts: a rank holds its experts and the whole rest, and only ranks 
             if (bucket.replicas.stride == E) exchanged += bucket.bytes;
         CHECK(exchanged == 4 * static_cast<std::uint64_t>(routed / E));
     }
+}
+
+TEST_CASE("experts: in folded layouts each part of every expert is on as many ranks as its gradients' group has") {
+    int checked = 0;
+    for (const std::int64_t rows : {2, 4, 8})
+        for (const std::int64_t expert_rows : {1, 2, 4, 8})
+            for (const std::int64_t E : {1, 2, 4, 8})
+                for (const std::int64_t columns : {1, 2, 3})
+                    for (const std::int64_t stages : {1, 2}) {
+                        const std::int64_t n = rows * columns;
+                        if (rows % expert_rows != 0 || n / expert_rows % E != 0) continue;
+                        if (expert_rows == rows && E == 1) continue;
+                        CAPTURE(rows, expert_rows, E, columns, stages);
+                        ++checked;
+                        const config::Variant variant =
+                            load(fmt::format(
+                                     "model: {}, sequence: true, pipeline: {}, experts: {{ranks: {}, model: {}}}", rows,
+                                     stages, E, expert_rows),
+                                 "", static_cast<int>(n * stages))
+                                .variants.front();
+                        const Lowered lowered = lower(variant.cluster, variant.model, variant.plan);
+                        const PlacedLayer& placed = lowered.arrangement.layers.back();
+                        REQUIRE(placed.experts);
+                        const PlacedExperts& experts = *placed.experts;
+                        const std::int64_t D = n / (expert_rows * E);
+                        // Megatron-Core's order of the ranks of a stage: expert rows, experts, replicas of these.
+                        std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> holders;
+                        for (std::int64_t rank = 0; rank < n; ++rank) {
+                            const auto index = static_cast<std::uint32_t>(rank);
+                            const std::int64_t part = rank % expert_rows, member = rank / expert_rows % E;
+                            CHECK(experts.group.member(index) == member);
+                            CHECK(experts.group.first(index) == rank - member * expert_rows);
+                            CHECK(experts.replicas.first(index) == part + member * expert_rows);
+                            CHECK(experts.replicas.member(index) == rank / (expert_rows * E));
+                            ++holders[{part, member}];
+                        }
+                        CHECK(std::ssize(holders) == expert_rows * E);
+                        for (const auto& [which, count] : holders) CHECK(count == D);
+                        CHECK(experts.group.size == E);
+                        CHECK(experts.replicas.size == D);
+                        // Parts of all ranks together are D times all experts, and columns times the rest.
+                        const std::int64_t routed = 8 * 2 * 32 * 64;
+                        CHECK(static_cast<std::int64_t>(experts.bytes) * n == D * 4 * routed);
+                        const std::int64_t rest = variant.model.layers.back().parameters - routed;
+                        CHECK(std::abs(static_cast<std::int64_t>(placed.bytes) * n - columns * 4 * rest) <= n);
+                        std::uint64_t exchanged = 0;
+                        for (const Bucket& bucket : lowered.buckets)
+                            if (bucket.replicas == experts.replicas && bucket.bytes == experts.bytes) ++exchanged;
+                        CHECK(exchanged == (D > 1 ? 1 : 0));
+                    }
+    CHECK(checked > 60);
+}
+
+TEST_CASE("experts: sharded state of experts is divided among ranks with the same part, within the same block") {
+    for (const std::int64_t expert_rows : {1, 2})
+        for (const std::int64_t E : {1, 2, 4})
+            for (const std::int64_t within : {2, 4, 8}) {
+                CAPTURE(expert_rows, E, within);
+                const config::Variant variant =
+                    load(fmt::format("model: 4, sequence: true, experts: {{ranks: {}, model: {}}}, sharding: {{of: "
+                                     "optimizer, within: {}}}",
+                                     E, expert_rows, within),
+                         "", 32)
+                        .variants.front();
+                const Lowered lowered = lower(variant.cluster, variant.model, variant.plan);
+                const PlacedExperts& experts = *lowered.arrangement.layers.back().experts;
+                // A block of 4 rows of `within` columns has all of the state once, or some experts less than once.
+                const std::int64_t once = expert_rows * E, block = 4 * within;
+                CHECK(experts.shards == Grouping{static_cast<std::uint32_t>(std::max<std::int64_t>(1, block / once)),
+                                                 static_cast<std::uint32_t>(once)});
+            }
 }

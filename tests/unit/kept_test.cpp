@@ -145,6 +145,11 @@ TEST_CASE("experts keep inputs, hidden units and outputs of each token's choices
     CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5}) == 7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2 + 2 * 3 * 20));
     CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5}, 2) ==
           7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2) / 2.0 + 7 * 2 * 3 * 20);
+    // Whole experts with half of the tokens have as many hidden units.
+    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.5, .routed = RoutedShare{1, 0.5}}, 2) ==
+          kept_bytes(model, layer_of(shape), {.part = 0.5}, 2));
+    CHECK(kept_bytes(model, layer_of(shape), {.part = 0.25, .routed = RoutedShare{1, 0.5}}, 4) ==
+          7 * (2 * 2 * 12 + 8 * 4 + 2 * 2 * 12 * 2) / 4.0 + 7 * 2 * 3 * 20);
     shape.capacity = 1.5;
     CHECK(kept_bytes(model, layer_of(shape), {}) == 7 * (2 * 2 * 12 + 8 * 4 + 3 * 2 * 12 * 2 + 3 * 3 * 20 * 2));
     shape.capacity = 0;

@@ -286,6 +286,10 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     // A rank with a quarter of the experts computes as many rows, for fewer of them.
     const auto quarter = forward({.samples = 2, .part = 0.5, .experts = 0.25});
     check(quarter[4], "experts: to hidden units", all[4].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
+    // Four rows, of which two divide an expert and have half of the tokens: the products are a quarter.
+    const auto folded = forward({.samples = 2, .part = 0.25, .experts = 0.25, .routed = RoutedShare{0.5, 0.5}});
+    check(folded[4], "experts: to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 2 * 12 * 10, 1, 9);
+    check(folded[6], "experts: from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 2 * 10 * 6, 1, 6);
     shape.capacity = 1.25;
     CHECK(forward({.samples = 2, .part = 0.5})[4].flops == Approx(1.25 * all[4].flops).epsilon(1e-12));
     shape.capacity = 0;
