@@ -50,8 +50,13 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           real(experts.shared * experts.shared_hidden) * share.part,
                           experts.gated};
     std::vector<Kernel> result;
+    // Megatron-Core's sort_chunks_by_idxs, or the transposition that replaces it with a capacity.
+    const bool sorts = share.experts < 1 && own > 1 && pass != Pass::weight_gradient;
+    const Kernel sort = moving("sort by expert", 2 * copies * share.load * share.routed_tokens() * width);
     const auto add_networks = [&] {
+        if (sorts) append(result, core({sort}));
         append(result, core(routed.kernels(pass)));
+        if (sorts) append(result, core({sort}));
         if (experts.shared > 0) append(result, shared.kernels(pass));
     };
     switch (pass) {

@@ -107,7 +107,7 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
     whole.results.front().expected_slowest_s = whole.results.front().expected_slowest_factor = 1;
     whole.results.front().run = WholeRun{1, 1, 1};
     whole.results.front().parallelism.layout.context = 2;
-    whole.results.front().parallelism.experts = {.ranks = 2, .imbalance = 0.2};
+    whole.results.front().parallelism.experts = {.ranks = 2, .model = 1, .imbalance = 0.2};
     whole.results.front().parallelism.pipeline.stages = whole.results.front().parallelism.pipeline.micro_batches = 2;
     whole.results.front().parallelism.sharding = Sharding::optimizer;
     whole.results.front().parallelism.layout.rows = 2;
@@ -121,13 +121,26 @@ TEST_CASE("fields: JSON has those of the table, in its order", "[fields]") {
                         [&](const std::string& a, const std::string& b) {
                             return std::find(names.begin(), names.end(), a) < std::find(names.begin(), names.end(), b);
                         });
-    CHECK(if_given == std::vector<std::string>{
-                          "parallelism.context", "parallelism.context_exchange", "parallelism.experts",
-                          "parallelism.expert_imbalance", "parallelism.transfers", "parallelism.scatter_gather",
-                          "parallelism.gathering", "parallelism.gradient_sync", "repeats", "iteration_time_mean_s",
-                          "iteration_time_median_s", "iteration_time_p05_s", "iteration_time_p95_s",
-                          "expected_slowest_s", "expected_slowest_factor", "run_iterations", "run_time_s", "run_cost",
-                          "memory.host_bytes"});
+    CHECK(if_given == std::vector<std::string>{"parallelism.context",
+                                               "parallelism.context_exchange",
+                                               "parallelism.experts",
+                                               "parallelism.expert_model",
+                                               "parallelism.expert_imbalance",
+                                               "parallelism.transfers",
+                                               "parallelism.scatter_gather",
+                                               "parallelism.gathering",
+                                               "parallelism.gradient_sync",
+                                               "repeats",
+                                               "iteration_time_mean_s",
+                                               "iteration_time_median_s",
+                                               "iteration_time_p05_s",
+                                               "iteration_time_p95_s",
+                                               "expected_slowest_s",
+                                               "expected_slowest_factor",
+                                               "run_iterations",
+                                               "run_time_s",
+                                               "run_cost",
+                                               "memory.host_bytes"});
 
     names.clear();
     collect(Json::parse(to_json(CollectiveResult{})), "", names);

@@ -285,11 +285,12 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     check(all[8], "residual addition", 0, 3 * 180);
     // A rank with a quarter of the experts computes as many rows, for fewer of them.
     const auto quarter = forward({.samples = 2, .part = 0.5, .experts = 0.25});
-    check(quarter[4], "experts: to hidden units", all[4].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
+    REQUIRE(quarter.size() == 11);
+    check(quarter[5], "experts: to hidden units", all[4].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
     // Four rows, of which two divide an expert and have half of the tokens: the products are a quarter.
     const auto folded = forward({.samples = 2, .part = 0.25, .experts = 0.25, .routed = RoutedShare{0.5, 0.5}});
-    check(folded[4], "experts: to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 2 * 12 * 10, 1, 9);
-    check(folded[6], "experts: from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 2 * 10 * 6, 1, 6);
+    check(folded[5], "experts: to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 2 * 12 * 10, 1, 9);
+    check(folded[7], "experts: from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 2 * 10 * 6, 1, 6);
     shape.capacity = 1.25;
     CHECK(forward({.samples = 2, .part = 0.5})[4].flops == Approx(1.25 * all[4].flops).epsilon(1e-12));
     shape.capacity = 0;
@@ -297,6 +298,39 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
     const auto shared = forward({.samples = 2});
     REQUIRE(shared.size() == 12);
     check(shared[7], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
+}
+
+TEST_CASE("a rank with several of the experts that ranks divide sorts tokens by expert, and back") {
+    const Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .capacity = 1.5};
+    const auto sorts = [&](Pass pass, const Share& share) {
+        std::vector<std::size_t> places;
+        const std::vector<Kernel> list = kernels(experts("e", shape), pass, share, Lowering::implicit);
+        // Each reads and writes 3 · 18 tokens of 10 elements, unless these are fewer or more.
+        const double each = 2 * 3 * 18 * 10 * share.load * share.routed_tokens();
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i].name != "sort by expert") continue;
+            places.push_back(i);
+            CHECK(list[i].elements == Approx(each));
+            CHECK(list[i].flops == 0);
+            CHECK(list[i].core);
+        }
+        // The experts are between them, and nothing else.
+        if (places.size() == 2) {
+            CHECK(list[places[0] + 1].name.starts_with("experts: "));
+            CHECK(list[places[1] - 1].name.starts_with("experts: "));
+            CHECK(places[1] - places[0] == 4);
+        }
+        return places.size();
+    };
+    for (const Pass pass : {Pass::forward, Pass::input_gradient}) {
+        CHECK(sorts(pass, {.samples = 2}) == 0);
+        CHECK(sorts(pass, {.samples = 2, .experts = 0.125}) == 0);
+        CHECK(sorts(pass, {.samples = 2, .experts = 0.25}) == 2);
+        CHECK(sorts(pass, {.samples = 2, .part = 0.5, .positions = 0.5, .experts = 0.5}) == 2);
+        CHECK(sorts(pass, {.samples = 2, .experts = 0.5, .load = 1.75}) == 2);
+        CHECK(sorts(pass, {.samples = 2, .part = 0.25, .experts = 0.5, .routed = RoutedShare{1, 0.25}}) == 2);
+    }
+    CHECK(sorts(Pass::weight_gradient, {.samples = 2, .experts = 0.25}) == 0);
 }
 
 TEST_CASE("kernels of today's layers have the operations of their multiply-accumulates, and at least twice backward") {
