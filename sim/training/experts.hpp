@@ -35,9 +35,11 @@
 /// positions, and the e expert rows gather K·t·e tokens for 1/e of the hidden units. With e = 1 nothing is gathered.
 /// The router, the normalisation and shared experts are divided by the rows as before.
 ///
-/// Left out: with sequence parallelism and groups, the gathering of the inputs of shared experts among rows, and the
-/// scattering of their outputs; overlap of the all-to-alls with shared experts; tokens that go to several experts of
-/// one rank, but need be sent once (DeepEP); limits on the number of nodes per token.
+/// With sequence parallelism, rows gather the inputs of shared experts and reduce and scatter their outputs as those of
+/// any layer (megatron/core/transformer/moe/shared_experts.py, an MLP).
+///
+/// Left out: overlap of the all-to-alls with shared experts; tokens that go to several experts of one rank, but need be
+/// sent once (DeepEP); limits on the number of nodes per token.
 namespace syncline {
 
 /// Takes from `placed` what other ranks of the group hold, if the layer has experts. Throws ParallelismError if they,

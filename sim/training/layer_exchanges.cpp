@@ -61,6 +61,13 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
     }
 }
 
+bool ExchangePlanner::gathers_positions(std::uint32_t layer) const {
+    const PlacedLayer& placed = layers_[layer];
+    if (!parallelism_.sequence || placed.layout.rows == 1) return false;
+    const auto* experts = std::get_if<Experts>(&model_.layers[layer].shape);
+    return !placed.experts || experts->shared > 0;
+}
+
 ActivationExchange ExchangePlanner::sum_over_rows(std::uint32_t layer, double elements) {
     const PlacedLayer& placed = layers_[layer];
     return make({narrow(placed.layout.rows), 1}, "allreduce", elements, placed.contributors);
@@ -70,7 +77,7 @@ void ExchangePlanner::add(std::uint32_t layer, const ActivationAlgorithms& algor
     algorithms_ = &algorithms;
     const bool summed = layer > 0 && layers_[layer].layout != layers_[layer - 1].layout && add_transition(layer);
     PlacedLayer& placed = layers_[layer];
-    if (placed.layout.rows > 1 && parallelism_.sequence && !placed.experts)
+    if (gathers_positions(layer))
         add_sequence(layer);
     else if (placed.layout.rows > 1 && !parallelism_.sequence)
         add_rows(layer);

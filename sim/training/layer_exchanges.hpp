@@ -33,6 +33,9 @@ public:
     Boundary boundary(std::uint32_t layer, const ActivationAlgorithms& algorithms);
 
 private:
+    /// Returns true if rows, which have different positions, gather those of the layer's inputs. Experts that are
+    /// divided among ranks get theirs otherwise, but for shared ones.
+    bool gathers_positions(std::uint32_t layer) const;
     void add_rows(std::uint32_t layer);
     void add_sequence(std::uint32_t layer);
     void add_halos(std::uint32_t layer);

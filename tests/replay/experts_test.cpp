@@ -275,9 +275,10 @@ TEST_CASE("experts: with fewer expert rows than rows, messages and iteration are
         const auto n = static_cast<double>(one.ranks()), D = static_cast<double>(one.copies());
         // Bytes of a replica's activations, and of the copies of a row's tokens.
         const double tokens = 4 * net.s, whole = tokens * net.h * 4, copies = net.copies() * whole / R;
-        // Attention has five allgathers or reduce-scatters among the rows, the embedding two, the head three; experts
-        // have five among the expert rows, of what these have received, and four all-to-alls.
-        const double among_rows = 5 * net.layers + 5;
+        // Attention has five allgathers or reduce-scatters among the rows, and so have shared experts, the embedding
+        // two, the head three; experts have five among the expert rows, of what these have received, and four
+        // all-to-alls.
+        const double among_rows = (net.shared > 0 ? 10 : 5) * net.layers + 5;
         double sent = among_rows * columns * (R - 1) * whole;
         sent += 5 * net.layers * n / e * (e - 1) * e * copies + 4 * net.layers * n * (E - 1) / E * copies;
         double exchanged_s = among_rows * (R - 1) * message_s(made, whole / R);
