@@ -131,11 +131,11 @@ namespace {
 class ExpertRounds {
 public:
     ExpertRounds(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
-                 PlacedLayer& placed)
+                 const PlacedExperts& experts, PlacedLayer& placed)
         : element_(activation_element(model)),
           algorithms_(algorithms),
           placed_(placed),
-          experts_(*placed.experts),
+          experts_(experts),
           gathers_(sequence && experts_.rows > 1) {
         const auto& shape = std::get<Experts>(layer.shape);
         const double tokens = placed.share.samples * placed.share.area * static_cast<double>(shape.positions);
@@ -202,7 +202,11 @@ private:
 
 void add_experts(const Model& model, const Layer& layer, bool sequence, const ActivationAlgorithms& algorithms,
                  PlacedLayer& placed) {
-    if (placed.experts) ExpertRounds(model, layer, sequence, algorithms, placed).add();
+    if (!std::holds_alternative<Experts>(layer.shape)) return;
+    PlacedExperts whole;  // on every rank, whose rows gather tokens like others
+    whole.group = {1, narrow(placed.layout.rows)};
+    whole.rows = narrow(placed.layout.rows);
+    ExpertRounds(model, layer, sequence, algorithms, placed.experts ? *placed.experts : whole, placed).add();
 }
 
 }  // namespace syncline

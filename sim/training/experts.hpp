@@ -24,7 +24,8 @@
 /// follow (S. Singh et al., "A hybrid tensor-expert-data parallelism approach", ICS 2023, without dropping duplicates).
 /// With sequence parallelism a row sends its own positions; rows gather what has arrived before they compute, and once
 /// more for the gradients of the weights, and reduce and scatter the results (Megatron-Core's
-/// MoEAlltoAllTokenDispatcher, which keeps what it has gathered).
+/// MoEAlltoAllTokenDispatcher, which keeps what it has gathered). They do so without groups, too: that dispatcher makes
+/// a token's K copies before rows gather them (dispatch_postprocess), also where nothing is sent.
 ///
 /// Expert rows (ExpertGroups::model) are the e neighbours that divide the hidden units of each expert: by default the
 /// layer's rows. With fewer, which divide the rows, the ranks of a stage are cut anew, as in Megatron-Core

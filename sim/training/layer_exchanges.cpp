@@ -62,10 +62,9 @@ ActivationExchange ExchangePlanner::make(const Grouping& groups, const std::stri
 }
 
 bool ExchangePlanner::gathers_positions(std::uint32_t layer) const {
-    const PlacedLayer& placed = layers_[layer];
-    if (!parallelism_.sequence || placed.layout.rows == 1) return false;
+    if (!parallelism_.sequence || layers_[layer].layout.rows == 1) return false;
     const auto* experts = std::get_if<Experts>(&model_.layers[layer].shape);
-    return !placed.experts || experts->shared > 0;
+    return !experts || experts->shared > 0;
 }
 
 ActivationExchange ExchangePlanner::sum_over_rows(std::uint32_t layer, double elements) {

@@ -33,8 +33,8 @@ public:
     Boundary boundary(std::uint32_t layer, const ActivationAlgorithms& algorithms);
 
 private:
-    /// Returns true if rows, which have different positions, gather those of the layer's inputs. Experts that are
-    /// divided among ranks get theirs otherwise, but for shared ones.
+    /// Returns true if rows, which have different positions, gather those of the layer's inputs. Experts that are not
+    /// shared get theirs otherwise (experts.hpp).
     bool gathers_positions(std::uint32_t layer) const;
     void add_rows(std::uint32_t layer);
     void add_sequence(std::uint32_t layer);

@@ -51,7 +51,7 @@ std::vector<Kernel> kernels_of(const Experts& experts, Pass pass, const Share& s
                           experts.gated};
     std::vector<Kernel> result;
     // Megatron-Core's sort_chunks_by_idxs, or the transposition that replaces it with a capacity.
-    const bool sorts = share.experts < 1 && own > 1 && pass != Pass::weight_gradient;
+    const bool sorts = own > 1 && pass != Pass::weight_gradient;
     const Kernel sort = moving("sort by expert", 2 * copies * share.load * share.routed_tokens() * width);
     const auto add_networks = [&] {
         if (sorts) append(result, core({sort}));

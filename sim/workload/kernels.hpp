@@ -51,11 +51,11 @@
 ///
 /// Experts: normalisation, router GEMM(bs, E, h), the choice (as a softmax of E), dispatch (a copy of each token for
 /// each of its K experts), a batch of E GEMMs per matrix with bsK/E rows each, the sum of a token's K results, residual
-/// addition; shared experts are one more feed-forward network. A `capacity` multiplies K. Where ranks divide experts
-/// and have several each, what arrives from the ranks of a group is in their order: a copy sorts it by expert before
-/// the GEMMs, and another one puts the results back ("sort by expert"), in both passes (Megatron-Core's
-/// MoEAlltoAllTokenDispatcher, megatron/core/transformer/moe/token_dispatcher.py: "Permutation 2", "Unpermutation 2").
-/// Both are in the core, on the K tokens that the rank computes.
+/// addition; shared experts are one more feed-forward network. A `capacity` multiplies K. What arrives at a rank is in
+/// the order of its senders: if it has several experts, a copy sorts it by expert before the GEMMs, and another one
+/// puts the results back ("sort by expert"), in both passes (Megatron-Core's MoEAlltoAllTokenDispatcher,
+/// megatron/core/transformer/moe/token_dispatcher.py: "Permutation 2" and "Unpermutation 2", for num_local_experts > 1,
+/// whether or not other ranks send something). Both are in the core, on the K tokens that the rank computes.
 ///
 /// An embedding moves the rows of its tokens; its gradient is a whole table, cleared first. That of an embedding bag
 /// has only the rows that were used. A patch embedding is a convolution without overlap, in both lowerings one kernel.

@@ -229,7 +229,7 @@ TEST_CASE("experts: with sequence parallelism each row sends its positions, and 
 
 namespace {
 
-/// Ways to cut the ranks of a stage, with fewer expert rows than rows.
+/// Ways to cut the ranks of a stage, with fewer expert rows than rows, or all experts on every rank.
 struct Cut {
     std::int64_t rows, expert_rows, E, columns;
 
@@ -238,8 +238,9 @@ struct Cut {
     std::int64_t copies() const { return ranks() / (expert_rows * E); }
 };
 
-constexpr Cut cuts[] = {{2, 1, 2, 1}, {2, 1, 4, 2}, {2, 1, 4, 4}, {2, 1, 1, 2}, {4, 1, 8, 2}, {4, 2, 1, 1},
-                        {4, 2, 2, 1}, {4, 2, 4, 2}, {4, 2, 2, 4}, {8, 1, 8, 1}, {8, 2, 8, 2}, {8, 4, 2, 1}};
+constexpr Cut cuts[] = {{2, 1, 2, 1}, {2, 1, 4, 2}, {2, 1, 4, 4}, {2, 1, 1, 2}, {4, 1, 8, 2},
+                        {4, 2, 1, 1}, {4, 2, 2, 1}, {4, 2, 4, 2}, {4, 2, 2, 4}, {8, 1, 8, 1},
+                        {8, 2, 8, 2}, {8, 4, 2, 1}, {2, 2, 1, 1}, {4, 4, 1, 1}};
 
 /// Returns a network whose parts `rows` rows divide evenly.
 Sparse even_network(const Cut& one) {

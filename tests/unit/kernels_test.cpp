@@ -274,33 +274,35 @@ TEST_CASE("experts are a batch of products, with rows in proportion to the exper
         return kernels(experts("e", shape), Pass::forward, share, Lowering::implicit);
     };
     const auto all = forward({.samples = 2, .part = 0.5});
-    REQUIRE(all.size() == 9);
+    REQUIRE(all.size() == 11);
     check(all[1], "router", 2.0 * 18 * 8 * 10, 18 * 8 + 18 * 10 + 8 * 10, 1, 8);
     check(all[2], "choice of experts", 0, 2 * 18 * 8);
     check(all[3], "dispatch", 0, 2 * 36 * 10);
-    check(all[4], "experts: to hidden units", 2.0 * 36 * 12 * 10, 36 * 12 + 36 * 10 + 8 * 12 * 10, 1, 4.5);
-    check(all[5], "gated activation", 0, 3 * 36 * 6);
-    check(all[6], "experts: from hidden units", 2.0 * 36 * 10 * 6, 36 * 10 + 36 * 6 + 8 * 10 * 6, 1, 4.5);
-    check(all[7], "combination", 0, (36 + 18) * 10);
-    check(all[8], "residual addition", 0, 3 * 180);
+    check(all[4], "sort by expert", 0, 2 * 36 * 10);
+    check(all[5], "experts: to hidden units", 2.0 * 36 * 12 * 10, 36 * 12 + 36 * 10 + 8 * 12 * 10, 1, 4.5);
+    check(all[6], "gated activation", 0, 3 * 36 * 6);
+    check(all[7], "experts: from hidden units", 2.0 * 36 * 10 * 6, 36 * 10 + 36 * 6 + 8 * 10 * 6, 1, 4.5);
+    check(all[8], "sort by expert", 0, 2 * 36 * 10);
+    check(all[9], "combination", 0, (36 + 18) * 10);
+    check(all[10], "residual addition", 0, 3 * 180);
     // A rank with a quarter of the experts computes as many rows, for fewer of them.
     const auto quarter = forward({.samples = 2, .part = 0.5, .experts = 0.25});
     REQUIRE(quarter.size() == 11);
-    check(quarter[5], "experts: to hidden units", all[4].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
+    check(quarter[5], "experts: to hidden units", all[5].flops, 36 * 12 + 36 * 10 + 2 * 12 * 10, 1, 10);
     // Four rows, of which two divide an expert and have half of the tokens: the products are a quarter.
     const auto folded = forward({.samples = 2, .part = 0.25, .experts = 0.25, .routed = RoutedShare{0.5, 0.5}});
     check(folded[5], "experts: to hidden units", 2.0 * 18 * 12 * 10, 18 * 12 + 18 * 10 + 2 * 12 * 10, 1, 9);
     check(folded[7], "experts: from hidden units", 2.0 * 18 * 10 * 6, 18 * 10 + 18 * 6 + 2 * 10 * 6, 1, 6);
     shape.capacity = 1.25;
-    CHECK(forward({.samples = 2, .part = 0.5})[4].flops == Approx(1.25 * all[4].flops).epsilon(1e-12));
+    CHECK(forward({.samples = 2, .part = 0.5})[5].flops == Approx(1.25 * all[5].flops).epsilon(1e-12));
     shape.capacity = 0;
     shape.shared = 2, shape.shared_hidden = 5;
     const auto shared = forward({.samples = 2});
-    REQUIRE(shared.size() == 12);
-    check(shared[7], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
+    REQUIRE(shared.size() == 14);
+    check(shared[9], "shared experts: to hidden units", 2.0 * 18 * 20 * 10, 18 * 20 + 18 * 10 + 20 * 10, 1, 10);
 }
 
-TEST_CASE("a rank with several of the experts that ranks divide sorts tokens by expert, and back") {
+TEST_CASE("a rank with several experts sorts tokens by expert, and back") {
     const Experts shape{.positions = 9, .width = 10, .hidden = 12, .experts = 8, .top_k = 2, .capacity = 1.5};
     const auto sorts = [&](Pass pass, const Share& share) {
         std::vector<std::size_t> places;
@@ -323,7 +325,7 @@ TEST_CASE("a rank with several of the experts that ranks divide sorts tokens by 
         return places.size();
     };
     for (const Pass pass : {Pass::forward, Pass::input_gradient}) {
-        CHECK(sorts(pass, {.samples = 2}) == 0);
+        CHECK(sorts(pass, {.samples = 2}) == 2);
         CHECK(sorts(pass, {.samples = 2, .experts = 0.125}) == 0);
         CHECK(sorts(pass, {.samples = 2, .experts = 0.25}) == 2);
         CHECK(sorts(pass, {.samples = 2, .part = 0.5, .positions = 0.5, .experts = 0.5}) == 2);
